@@ -1,0 +1,1 @@
+"""kafka.sh: the admin shell for Apache Kafka. See README.md; the core is `kafka_shell.admin`."""

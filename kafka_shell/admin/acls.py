@@ -1,0 +1,276 @@
+"""ACLs: describe, create, delete (KIP-140, 290; API keys 29, 30, 31)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
+from kafka_shell.nouns.access import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+
+from .connection import CONTROLLER, Call, Cluster, failure
+from .failures import REQUEST_TIMED_OUT, as_error
+
+_INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
+_EVERYTHING = AclFilter()
+_USER_SINCE = 3  # the version of all three APIs that knows ACLs on users (Kafka 3.3)
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, which: AclFilter = _EVERYTHING) -> tuple[AclBinding, ...]:
+    """The bindings that the filter takes: all of them without one. Sorted by resource, principal.
+
+    Raises ShellError where the broker refuses; SECURITY_DISABLED where it has no authorizer.
+    """
+    return _bindings(cluster.send(_describe_request(which), lowest=_lowest([which])))
+
+
+def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[AclBinding, ...]]:
+    """What each filter takes, in the order of the filters, all asked at once.
+
+    Raises ShellError where the broker refuses one.
+    """
+    calls = [Call(_describe_request(each), lowest=_lowest([each])) for each in filters]
+    found = []
+    for answer in cluster.send_all(calls):
+        if isinstance(answer, Failure):
+            raise as_error(answer)
+        found.append(_bindings(answer))
+    return found
+
+
+def _describe_request(which: AclFilter) -> Any:
+    from kafka.protocol.admin import DescribeAclsRequest
+
+    return DescribeAclsRequest(**_fields(which))
+
+
+def _fields(which: AclFilter) -> dict[str, Any]:
+    return {
+        "resource_type_filter": int(which.resource_type),
+        "resource_name_filter": which.name,
+        "pattern_type_filter": int(which.pattern_type),
+        "principal_filter": which.principal,
+        "host_filter": which.host,
+        "operation": int(which.operation),
+        "permission_type": int(which.permission),
+    }
+
+
+def _bindings(response: Any) -> tuple[AclBinding, ...]:
+    found = [_binding(acl, resource) for resource in response.resources for acl in resource.acls]
+    return tuple(sorted(found, key=lambda binding: binding.order))
+
+
+def _binding(acl: Any, resource: Any) -> AclBinding:
+    return AclBinding(
+        principal=acl.principal,
+        host=acl.host,
+        operation=AclOperation(acl.operation),
+        permission=AclPermission(acl.permission_type),
+        resource_type=AclResourceType(resource.resource_type),
+        name=resource.resource_name,
+        pattern_type=PatternType(resource.pattern_type),
+    )
+
+
+# -- create ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CreateAcls:
+    """One CreateAcls request (API key 30), which cannot only validate.
+
+    `there` are those of the bindings that exist already: creating them again changes nothing.
+    """
+
+    bindings: tuple[AclBinding, ...]
+    there: frozenset[AclBinding]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One creation a binding."""
+        return tuple(
+            Change(
+                binding.resource,
+                "create",
+                note="is there already" if binding in self.there else "",
+                reversible=binding not in self.there,
+            )
+            for binding in self.bindings
+        )
+
+    def again(self, cluster: Cluster) -> CreateAcls:
+        """The same, knowing what is there now."""
+        return CreateAcls(self.bindings, _there(cluster, self.bindings))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Create them, each on its own."""
+        from kafka.protocol.admin import CreateAclsRequest
+
+        request = CreateAclsRequest(
+            creations=[
+                CreateAclsRequest.AclCreation(
+                    resource_type=int(binding.resource_type),
+                    resource_name=binding.name,
+                    resource_pattern_type=int(binding.pattern_type),
+                    principal=binding.principal,
+                    host=binding.host,
+                    operation=int(binding.operation),
+                    permission_type=int(binding.permission),
+                )
+                for binding in self.bindings
+            ]
+        )
+        response = cluster.send(request, to=CONTROLLER, lowest=_lowest(self.bindings))
+        return _in_order(self.changes, response.results, _why)
+
+
+def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
+    """Create ACLs. A binding that stands twice is refused, and it alone (KIP-4), as is one that
+    leaves something open, which is for filters."""
+    count = Counter(bindings)
+    refused = {}
+    for binding, times in count.items():
+        if times > 1:
+            refused[binding.resource] = _invalid(f"{binding} stands {times} times in one request")
+        elif _open(binding):
+            refused[binding.resource] = _invalid(f"{binding} does not say all that an ACL says")
+    wanted = tuple(binding for binding in count if binding.resource not in refused)
+    filters = list(dict.fromkeys(map(AclFilter.on, wanted)))
+    return Plan(
+        Effect.CHANGE,
+        (CreateAcls(wanted, _there(cluster, wanted)),) if wanted else (),
+        touches=frozenset({"principals"}),
+        fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
+        refused=Results({}, refused),
+    )
+
+
+def _open(binding: AclBinding) -> bool:
+    """Whether some part of a binding is a filter's, or unknown."""
+    codes = (binding.resource_type, binding.operation, binding.permission)
+    named = binding.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+    return min(codes) <= AclOperation.ANY or not named
+
+
+def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBinding]:
+    """Those of the bindings that exist."""
+    filters = list(dict.fromkeys(map(AclFilter.on, bindings)))
+    found = (binding for each in describe_each(cluster, filters) for binding in each)
+    return frozenset(bindings) & frozenset(found)
+
+
+# -- delete ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeleteAcls:
+    """One DeleteAcls request (API key 31): exactly these bindings, which were shown, no pattern."""
+
+    bindings: tuple[AclBinding, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One deletion a binding."""
+        return tuple(Change(binding.resource, "delete") for binding in self.bindings)
+
+    def again(self, cluster: Cluster) -> DeleteAcls:
+        """What is deleted is what was shown; what is gone by then says so when it is sent."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Delete them, each on its own. One that was gone already is a failure."""
+        from kafka.protocol.admin import DeleteAclsRequest
+
+        filters = [AclFilter.exactly(binding) for binding in self.bindings]
+        request = DeleteAclsRequest(
+            filters=[DeleteAclsRequest.DeleteAclsFilter(**_fields(each)) for each in filters]
+        )
+        response = cluster.send(request, to=CONTROLLER, lowest=_lowest(filters))
+        return _in_order(self.changes, response.filter_results, _why_not_deleted)
+
+
+def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
+    """Delete the bindings that the filters take now. A filter that takes none is refused."""
+    asked = list(dict.fromkeys(filters))
+    refused: dict[Resource, Failure] = {}
+    wanted: dict[AclBinding, None] = {}
+    for each, found in zip(asked, describe_each(cluster, asked), strict=True):
+        wanted.update(dict.fromkeys(found))
+        if not found:
+            refused[Resource("acl", str(each))] = Failure(
+                "RESOURCE_NOT_FOUND", f"there is no ACL {each}", _RESOURCE_NOT_FOUND
+            )
+    unknown = [binding for binding in wanted if _open(binding)]
+    for binding in unknown:
+        del wanted[binding]
+        refused[binding.resource] = _invalid(f"{binding} is of a kind this kafka.sh does not know")
+    return Plan(
+        Effect.DESTROY,
+        (DeleteAcls(tuple(wanted)),) if wanted else (),
+        touches=frozenset({"principals"}),
+        refused=Results({}, refused),
+    )
+
+
+def _why_not_deleted(about: str, row: Any) -> Failure | None:
+    why = _why(about, row)
+    if why is None and not row.matching_acls:
+        return Failure("RESOURCE_NOT_FOUND", f"{about} was gone already", _RESOURCE_NOT_FOUND)
+    if why is None:
+        # The filter succeeded; the deletion of what it found may still have failed.
+        return next((bad for acl in row.matching_acls if (bad := _why(about, acl))), None)
+    return why
+
+
+# -- shared ----------------------------------------------------------------------------------------
+
+
+def _lowest(wanted: Iterable[AclBinding | AclFilter]) -> int | None:
+    users = any(each.resource_type is AclResourceType.USER for each in wanted)
+    return _USER_SINCE if users else None
+
+
+def _in_order(
+    changes: Sequence[Change], rows: Sequence[Any], why: Callable[[str, Any], Failure | None]
+) -> Results[Change, Change]:
+    """Each change with its row: the answers have no names, only the request's order."""
+    results: Results[Change, Change] = Results()
+    for number, change in enumerate(changes):
+        about = str(change.resource)
+        if number >= len(rows):
+            bad: Failure | None = Failure(
+                "UNKNOWN", f"the broker's answer does not mention {about}"
+            )
+        else:
+            bad = why(about, rows[number])
+        if bad is None:
+            results.values[change] = change
+        else:
+            results.failures[change] = bad
+    return results
+
+
+def _why(about: str, row: Any) -> Failure | None:
+    if row.error_code == 0:
+        return None
+    hint = "It may still be done. Look: list-acls" if row.error_code == REQUEST_TIMED_OUT else ""
+    return failure(row.error_code, row.error_message, about=about, hint=hint)
+
+
+def _invalid(said: str) -> Failure:
+    return Failure("INVALID_REQUEST", said, _INVALID_REQUEST)

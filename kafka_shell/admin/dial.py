@@ -1,0 +1,227 @@
+"""A loop over sockets, and the race of one name's addresses to a TCP connection."""
+
+from __future__ import annotations
+
+import errno
+import selectors
+import socket
+import threading
+import time
+from collections.abc import Callable
+from typing import Any, Protocol
+
+from kafka_shell.errors import ShellError
+
+from .endpoint import Address
+from .link_errors import connect_error, unknown_host
+
+_STAGGER = 0.2  # seconds before the next address of a name is tried beside the last (RFC 8305)
+_IN_PROGRESS = {0, errno.EINPROGRESS, errno.EWOULDBLOCK}
+
+Sockaddr = tuple[int, Any]  # address family, socket address
+
+
+class Ticking(Protocol):
+    """Something that acts by itself when a time has come."""
+
+    def due(self) -> float | None:
+        """When to tick next (monotonic seconds), or None."""
+
+    def tick(self, now: float) -> None:
+        """The time has come, or is later."""
+
+
+class Loop:
+    """A selector whose keys carry callbacks, and the timers beside it. One thread's own."""
+
+    def __init__(self) -> None:
+        self._selector = selectors.DefaultSelector()
+        self._ticking: list[Ticking] = []
+
+    def watch(self, sock: socket.socket, events: int, callback: Callable[[int], None]) -> None:
+        """Call back when the socket can be read or written; replaces what was watched."""
+        key = self._selector.get_map().get(sock)
+        if key is None:
+            self._selector.register(sock, events, callback)
+        elif key.events != events or key.data != callback:
+            self._selector.modify(sock, events, callback)
+
+    def forget(self, sock: socket.socket) -> None:
+        """Watch it no more. Harmless when it was not watched."""
+        if sock.fileno() >= 0 and sock in self._selector.get_map():
+            self._selector.unregister(sock)
+
+    def add(self, ticking: Ticking) -> None:
+        """Let it tick until it is removed."""
+        self._ticking.append(ticking)
+
+    def remove(self, ticking: Ticking) -> None:
+        """Let it tick no more."""
+        if ticking in self._ticking:
+            self._ticking.remove(ticking)
+
+    def turn(self, until: float) -> None:
+        """Wait for one batch of events or timers, at most until then (monotonic seconds)."""
+        dues = [due for due in (each.due() for each in self._ticking) if due is not None]
+        wait = min([until, *dues]) - time.monotonic()
+        for key, events in self._selector.select(max(0.0, wait)):
+            # A callback may have closed the socket of a later key of the same batch.
+            if self._selector.get_map().get(key.fileobj) is key:
+                key.data(events)
+        now = time.monotonic()
+        for each in list(self._ticking):
+            due = each.due()
+            if due is not None and due <= now:
+                each.tick(now)
+
+    def close(self) -> None:
+        """Let go of the selector. The sockets are their owners'."""
+        self._selector.close()
+
+
+class Dial:
+    """Resolves a name off this thread and races its addresses: the first connection wins.
+
+    `done` gets a connected, non-blocking socket or a ShellError, once.
+    """
+
+    def __init__(
+        self,
+        loop: Loop,
+        address: Address,
+        done: Callable[[socket.socket | None, ShellError | None], None],
+    ) -> None:
+        self._loop = loop
+        self._address = address
+        self._done: Callable[[socket.socket | None, ShellError | None], None] | None = done
+        self._bell: socket.socket | None = None
+        self._found: list[Sockaddr] | OSError = []
+        self._left: list[Sockaddr] = []
+        self._racing: list[socket.socket] = []
+        self._next_at: float | None = None
+        self._last_error: OSError | None = None
+
+    def start(self) -> None:
+        """Begin. `done` may be called before this returns."""
+        numbers = _resolve_at_once(self._address)
+        if numbers:
+            self._connect_all(numbers)
+        else:
+            self._resolve_aside()
+
+    def cancel(self) -> None:
+        """Close everything; `done` is not called any more."""
+        self._done = None
+        self._next_at = None
+        for sock in self._racing:
+            self._loop.forget(sock)
+            sock.close()
+        self._racing = []
+        self._close_bell()
+
+    def due(self) -> float | None:
+        """When the next address joins the race."""
+        return self._next_at
+
+    def tick(self, now: float) -> None:
+        """Let the next address join the race."""
+        self._try_next()
+
+    @property
+    def resolving(self) -> bool:
+        """Whether the name is still being looked up."""
+        return self._bell is not None
+
+    def _resolve_aside(self) -> None:
+        # getaddrinfo cannot be interrupted nor bounded: a thread waits for it, and rings.
+        self._bell, ring = socket.socketpair()
+        self._loop.watch(self._bell, selectors.EVENT_READ, self._resolved)
+        thread = threading.Thread(target=self._resolve, args=(ring,), daemon=True)
+        thread.start()
+
+    def _resolve(self, ring: socket.socket) -> None:
+        try:
+            self._found = _resolve(self._address)
+        except OSError as error:
+            self._found = error
+        except UnicodeError:
+            self._found = socket.gaierror(socket.EAI_NONAME, "no legal host name")
+        ring.close()
+
+    def _resolved(self, events: int) -> None:
+        self._close_bell()
+        if isinstance(self._found, OSError):
+            self._end(None, unknown_host(self._address, self._found))
+        else:
+            self._connect_all(self._found)
+
+    def _close_bell(self) -> None:
+        if self._bell is not None:
+            self._loop.forget(self._bell)
+            self._bell.close()
+            self._bell = None
+
+    def _connect_all(self, found: list[Sockaddr]) -> None:
+        self._left = list(dict.fromkeys(found))
+        self._try_next()
+
+    def _try_next(self) -> None:
+        self._next_at = None
+        while self._left and self._done is not None:
+            family, sockaddr = self._left.pop(0)
+            if self._try(family, sockaddr):
+                if self._left:
+                    self._next_at = time.monotonic() + _STAGGER
+                return
+        if not self._racing and self._done is not None:
+            self._end(None, connect_error(self._address, self._last_error))
+
+    def _try(self, family: int, sockaddr: Any) -> bool:
+        try:
+            sock = socket.socket(family, socket.SOCK_STREAM)
+        except OSError as error:  # an IPv6 address where the kernel has no IPv6
+            self._last_error = error
+            return False
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+        code = sock.connect_ex(sockaddr)
+        if code not in _IN_PROGRESS:
+            self._last_error = OSError(code, "")
+            sock.close()
+            return False
+        self._racing.append(sock)
+        self._loop.watch(sock, selectors.EVENT_WRITE, lambda events: self._settled(sock))
+        return True
+
+    def _settled(self, sock: socket.socket) -> None:
+        code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+        self._loop.forget(sock)
+        self._racing.remove(sock)
+        if code == 0:
+            self._end(sock, None)
+            return
+        sock.close()
+        self._last_error = OSError(code, "")
+        self._try_next()
+
+    def _end(self, sock: socket.socket | None, error: ShellError | None) -> None:
+        done = self._done
+        self.cancel()
+        if done is not None:
+            done(sock, error)
+
+
+def _resolve_at_once(address: Address) -> list[Sockaddr]:
+    """Addresses that need no name server: literals and localhost."""
+    try:
+        if address.host.lower() == "localhost":
+            return _resolve(address)
+        return _resolve(address, socket.AI_NUMERICHOST)
+    except (OSError, UnicodeError):
+        return []
+
+
+def _resolve(address: Address, flags: int = 0) -> list[Sockaddr]:
+    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=flags)
+    return [(family, sockaddr) for family, _, _, _, sockaddr in found]

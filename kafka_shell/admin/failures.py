@@ -1,0 +1,65 @@
+"""Error codes of answers as failures with a name and a sentence."""
+
+from __future__ import annotations
+
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.nouns import Failure
+
+from .error_codes import ERRORS
+
+NONE = 0
+REQUEST_TIMED_OUT = 7
+COORDINATOR_LOAD_IN_PROGRESS = 14
+COORDINATOR_NOT_AVAILABLE = 15
+NOT_COORDINATOR = 16
+UNSUPPORTED_SASL_MECHANISM = 33
+ILLEGAL_SASL_STATE = 34
+UNSUPPORTED_VERSION = 35
+NOT_CONTROLLER = 41
+CONCURRENT_TRANSACTIONS = 51
+
+# The broker asked was the wrong one, or not ready, and nothing was done: ask again.
+COORDINATION = frozenset(
+    {COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_CONTROLLER}
+)
+MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
+
+
+def error_name(code: int) -> str:
+    """Kafka's own name of an error code; one that is not known here keeps its number."""
+    return ERRORS[code][0] if code in ERRORS else f"UNKNOWN_ERROR_{code}"
+
+
+def failure(code: int, message: str | None = None, *, about: str = "", hint: str = "") -> Failure:
+    """A failure of the broker's: its words where it has some, else ours; never without a subject.
+
+    `about` names the thing (`topic orders`) and is added where the message does not name it.
+    """
+    known = ERRORS.get(code, ("", ""))[1]
+    said = (message or "").strip() or known or f"the broker answered error code {code}"
+    named = not about or about.split()[-1] in said
+    return Failure(error_name(code), said if named else f"{about}: {said}", code, hint)
+
+
+def as_failure(error: ShellError) -> Failure:
+    """A failure of this side (or one that came by this way) as data."""
+    code = getattr(error, "kafka_code", None)
+    return Failure(error.code, error.message, code, error.hint)
+
+
+def as_error(why: Failure, status: Status = Status.FAILED) -> ShellError:
+    """A failure as the exception that ends a command."""
+    error = BrokerError(why.message, hint=why.hint, code=why.name, status=status)
+    error.kafka_code = why.code
+    return error
+
+
+class BrokerError(ShellError):
+    """A broker's refusal of a whole request. `kafka_code` is Kafka's error code."""
+
+    kafka_code: int | None = None
+
+
+def unreachable(message: str, hint: str, code: str) -> ShellError:
+    """No connection, or no login: exit status 3."""
+    return ShellError(message, hint=hint, code=code, status=Status.UNREACHABLE)

@@ -1,0 +1,200 @@
+"""The few messages that finding and entering a cluster takes, by hand.
+
+They are written here so that a one-shot whose answer is read as bytes never imports kafka-python,
+which costs more than the whole conversation. Everything else is kafka-python's (see wire.py).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass, field
+
+METADATA = 3
+SASL_HANDSHAKE = 17
+API_VERSIONS = 18
+SASL_AUTHENTICATE = 36
+
+METADATA_VERSIONS = (1, 12)
+_CLIENT_SOFTWARE = (b"kafka-sh", b"0.1")  # as brokers show it in their metrics (KIP-511)
+
+Versions = dict[int, tuple[int, int]]
+
+
+def request_frame(
+    api_key: int, version: int, correlation: int, client_id: str, body: bytes, flexible: bool
+) -> bytes:
+    """A whole request with its size and header (v2 when flexible, else v1)."""
+    name = client_id.encode()
+    header = struct.pack(">hhih", api_key, version, correlation, len(name)) + name
+    if flexible:
+        header += b"\0"
+    return b"".join((struct.pack(">i", len(header) + len(body)), header, body))
+
+
+def split_answer(frame: memoryview, flexible: bool) -> tuple[int, memoryview]:
+    """A response's correlation id and its body. Raises ValueError on a frame too short for it."""
+    reader = Reader(frame)
+    correlation = reader.int32()
+    if flexible:
+        reader.skip_tags()
+    return correlation, reader.rest()
+
+
+class Reader:
+    """Walks big-endian Kafka primitives. Raises ValueError where the bytes end too early."""
+
+    __slots__ = ("_at", "_data")
+
+    def __init__(self, data: memoryview | bytes) -> None:
+        self._data = memoryview(data)
+        self._at = 0
+
+    def _unpack(self, form: str, size: int) -> int:
+        if self._at + size > len(self._data):
+            raise ValueError("the message ends too early")
+        value: int = struct.unpack_from(form, self._data, self._at)[0]
+        self._at += size
+        return value
+
+    def int8(self) -> int:
+        return self._unpack(">b", 1)
+
+    def int16(self) -> int:
+        return self._unpack(">h", 2)
+
+    def int32(self) -> int:
+        return self._unpack(">i", 4)
+
+    def int64(self) -> int:
+        return self._unpack(">q", 8)
+
+    def varint(self) -> int:
+        """An unsigned varint."""
+        value = shift = 0
+        while True:
+            byte = self._unpack(">B", 1)
+            value |= (byte & 0x7F) << shift
+            if not byte & 0x80:
+                return value
+            shift += 7
+            if shift > 28:
+                raise ValueError("a varint is too long")
+
+    def take(self, size: int) -> bytes:
+        if size < 0 or self._at + size > len(self._data):
+            raise ValueError("the message ends too early")
+        self._at += size
+        return bytes(self._data[self._at - size : self._at])
+
+    def string(self, flexible: bool = False) -> str | None:
+        """A nullable string, compact when `flexible`."""
+        size = self.varint() - 1 if flexible else self.int16()
+        return None if size < 0 else self.take(size).decode()
+
+    def count(self, flexible: bool = False) -> int:
+        """How many items an array has; a null array has none."""
+        return max(0, self.varint() - 1 if flexible else self.int32())
+
+    def skip_tags(self) -> None:
+        for _ in range(self.varint()):
+            self.varint()
+            self.take(self.varint())
+
+    def rest(self) -> memoryview:
+        return self._data[self._at :]
+
+
+def api_versions_body(version: int) -> bytes:
+    """ApiVersions (API key 18) v3 names this client (KIP-511); v0 is empty."""
+    if version < 3:
+        return b""
+    return b"".join(bytes((len(word) + 1,)) + word for word in _CLIENT_SOFTWARE) + b"\0"
+
+
+def read_api_versions(body: memoryview, version: int) -> tuple[int, Versions]:
+    """The error code and each API's (min, max). An error is always answered in v0's form."""
+    reader = Reader(body)
+    error = reader.int16()
+    flexible = version >= 3 and not error
+    versions: Versions = {}
+    for _ in range(reader.count(flexible)):
+        key = reader.int16()
+        versions[key] = (reader.int16(), reader.int16())
+        if flexible:
+            reader.skip_tags()
+    return error, versions
+
+
+def metadata_body(version: int) -> bytes:
+    """Metadata (API key 3) v1 to v12 that asks for no topic: the brokers alone."""
+    body = b"\x01" if version >= 9 else struct.pack(">i", 0)
+    if version >= 4:
+        body += b"\0"
+    if 8 <= version <= 10:
+        body += b"\0"
+    if version >= 8:
+        body += b"\0"
+    return body + b"\0" if version >= 9 else body
+
+
+@dataclass(frozen=True, slots=True)
+class MetadataHead:
+    """What a Metadata response says before its topics. `brokers`: id, host, port, rack."""
+
+    brokers: tuple[tuple[int, str, int, str | None], ...] = ()
+    cluster_id: str = ""
+    controller_id: int = -1
+
+
+def read_metadata_head(body: memoryview | bytes, version: int) -> MetadataHead:
+    """The head of a Metadata response v0 to v13; the topics that follow are not touched."""
+    reader = Reader(body)
+    flexible = version >= 9
+    if version >= 3:
+        reader.int32()  # throttle time
+    brokers = []
+    for _ in range(reader.count(flexible)):
+        node, host, port = reader.int32(), reader.string(flexible) or "", reader.int32()
+        rack = reader.string(flexible) if version >= 1 else None
+        if flexible:
+            reader.skip_tags()
+        brokers.append((node, host, port, rack))
+    cluster_id = reader.string(flexible) if version >= 2 else None
+    controller = reader.int32() if version >= 1 else -1
+    return MetadataHead(tuple(brokers), cluster_id or "", controller)
+
+
+def sasl_handshake_body(mechanism: str) -> bytes:
+    """SaslHandshake (API key 17) v1."""
+    name = mechanism.encode()
+    return struct.pack(">h", len(name)) + name
+
+
+def read_sasl_handshake(body: memoryview) -> tuple[int, tuple[str, ...]]:
+    """The error code and the mechanisms that the listener has enabled."""
+    reader = Reader(body)
+    error = reader.int16()
+    return error, tuple(reader.string() or "" for _ in range(reader.count()))
+
+
+def sasl_authenticate_body(token: bytes) -> bytes:
+    """SaslAuthenticate (API key 36) v1."""
+    return struct.pack(">i", len(token)) + token
+
+
+@dataclass(frozen=True, slots=True)
+class SaslAnswer:
+    """One SaslAuthenticate response; `lifetime` is in milliseconds, 0 for unlimited (KIP-368)."""
+
+    error: int
+    message: str
+    token: bytes = field(repr=False)
+    lifetime: int = 0
+
+
+def read_sasl_authenticate(body: memoryview, version: int) -> SaslAnswer:
+    """Reads SaslAuthenticate v0 and v1."""
+    reader = Reader(body)
+    error, message = reader.int16(), reader.string() or ""
+    token = reader.take(max(0, reader.int32()))
+    return SaslAnswer(error, message, token, reader.int64() if version >= 1 else 0)

@@ -1,0 +1,114 @@
+"""One call on its way, and how its failures read."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from kafka_shell.errors import ShellError, Status
+
+from .endpoint import Address, ConnectionConfig
+from .failures import (
+    COORDINATOR_LOAD_IN_PROGRESS,
+    COORDINATOR_NOT_AVAILABLE,
+    MOVED,
+    REQUEST_TIMED_OUT,
+)
+from .pool import Pool
+from .requests import AnyBroker, Call, Node, RawRequest, Request
+from .transport import Link
+
+_NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
+
+
+class Job:
+    """One call until it has a `result` or an `error`."""
+
+    def __init__(self, call: Call, request: Request, until: float) -> None:
+        self.call = call
+        self.request = request
+        self.until = until
+        self.started = time.monotonic()
+        self.link: Link | None = None
+        self.sent = False
+        self.done = False
+        self.result: Any = None
+        self.error: ShellError | None = None
+        self.retry_at = 0.0
+        self.tries = 0
+        self.met = False  # a broker had taken the request before: it is worth waiting for
+        self.last = ""  # why it was sent again
+
+    def finish(self, result: Any) -> None:
+        """It has its answer."""
+        self.result, self.done = result, True
+
+    def fail(self, error: ShellError) -> None:
+        """It has failed for good."""
+        self.error, self.done = error, True
+
+
+def as_advertised(
+    pool: Pool, config: ConnectionConfig, job: Job, address: Address, error: ShellError
+) -> ShellError:
+    """A broker that the cluster names by an address which is no good here."""
+    if isinstance(job.call.to, AnyBroker) or address in config.bootstrap:
+        return error
+    return ShellError(
+        f"{pool.describe(address)} is advertised by the cluster at that address, but"
+        f" {error.message}",
+        hint=error.hint
+        if error.code.startswith(("tls", "sasl"))
+        else "The brokers' advertised.listeners must be reachable from this machine.",
+        code=error.code,
+        status=Status.UNREACHABLE,
+    )
+
+
+def outcome_unknown(job: Job, error: ShellError) -> ShellError:
+    """A change was written, and its connection ended before an answer."""
+    return ShellError(
+        f"{job.request.name} was sent, but {error.message}: it may or may not have been done",
+        hint="Look before you repeat it.",
+        code="outcome-unknown",
+    )
+
+
+def late(pool: Pool, job: Job) -> ShellError:
+    """The deadline passed: what was being waited for, and whether a change may still happen."""
+    link, name = job.link, job.request.name
+    if job.sent and link is not None:
+        doing = f"{pool.describe(link.address)} to answer {name}"
+    elif link is not None and not link.ready and not link.closed:
+        doing = f"{link.state.value} {link.address}"
+    else:
+        doing = f"{job.call.to} to take {name}" if name else str(job.call.to)
+    last = f" (last: {job.last})" if job.last else ""
+    waited = time.monotonic() - job.started
+    may_happen = job.sent and job.call.changes(job.request)
+    return ShellError(
+        f"the deadline passed after {waited:.1f} s of waiting for {doing}{last}"
+        + (": the change may still happen" if may_happen else ""),
+        hint="Look before you repeat it." if may_happen else "Give it longer with --deadline.",
+        code="deadline",
+        status=Status.FAILED if link is not None or job.met else Status.UNREACHABLE,
+    )
+
+
+def wakes(job: Job, now: float) -> float:
+    """When a job has to be looked at even if no bytes come."""
+    if job.sent or job.link is not None:
+        return job.until
+    return max(now, min(job.retry_at, job.until))
+
+
+def ask_again(job: Job, code: int) -> int:
+    """The code where it says: the wrong broker, or not yet; and where asking again can help."""
+    if code == REQUEST_TIMED_OUT:
+        return 0 if job.call.changes(job.request) else code
+    if isinstance(job.call.to, Node) and code not in _NOT_YET:
+        return 0  # whoever chose the broker chooses again
+    return code if code in MOVED else 0
+
+
+NOTHING = RawRequest(-1, (0, 0), lambda _: b"", 0)

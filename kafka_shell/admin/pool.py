@@ -1,0 +1,174 @@
+"""The connections of one cluster and what they have told of it."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError, Status
+
+from . import frames
+from .dial import Loop
+from .endpoint import Address, ConnectionConfig
+from .login import log_in
+from .requests import Coordinator
+from .transport import Link
+
+if TYPE_CHECKING:
+    import ssl
+
+_STAGGER = 0.25  # seconds before the next bootstrap server is tried beside the last
+_KNOWN_TRIED = 3  # brokers of the last metadata that are tried beside the bootstrap servers
+
+
+class Pool:
+    """Links by address, the last metadata, and coordinators. Knows how to connect, not what to
+    send."""
+
+    def __init__(self, config: ConnectionConfig) -> None:
+        self._config = config
+        self._loop: Loop | None = None
+        self._links: dict[Address, Link] = {}
+        self._tls: ssl.SSLContext | None = None
+        self.head = frames.MetadataHead()
+        self.coordinators: dict[Coordinator, int] = {}
+
+    @property
+    def loop(self) -> Loop:
+        """The loop, made when first needed."""
+        if self._loop is None:
+            self._loop = Loop()
+        return self._loop
+
+    def drop(self) -> None:
+        """Close everything; what is known of the cluster stays."""
+        links, self._links = self._links, {}
+        for link in links.values():
+            link.close()
+        if self._loop is not None:
+            self._loop.close()
+            self._loop = None
+
+    def drop_busy(self) -> None:
+        """Close the links that nobody waits for any more: an answer would come to nobody."""
+        for address, link in list(self._links.items()):
+            if link.load or not link.ready:
+                link.close()
+                del self._links[address]
+
+    def forget_brokers(self) -> None:
+        """The next call that needs the brokers or the controller asks for them anew."""
+        self.head = frames.MetadataHead(cluster_id=self.head.cluster_id)
+
+    def ready(self) -> list[Link]:
+        """The links that requests can be put on."""
+        return [link for link in self._links.values() if link.ready]
+
+    def link_at(self, address: Address) -> Link | None:
+        """The link to an address, in whatever state."""
+        return self._links.get(address)
+
+    def connect(self, address: Address) -> Link:
+        """The link to an address; a new one where it is closed or its login is about to lapse."""
+        link = self._links.get(address)
+        if link is not None and link.stale and not link.load:
+            link.close()
+        if link is None or link.closed:
+            link = Link(self.loop, self._config, address, log_in, self._context())
+            self._links[address] = link
+        return link
+
+    def address_of(self, node: int) -> Address | None:
+        """Where the last metadata has a broker."""
+        for broker, host, port, _ in self.head.brokers:
+            if broker == node:
+                return Address(host, port)
+        return None
+
+    def describe(self, address: Address) -> str:
+        """A broker in words: its id where it is known, and where it is."""
+        for node, host, port, _ in self.head.brokers:
+            if (host, port) == address:
+                return f"broker {node} ({address})"
+        return f"the broker at {address}"
+
+    def learn(self, body: memoryview, version: int) -> None:
+        """Take brokers, cluster and controller from any Metadata response that passes."""
+        head = frames.read_metadata_head(body, version)
+        if head.brokers:
+            self.head = head
+
+    def any_link(self, until: float) -> Link:
+        """A ready link, the least busy one; else the first server that can be entered.
+
+        Raises ShellError that names each server, where none can, or the deadline's.
+        """
+        ready = [link for link in self.ready() if not link.stale]
+        if ready:
+            return min(ready, key=lambda link: link.load)
+        return self._enter_somewhere(until)
+
+    def _enter_somewhere(self, until: float) -> Link:
+        known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_KNOWN_TRIED]]
+        left = list(dict.fromkeys((*self._config.bootstrap, *known)))
+        tried: list[Link] = []
+        next_at = 0.0
+        while True:
+            now = time.monotonic()
+            if left and (now >= next_at or all(link.closed for link in tried)):
+                tried.append(self.connect(left.pop(0)))
+                next_at = now + _STAGGER
+            for link in tried:
+                if link.ready:
+                    self._close_others(tried, link)
+                    return link
+            if not left and all(link.closed for link in tried):
+                raise self._no_broker(tried)
+            if now >= until:
+                raise _too_slow(tried)
+            self.loop.turn(min(until, next_at) if left else until)
+
+    def _close_others(self, links: list[Link], winner: Link) -> None:
+        for link in links:
+            if link is not winner and not link.ready:
+                link.close()
+
+    def why(self, link: Link) -> ShellError:
+        """Why a link is closed, after a closer look where its own error leaves a doubt."""
+        from .diagnosis import look_closer
+
+        assert link.error is not None
+        if link.looked:
+            return link.error
+        link.looked = True
+        link.error = look_closer(self._config, link.address, link.error)
+        return link.error
+
+    def _no_broker(self, tried: list[Link]) -> ShellError:
+        errors = [self.why(link) for link in tried]
+        if len(errors) == 1:
+            return errors[0]
+        codes = {error.code for error in errors}
+        return ShellError(
+            "no broker could be reached: " + "; ".join(error.message for error in errors),
+            hint=errors[0].hint,
+            code=codes.pop() if len(codes) == 1 else "no-broker",
+            status=Status.UNREACHABLE,
+        )
+
+    def _context(self) -> ssl.SSLContext | None:
+        if self._tls is None and self._config.uses_tls:
+            from .tls import make_context
+
+            self._tls = make_context(self._config.tls)
+        return self._tls
+
+
+def _too_slow(tried: list[Link]) -> ShellError:
+    doing = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
+    return ShellError(
+        f"the deadline passed while waiting for {doing or 'a broker'}",
+        hint="Give it longer with --deadline, or check the address.",
+        code="deadline",
+        status=Status.UNREACHABLE,
+    )

@@ -1,0 +1,147 @@
+"""Java's two little languages: `.properties` files and the value of sasl.jaas.config."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from kafka_shell.errors import ShellError, Status
+
+_ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
+_BLANK = " \t\f"
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """A value and where it stands: `client.properties:4`."""
+
+    value: str
+    where: str
+
+
+def read_properties(path: Path) -> dict[str, str]:
+    """A Java `.properties` file. Raises OSError, or ShellError with file and line."""
+    return {key: found.value for key, found in read_located(path).items()}
+
+
+def read_located(path: Path) -> dict[str, Property]:
+    """A Java `.properties` file, each value with its line."""
+    return parse_properties(_decode(path.read_bytes()), str(path))
+
+
+def _decode(data: bytes) -> str:
+    # Java reads ISO-8859-1; people write UTF-8. What is no UTF-8 is taken as Java does.
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        return data.decode("iso-8859-1")
+
+
+def parse_properties(text: str, name: str) -> dict[str, Property]:
+    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last one wins."""
+    found: dict[str, Property] = {}
+    for number, line in _logical_lines(text):
+        where = f"{name}:{number}"
+        key, value = _split(line)
+        if value is None:
+            raise bad(where, f"{_shown(line)} is no setting", "Expected key=value.")
+        found[_unescape(key, where)] = Property(_unescape(value, where), where)
+    return found
+
+
+def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
+    """Lines without comments, continued ones joined, each with the number it began at."""
+    lines = iter(enumerate(re.split(r"\r\n|\r|\n", text), 1))
+    for number, natural in lines:
+        line = natural.lstrip(_BLANK)
+        if not line or line[0] in "#!":
+            continue
+        while _continues(line):
+            _, more = next(lines, (0, ""))
+            line = line[:-1] + more.lstrip(_BLANK)
+        yield number, line
+
+
+def _continues(line: str) -> bool:
+    """An odd number of backslashes ends it."""
+    return (len(line) - len(line.rstrip("\\"))) % 2 == 1
+
+
+def _split(line: str) -> tuple[str, str | None]:
+    """Key and value, still escaped; None where nothing separates them."""
+    match = re.match(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)(.*)", line, re.S)
+    return (match[1], match[2]) if match else (line, None)
+
+
+def _unescape(text: str, where: str) -> str:
+    def plain(match: re.Match[str]) -> str:
+        if match[1]:
+            return chr(int(match[1], 16))
+        if match[2] == "u":
+            raise bad(where, "\\u is not followed by four hexadecimal digits", "Expected \\uXXXX.")
+        return _ESCAPES.get(match[2], match[2])
+
+    if "\\" not in text:
+        return text
+    replaced = re.sub(r"\\u([0-9a-fA-F]{4})|\\(.)", plain, text)
+    # Two escapes may be one character's surrogates.
+    return replaced.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
+def bad(where: str, what: str, expected: str) -> ShellError:
+    """A file is malformed: where, what stands there, what was expected. Exit status 2."""
+    return ShellError(f"{where}: {what}", hint=expected, code="bad-file", status=Status.WRONG)
+
+
+def _shown(line: str) -> str:
+    """The line's first word: the rest could be a secret."""
+    word = re.split(r"[\s=:]", line, maxsplit=1)[0]
+    return repr(word[:40])
+
+
+# -- sasl.jaas.config ------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Jaas:
+    """One entry: the login module's class name, and its options (some are secrets)."""
+
+    module: str
+    options: dict[str, str] = field(repr=False)
+
+
+_OPTION = re.compile(
+    r"""\s*([\w.\-]+)\s*=\s*(?:"((?:\\.|[^"\\])*)"|'((?:\\.|[^'\\])*)'|([^\s;"']+))"""
+)
+_CONTROL = ("required", "requisite", "sufficient", "optional")
+
+
+def parse_jaas(found: Property) -> Jaas:
+    """`org...PlainLoginModule required username="a" password="b";`. Raises ShellError."""
+    text = found.value.strip()
+    words = text.split(None, 2)
+    if len(words) < 2 or words[1].rstrip(";").lower() not in _CONTROL:
+        raise _bad_jaas(found.where, "it does not begin with a login module and `required`")
+    rest = words[2] if len(words) > 2 else ""
+    if not text.endswith(";"):
+        raise _bad_jaas(found.where, "its semicolon is missing")
+    options, at = {}, 0
+    while match := _OPTION.match(rest, at):
+        at = match.end()
+        quoted = match[2] if match[2] is not None else match[3]
+        value = match[4] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
+        options[match[1]] = value
+    if rest[at:].strip(" \t\r\n;"):
+        raise _bad_jaas(found.where, f'what follows option {len(options)} is no key="value"')
+    return Jaas(words[0].rpartition(".")[2], options)
+
+
+def _bad_jaas(where: str, why: str) -> ShellError:
+    return bad(
+        where,
+        f"sasl.jaas.config is malformed: {why}",
+        'Expected: org.apache.kafka.common.security.plain.PlainLoginModule required username="NAME"'
+        ' password="PASSWORD";',
+    )

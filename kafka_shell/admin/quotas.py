@@ -1,0 +1,249 @@
+"""Client quotas: describe and incrementally alter (KIP-546; API keys 48, 49; Kafka 2.6)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
+from kafka_shell.nouns.clients import (
+    DEFAULT,
+    AnyName,
+    Default,
+    Quota,
+    QuotaAlteration,
+    QuotaEntity,
+    QuotaFilter,
+)
+
+from .connection import CONTROLLER, Call, Cluster, failure
+from .failures import REQUEST_TIMED_OUT
+
+_EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
+_INVALID_REQUEST = 42
+_FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
+
+_EVERYTHING = QuotaFilter()
+
+Entity = tuple[tuple[str, str | None], ...]  # as the wire has it, sorted
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
+    """The quotas that are set for the entities that pass the filter: all of them without one.
+
+    Sorted by entity and key. Raises ShellError where the broker refuses the filter.
+    """
+    return _quotas(cluster.send(_describe_request(which)))
+
+
+def describe_each(
+    cluster: Cluster, entities: Sequence[QuotaEntity]
+) -> Results[QuotaEntity, tuple[Quota, ...]]:
+    """What is set for each of these very entities; nothing set is no failure."""
+    asked = list(dict.fromkeys(entities))
+    calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in asked]
+    results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
+    for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            results.failures[entity] = answer
+        else:
+            results.values[entity] = _quotas(answer)
+    return results
+
+
+def _describe_request(which: QuotaFilter) -> Any:
+    from kafka.protocol.admin import DescribeClientQuotasRequest
+
+    parts = (("user", which.user), ("client-id", which.client_id), ("ip", which.ip))
+    return DescribeClientQuotasRequest(
+        components=[
+            DescribeClientQuotasRequest.ComponentData(
+                entity_type=kind, match_type=_match(name), match=name if _named(name) else None
+            )
+            for kind, name in parts
+            if name is not None
+        ],
+        strict=which.strict,
+    )
+
+
+def _named(name: object) -> bool:
+    return isinstance(name, str)
+
+
+def _match(name: str | Default | AnyName) -> int:
+    if isinstance(name, str):
+        return _EXACT
+    return _DEFAULT if isinstance(name, Default) else _ANY_NAME
+
+
+def _quotas(response: Any) -> tuple[Quota, ...]:
+    found = [
+        Quota(_noun(row.entity), value.key, value.value)
+        for row in response.entries or ()
+        for value in row.values
+    ]
+    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+
+
+def _noun(parts: Any) -> QuotaEntity:
+    """Raises ShellError for an entity type that is newer than this program: left out, a quota
+    would be shown as that of someone else."""
+    names: dict[str, str | Default] = {}
+    for part in parts:
+        field = _FIELDS.get(part.entity_type)
+        if field is None:
+            raise ShellError(
+                f"a quota is set for a {part.entity_type}, which this kafka.sh does not know",
+                hint="A newer kafka.sh may.",
+                code="unknown-entity-type",
+            )
+        names[field] = DEFAULT if part.entity_name is None else part.entity_name
+    return QuotaEntity(**names)
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlterQuotas:
+    """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
+
+    `now` are the quotas of the entities concerned, as read.
+    """
+
+    alterations: tuple[QuotaAlteration, ...]
+    now: tuple[Quota, ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a key of an entity, in the order given."""
+        before = {(quota.entity, quota.key): quota.value for quota in self.now}
+        return tuple(
+            Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
+                   each.value)
+            for each in self.alterations
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> AlterQuotas:
+        """The same alterations over the quotas as they are now."""
+        found = describe_each(cluster, [each.entity for each in self.alterations])
+        for entity, why in found.failures.items():
+            raise ShellError(
+                f"the quotas of {entity} could not be read again before the change: {why}",
+                hint="Nothing was sent.",
+                code=why.name,
+            )
+        return AlterQuotas(self.alterations, _flat(found))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Alter, or only validate. An entity's keys are altered all or none."""
+        from kafka.protocol.admin import AlterClientQuotasRequest
+
+        kind = AlterClientQuotasRequest.EntryData
+        by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
+        for each in self.alterations:
+            by_entity.setdefault(each.entity, []).append(each)
+        request = AlterClientQuotasRequest(
+            entries=[
+                kind(
+                    entity=[
+                        kind.EntityData(entity_type=type_, entity_name=name)
+                        for type_, name in _wire(entity)
+                    ],
+                    ops=[
+                        kind.OpData(
+                            key=each.key,
+                            value=0.0 if each.value is None else each.value,
+                            remove=each.value is None,
+                        )
+                        for each in alterations
+                    ],
+                )
+                for entity, alterations in by_entity.items()
+            ],
+            validate_only=validate_only,
+        )
+        response = cluster.send(request, to=CONTROLLER)
+        # The answer has another order than the request: what failed comes last.
+        rows = {
+            tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
+            for row in response.entries
+        }
+        results: Results[Change, Change] = Results()
+        for each, change in zip(self.alterations, self.changes, strict=True):
+            why = _why(each.entity, rows.get(_wire(each.entity)))
+            if why is None:
+                results.values[change] = change
+            else:
+                results.failures[change] = why
+        return results
+
+
+def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:
+    """Set and remove quotas, each entity on its own; keys that are not named stay.
+
+    An entity is refused alone: where one of its keys stands twice, where a value is no number (a
+    broker would take NaN), or where it cannot be read.
+    """
+    refused = _wrong(alterations)
+    asked = [each.entity for each in alterations if each.entity.resource not in refused]
+    found = describe_each(cluster, asked)
+    refused |= {entity.resource: why for entity, why in found.failures.items()}
+    wanted = tuple(each for each in alterations if each.entity.resource not in refused)
+    entities = list(found.values)
+    return Plan(
+        Effect.CHANGE,
+        (AlterQuotas(wanted, _flat(found)),) if wanted else (),
+        touches=frozenset({"quotas", "users", "client_ids"}),
+        fresh=lambda later: describe_each(later, entities),
+        refused=Results({}, refused),
+    )
+
+
+def _wrong(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
+    refused: dict[Resource, Failure] = {}
+    seen: set[tuple[QuotaEntity, str]] = set()
+    for each in alterations:
+        what = f"{each.key} of {each.entity}"
+        if not each.entity.parts:
+            said = "a quota is set for a user, a client id or an ip: none is named"
+        elif (each.entity, each.key) in seen:
+            said = f"{what} stands twice in one request"
+        elif each.value is not None and not math.isfinite(each.value):
+            said = f"{what} cannot be {each.value}: a quota is a number"
+        else:
+            seen.add((each.entity, each.key))
+            continue
+        refused[each.entity.resource] = Failure(
+            "INVALID_REQUEST", said, _INVALID_REQUEST, hint="Nothing is sent for it."
+        )
+    return refused
+
+
+def _wire(entity: QuotaEntity) -> Entity:
+    """(type, name or None for the default) of each part, sorted."""
+    parts = ((kind, None if isinstance(name, Default) else name) for kind, name in entity.parts)
+    return tuple(sorted(parts))
+
+
+def _flat(found: Results[QuotaEntity, tuple[Quota, ...]]) -> tuple[Quota, ...]:
+    return tuple(quota for quotas in found for quota in quotas)
+
+
+def _why(entity: QuotaEntity, row: Any) -> Failure | None:
+    if row is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention {entity}")
+    if row.error_code == 0:
+        return None
+    hint = (
+        "It may still be done. Look: describe-quotas" if row.error_code == REQUEST_TIMED_OUT else ""
+    )
+    return failure(row.error_code, row.error_message, about=str(entity), hint=hint)

@@ -1,0 +1,392 @@
+"""One connection to one broker: TCP, TLS, login, then requests in flight in order."""
+
+from __future__ import annotations
+
+import selectors
+import socket
+import struct
+import time
+from collections import deque
+from collections.abc import Callable, Generator
+from enum import Enum
+from typing import TYPE_CHECKING, NamedTuple
+
+from kafka_shell.errors import ShellError
+
+from . import frames
+from .dial import Dial, Loop
+from .endpoint import Address, ConnectionConfig
+from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent
+
+if TYPE_CHECKING:
+    import ssl
+
+_CHUNK = 1 << 18
+_FIRST_FRAME_MAX = 1 << 20  # ApiVersions and SASL answers are small: more is not Kafka
+_QUIET = 1.5  # seconds without any answer to a greeting before a second look is taken
+
+
+class State(Enum):
+    """How far a connection is; the value says what it is doing."""
+
+    DIALLING = "connecting to"
+    SECURING = "the TLS handshake with"
+    ENTERING = "the first answer of"
+    READY = "an answer of"
+    CLOSED = "closed"
+
+
+class Ask(NamedTuple):
+    """One request of the login: the generator that yields it is sent the response's body."""
+
+    api_key: int
+    version: int
+    body: bytes
+    flexible: bool = False
+
+
+class Entry(NamedTuple):
+    """What a login found out. `lifetime` is in seconds, None for unlimited."""
+
+    versions: frames.Versions
+    lifetime: float | None = None
+
+
+Login = Generator[Ask, memoryview, Entry]
+
+
+class Exchange:
+    """One request and what became of it: `body` or `error`. `written`: it may have been done."""
+
+    __slots__ = ("body", "correlation", "end", "error", "flexible", "left", "on_done", "patience")
+
+    def __init__(
+        self,
+        correlation: int,
+        flexible: bool,
+        patience: float,
+        on_done: Callable[[Exchange], None] | None,
+    ) -> None:
+        self.correlation = correlation
+        self.flexible = flexible
+        self.patience = patience
+        self.on_done = on_done
+        self.body: memoryview | None = None
+        self.error: ShellError | None = None
+        self.end = 0  # where the request ends in all that was ever put on this connection
+        self.left = False  # whether all of it left this machine's program
+
+    def finish(self) -> None:
+        """Tell whoever asked."""
+        done, self.on_done = self.on_done, None
+        if done is not None:
+            done(self)
+
+
+class Link:
+    """One connection to one broker. Driven by its loop; never blocks but in a SASL provider."""
+
+    def __init__(
+        self,
+        loop: Loop,
+        config: ConnectionConfig,
+        address: Address,
+        login: Callable[[ConnectionConfig, Address], Login],
+        tls: ssl.SSLContext | None,
+    ) -> None:
+        self.address = address
+        self.state = State.DIALLING
+        self.error: ShellError | None = None
+        self.versions: frames.Versions = {}
+        self.looked = False  # whether a second look was taken at what listens there
+        self.answers = 0  # responses since the login
+        self.answers_before = 0  # responses during it
+        self._loop = loop
+        self._config = config
+        self._new_login = login
+        self._login: Login | None = None
+        self._tls = tls
+        self._sock: socket.socket | None = None
+        self._dial = Dial(loop, address, self._dialled)
+        self._started = time.monotonic()
+        self._moved = self._started
+        self._expires: float | None = None
+        self._out: deque[memoryview] = deque()
+        self._put = self._sent = 0  # bytes ever queued, bytes ever written
+        self._inbox = bytearray()
+        self._in_flight: deque[Exchange] = deque()
+        self._correlation = 0
+        loop.add(self)
+        self._dial.start()
+
+    # -- what a cluster asks of it -----------------------------------------------------------------
+
+    @property
+    def ready(self) -> bool:
+        """Whether requests can be put on it."""
+        return self.state is State.READY
+
+    @property
+    def closed(self) -> bool:
+        """Whether it is over; `error` says why."""
+        return self.state is State.CLOSED
+
+    @property
+    def load(self) -> int:
+        """Requests in flight."""
+        return len(self._in_flight)
+
+    @property
+    def stale(self) -> bool:
+        """Whether its login is about to lapse (KIP-368): a new connection is to be made."""
+        return self._expires is not None and time.monotonic() > self._expires
+
+    def ask(
+        self,
+        api_key: int,
+        version: int,
+        body: bytes,
+        flexible: bool,
+        *,
+        patience: float = 0.0,
+        on_done: Callable[[Exchange], None] | None = None,
+    ) -> Exchange:
+        """Put a request on the connection, behind those in flight."""
+        self._correlation += 1
+        frame = frames.request_frame(
+            api_key, version, self._correlation, self._config.client_id, body, flexible
+        )
+        # ApiVersions is answered with the old header always: a client cannot know better yet.
+        answer_flexible = flexible and api_key != frames.API_VERSIONS
+        patience = max(patience, self._config.request_timeout)
+        exchange = Exchange(self._correlation, answer_flexible, patience, on_done)
+        if not self._in_flight:
+            self._moved = time.monotonic()
+        self._in_flight.append(exchange)
+        self._put += len(frame)
+        exchange.end = self._put
+        self._out.append(memoryview(frame))
+        if len(self._out) == 1:
+            self._write()
+        return exchange
+
+    def close(self, error: ShellError | None = None) -> None:
+        """End it. Whatever is in flight gets the error."""
+        if self.state is State.CLOSED:
+            return
+        self.state = State.CLOSED
+        self.error = error or lost(self.address)
+        self._loop.remove(self)
+        self._dial.cancel()
+        if self._login is not None:
+            self._login.close()
+        if self._sock is not None:
+            self._loop.forget(self._sock)
+            self._sock.close()
+            self._sock = None
+        unanswered, self._in_flight = self._in_flight, deque()
+        for exchange in unanswered:
+            exchange.error = self.error
+            exchange.left = exchange.end <= self._sent
+            exchange.finish()
+
+    # -- time --------------------------------------------------------------------------------------
+
+    def due(self) -> float | None:
+        """When its patience ends, or the dial wants to act."""
+        if self.state is State.READY:
+            return self._moved + self._in_flight[0].patience if self._in_flight else None
+        times = [self._started + self._config.connect_timeout, self._dial.due()]
+        if self._wonders:
+            times.append(self._moved + _QUIET)
+        return min(when for when in times if when is not None)
+
+    def tick(self, now: float) -> None:
+        """Its patience ended, or the dial's time came."""
+        if self.state is State.READY:
+            self.close(silent(self.address, now - self._moved))
+        elif now < self._started + self._config.connect_timeout:
+            if self._wonders and now >= self._moved + _QUIET:
+                self._look()
+            else:
+                self._dial.tick(now)
+        elif self.state is State.DIALLING:
+            self.close(connect_timeout(self.address))
+        else:
+            self.close(silent(self.address, now - self._started))
+
+    @property
+    def _wonders(self) -> bool:
+        """Whether the other side took the connection and has said nothing at all."""
+        greeted = self.state is State.SECURING or self.state is State.ENTERING
+        return greeted and not self.answers_before and not self.looked
+
+    def _look(self) -> None:
+        from .diagnosis import look_closer
+
+        self.looked = True
+        doubt = silent(self.address, 0)
+        better = look_closer(self._config, self.address, doubt)
+        if better is not doubt:
+            self.close(better)
+
+    # -- up: TCP, TLS, login -----------------------------------------------------------------------
+
+    def _dialled(self, sock: socket.socket | None, error: ShellError | None) -> None:
+        if sock is None:
+            self.close(error)
+            return
+        self._sock = sock
+        self._moved = time.monotonic()
+        if self._tls is None:
+            self._enter()
+            return
+        self.state = State.SECURING
+        self._sock = self._tls.wrap_socket(
+            sock, server_hostname=self.address.host.rstrip("."), do_handshake_on_connect=False
+        )
+        self._secure(0)
+
+    def _secure(self, events: int) -> None:
+        import ssl
+
+        assert isinstance(self._sock, ssl.SSLSocket)
+        try:
+            self._sock.do_handshake()
+        except ssl.SSLWantReadError:
+            self._loop.watch(self._sock, selectors.EVENT_READ, self._secure)
+        except ssl.SSLWantWriteError:
+            self._loop.watch(self._sock, selectors.EVENT_WRITE, self._secure)
+        except (OSError, ValueError) as error:
+            from .tls import handshake_error
+
+            self.close(handshake_error(self.address, error))
+        else:
+            self._enter()
+
+    def _enter(self) -> None:
+        assert self._sock is not None
+        self.state = State.ENTERING
+        self._loop.watch(self._sock, selectors.EVENT_READ, self._ready_to)
+        self._login = self._new_login(self._config, self.address)
+        self._step(None)
+
+    def _step(self, body: memoryview | None) -> None:
+        """Give the login its answer and send what it asks next."""
+        assert self._login is not None
+        try:
+            ask = next(self._login) if body is None else self._login.send(body)
+        except StopIteration as end:
+            entry: Entry = end.value
+            self.versions = entry.versions
+            if entry.lifetime is not None:
+                # A little early, so that no request meets a login that has lapsed.
+                self._expires = time.monotonic() + 0.85 * entry.lifetime
+            self._login = None
+            self.state = State.READY
+        except ShellError as error:
+            self.close(error)
+        except (ValueError, struct.error):
+            self.close(not_kafka(self.address, b""))
+        else:
+            self.ask(*ask, on_done=self._stepped)
+
+    def _stepped(self, exchange: Exchange) -> None:
+        if exchange.body is not None:
+            self.answers_before += 1
+            self._step(exchange.body)
+
+    # -- bytes -------------------------------------------------------------------------------------
+
+    def _ready_to(self, events: int) -> None:
+        if events & selectors.EVENT_WRITE:
+            self._write()
+        if events & selectors.EVENT_READ and not self.closed:
+            self._read()
+
+    def _write(self) -> None:
+        assert self._sock is not None
+        while self._out:
+            try:
+                count = self._sock.send(self._out[0])
+            except OSError as error:
+                if not _would_block(error):
+                    # Read what is there first: a refusal may have come before the reset.
+                    self._read(gone=error)
+                    return
+                break
+            self._moved = time.monotonic()
+            self._sent += count
+            if count == len(self._out[0]):
+                self._out.popleft()
+            else:
+                self._out[0] = self._out[0][count:]
+        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._out else 0)
+        self._loop.watch(self._sock, wanted, self._ready_to)
+
+    def _read(self, gone: OSError | None = None) -> None:
+        ended: OSError | None = gone
+        while True:
+            try:
+                data = self._sock.recv(_CHUNK) if self._sock is not None else b""
+            except OSError as error:
+                if not _would_block(error):
+                    ended = gone or error
+                break
+            if not data:
+                ended = ended or ConnectionResetError()
+                break
+            self._inbox += data
+        self._take_frames()
+        if ended is not None and not self.closed:
+            self.close(self._why_lost(ended))
+
+    def _take_frames(self) -> None:
+        while len(self._inbox) >= 4 and not self.closed:
+            size = int.from_bytes(self._inbox[:4], "big", signed=True)
+            limit = self._config.max_frame if self.ready else _FIRST_FRAME_MAX
+            if not 4 <= size <= limit or not self._in_flight:
+                self.close(not_kafka(self.address, bytes(self._inbox[:60])))
+                return
+            if len(self._inbox) < 4 + size:
+                self._moved = time.monotonic()
+                return
+            frame = memoryview(bytes(memoryview(self._inbox)[4 : 4 + size]))
+            del self._inbox[: 4 + size]
+            self._answered(frame)
+
+    def _answered(self, frame: memoryview) -> None:
+        exchange = self._in_flight[0]
+        try:
+            correlation, body = frames.split_answer(frame, exchange.flexible)
+        except ValueError:
+            correlation, body = -1, frame
+        if correlation != exchange.correlation:
+            self.close(not_kafka(self.address, bytes(frame[:60])))
+            return
+        self._in_flight.popleft()
+        self._moved = time.monotonic()
+        if self.ready:
+            self.answers += 1
+        exchange.left = True
+        exchange.body = body
+        exchange.finish()
+
+    def _why_lost(self, error: OSError) -> ShellError:
+        if self._tls is not None:
+            from .tls import session_error
+
+            why = session_error(self.address, error)
+            if why is not None:
+                return why
+        if self._inbox and self.state is State.ENTERING:
+            return not_kafka(self.address, bytes(self._inbox[:60]))
+        if self.state is State.ENTERING and not self.answers_before:
+            return closed_early(self.address)
+        return lost(self.address)
+
+
+def _would_block(error: OSError) -> bool:
+    if isinstance(error, BlockingIOError | InterruptedError):
+        return True
+    return type(error).__name__ in ("SSLWantReadError", "SSLWantWriteError")

@@ -1,0 +1,159 @@
+"""The composition root: argv, standard input and the terminal decide what this run is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from contextlib import ExitStack
+from typing import Any
+
+from kafka_shell.context import Context, Paths
+from kafka_shell.errors import ShellError, Status, UsageError
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the program; the exit status."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    try:
+        return int(_main(words))
+    except KeyboardInterrupt:
+        sys.stderr.write("\ninterrupted\n")
+        return int(Status.INTERRUPTED)
+    except BrokenPipeError:
+        # Whoever read stdout has gone; without this the interpreter complains at its end.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return int(Status.OK)
+
+
+def _main(words: list[str]) -> Status:
+    from kafka_shell.commands import REGISTRY
+    from kafka_shell.language.argv import split
+
+    _no_traceback_at_exit()
+    environ = os.environ
+    paths = Paths.of(environ)
+    try:
+        line = split(words, REGISTRY)
+    except ShellError as error:
+        return _early(error, paths, " ".join(words))
+    if line.program.get("version"):
+        return _version()
+    if line.program.get("completion"):
+        return _completion(line.program["completion"])
+    with ExitStack() as stack:
+        try:
+            context = _context(line.connection, paths)
+            if line.program.get("sandbox"):
+                context = _on_sandbox(context, stack, line.program)
+        except ShellError as error:
+            return _early(error, paths, " ".join(words))
+        stack.callback(context.close)
+        return _run(line.command, line.program, context)
+
+
+def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> Status:
+    if command:
+        from kafka_shell.dispatch import run_argv
+
+        return run_argv(command, context)
+    if program.get("shell") or sys.stdin.isatty():
+        from kafka_shell.shell.session import run
+
+        return Status(run(context))
+    from kafka_shell.script import run_stdin
+
+    return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
+
+
+def _context(flags: dict[str, Any], paths: Paths) -> Context:
+    from kafka_shell import settings
+    from kafka_shell.dispatch import run_text
+
+    found = settings.load(flags, os.environ, paths.config_file)
+    context = Context(found, paths, ask=_asker(), theme=found.theme)
+    context.run_line = lambda text: int(run_text(text, context))
+    context.report = _reporter()
+    return context
+
+
+def _reporter():  # type: ignore[no-untyped-def]
+    from kafka_shell.output.progress import Progress
+
+    return Progress(sys.stderr)
+
+
+def _asker():  # type: ignore[no-untyped-def]
+    """How to put a question: on the terminal, if there is one at both ends."""
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        return None
+
+    def ask(question: str) -> str:
+        sys.stderr.write(question)
+        sys.stderr.flush()
+        return sys.stdin.readline()
+
+    return ask
+
+
+def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
+    from kafka_shell import settings
+    from kafka_shell.sandbox import session
+
+    wanted = session.options_from(
+        session.folder_of(context.environ),
+        kafka_version=program.get("kafka-version"),
+        brokers=_whole(program, "brokers"),
+        port=_whole(program, "port"),
+        secure=bool(program.get("secure")),
+    )
+    sandbox = stack.enter_context(
+        session.open_sandbox(
+            wanted,
+            keep=bool(program.get("keep")),
+            empty=bool(program.get("empty")),
+            report=context.report,
+        )
+    )
+    flags = session.client_flags(sandbox)
+    return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+
+
+def _whole(program: dict[str, Any], name: str) -> int | None:
+    value = program.get(name)
+    if value is None:
+        return None
+    try:
+        return int(value)
+    except ValueError:
+        raise UsageError(f"--{name} wants a whole number, not {value!r}") from None
+
+
+def _early(error: ShellError, paths: Paths, text: str) -> Status:
+    """An error before there is a context to draw it with."""
+    from kafka_shell.output.errors import draw_error
+    from kafka_shell.output.writer import Writer
+
+    draw_error(error, Writer(sys.stdout, sys.stderr).err, line=text)
+    return error.status
+
+
+def _version() -> Status:
+    from importlib.metadata import version
+
+    sys.stdout.write(f"kafka.sh {version('kafka-sh')}\n")
+    return Status.OK
+
+
+def _completion(shell: str) -> Status:
+    from kafka_shell.completion import script
+
+    sys.stdout.write(script(shell))
+    return Status.OK
+
+
+def _no_traceback_at_exit() -> None:
+    """A closed terminal ends this program as it ends others."""
+    if hasattr(signal, "SIGHUP"):
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -1,0 +1,203 @@
+"""The one place that changes a cluster: a Plan is validated, shown, asked about, sent, reported."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from kafka_shell import journal
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Results, Step
+from kafka_shell.takeback import take_back
+
+Show = Callable[[Plan, Sequence[str]], None]
+Verdicts = dict[Change, Failure]
+
+
+def carry_out(
+    plan: Plan,
+    context: Context,
+    *,
+    command: str,
+    show: Show,
+    dry_run: bool = False,
+    yes: str | bool | None = None,
+) -> Outcome:
+    """Validate, show, ask, read again, journal, send, report, refresh, read the fresh state.
+
+    `yes` is True for --yes, the text of --yes=TEXT, or None. Raises ShellError where nothing was
+    sent: a guard refuses, nobody could be asked, the answer was no, or the cluster changed meanwhile.
+    """
+    guard = "" if dry_run else _guard(context, plan)
+    undo = take_back(plan.changes)
+    verdicts = _validate(plan.steps, context.cluster)
+    if dry_run:
+        return Outcome(plan, tuple(_planned(plan, verdicts)), undo, dry_run=True)
+    if not plan.steps:
+        return Outcome(plan, ())
+    asks = plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
+    show(plan, undo if asks else ())
+    if len(verdicts) == len(plan.changes):
+        refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
+        return Outcome(plan, refused)
+    if asks and _confirmed(context, guard, yes):
+        plan = _read_again(plan, context.cluster)
+    done = _send_journalled(plan, context, command, undo)
+    fresh = _fresh(plan, context, done)
+    taken_back = take_back(item.change for item in done if item.status == "done")
+    if context.shell is not None:
+        context.shell.refresh(plan.touches)
+    return Outcome(plan, tuple(done), taken_back, fresh)
+
+
+def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
+    """The silent half: send a plan without a word, for programs and demo data."""
+    try:
+        return Results.merge(step.send(cluster, validate_only=False) for step in plan.steps)
+    finally:
+        for step in plan.finally_:
+            step.send(cluster, validate_only=False)
+
+
+# -- before anything is sent -----------------------------------------------------------------------
+
+
+def _guard(context: Context, plan: Plan) -> str:
+    guard = context.settings.guard
+    if guard == "read-only" and plan.steps:
+        raise ShellError(
+            f"profile {context.settings.profile} is read-only: nothing is changed through it",
+            hint="Use another profile, or --dry-run to see the plan.",
+            code="read-only",
+        )
+    return guard
+
+
+def _validate(steps: Iterable[Step], cluster: Any) -> Verdicts:
+    """What the broker would refuse, where its API can tell."""
+    verdicts: Verdicts = {}
+    for step in steps:
+        if step.validates:
+            verdicts.update(step.send(cluster, validate_only=True).failures)
+    return verdicts
+
+
+def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
+    for change in plan.changes:
+        why = verdicts.get(change)
+        yield Done(change, "failed" if why else "planned", why)
+
+
+def _confirmed(context: Context, guard: str, yes: str | bool | None) -> bool:
+    """Whether a person was asked (and agreed); False where --yes answers for them."""
+    if guard == "typed":
+        return _typed(context, yes)
+    if yes:
+        return False
+    if context.ask is None:
+        raise _nobody_to_ask("--yes")
+    if context.ask("Carry this out? [y/N] ").strip().lower() not in ("y", "yes"):
+        raise ShellError("nothing was changed", code="declined")
+    return True
+
+
+def _typed(context: Context, yes: str | bool | None) -> bool:
+    name = context.settings.cluster_name
+    if isinstance(yes, str):
+        answer, asked = yes, False
+    elif context.ask is None:
+        raise _nobody_to_ask(f"--yes={name}")
+    else:
+        answer, asked = context.ask(f"Type {name} to carry this out: ").strip(), True
+    if answer != name:
+        raise ShellError(
+            f"{answer!r} is not {name}: nothing was changed",
+            hint=f"This profile's guard wants the cluster's name: {name}",
+            code="declined",
+        )
+    return asked
+
+
+def _nobody_to_ask(option: str) -> UsageError:
+    return UsageError(
+        "this would have to be confirmed, and there is no terminal to ask at",
+        hint=f"Nothing was changed. Add {option} to do it, or --dry-run to see the plan.",
+        code="no-terminal",
+    )
+
+
+def _read_again(plan: Plan, cluster: Any) -> Plan:
+    """The plan as the cluster is now; an error where it is no longer what was agreed to."""
+    from dataclasses import replace
+
+    steps = tuple(step.again(cluster) for step in plan.steps)
+    now = replace(plan, steps=steps)
+    for old, new in zip(plan.changes, now.changes, strict=True):
+        if old != new:
+            field = f" {old.field}" if old.field else ""
+            raise ShellError(
+                f"{old.resource}{field} changed while the question was open:"
+                f" it was {old.before}, it is {new.before}",
+                hint="Nothing was sent. Run the command again to see the new plan.",
+                code="changed-meanwhile",
+            )
+    return now
+
+
+# -- sending ---------------------------------------------------------------------------------------
+
+
+def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[str]) -> list[Done]:
+    intent = journal.record_intent(context, command, plan.changes, undo)
+    done: list[Done] = []
+    try:
+        _send(plan, context, done)
+    finally:
+        taken_back = take_back(item.change for item in done if item.status == "done")
+        journal.record_outcome(context, intent, done, taken_back)
+    return done
+
+
+def _send(plan: Plan, context: Context, done: list[Done]) -> None:
+    """Send the steps in order into `done`; the steps after one with no answer are skipped."""
+    cluster, lost = context.cluster, False
+    try:
+        for step in plan.steps:
+            if lost:
+                done.extend(Done(change, "skipped") for change in step.changes)
+                continue
+            lost = _send_step(step, cluster, done)
+        if plan.follow is not None and not lost:
+            plan.follow(cluster)
+    finally:
+        for step in plan.finally_:
+            _send_step(step, cluster, done)
+
+
+def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
+    """Send one step; whether its answer was lost, so that nobody knows what became of it."""
+    try:
+        results = step.send(cluster, validate_only=False)
+    except KeyboardInterrupt:
+        done.extend(Done(change, "unknown") for change in step.changes)
+        raise
+    except ShellError as error:
+        status = "unknown" if error.code in ("deadline", "lost-connection") else "failed"
+        why = Failure(error.code, error.message, hint=error.hint)
+        done.extend(Done(change, status, why) for change in step.changes)
+        return True
+    for change in step.changes:
+        why_not = results.failures.get(change)
+        done.append(Done(change, "failed" if why_not else "done", why_not))
+    return False
+
+
+def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
+    """The state afterwards; a failure to read it does not undo what was done."""
+    if plan.fresh is None or not any(item.status == "done" for item in done):
+        return None
+    try:
+        return plan.fresh(context.cluster)
+    except ShellError:
+        return None

@@ -1,0 +1,179 @@
+"""`config-command`: KIP-248's spelling over the verbs of describe-configs and alter-configs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.language.command import Command, Effect, Example, Invocation, Kind, Option
+from kafka_shell.nouns import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    ConfigTable,
+    Plan,
+    ResourceType,
+    Results,
+)
+
+from .configs import alter
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.context import Context
+
+Tables = Results[ConfigResource, ConfigTable]
+
+_TYPES = {
+    "topics": ResourceType.TOPIC,
+    "brokers": ResourceType.BROKER,
+    "broker-loggers": ResourceType.BROKER_LOGGER,
+    "groups": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+# KIP-248's own shorthands for --entity-type T --entity-name N, as Kafka's tool has them.
+_SHORTHANDS = {
+    "topic": "topics",
+    "broker": "brokers",
+    "broker-logger": "broker-loggers",
+    "group": "groups",
+    "client-metrics": "client-metrics",
+}
+
+
+def config_command(invocation: Invocation, context: Context) -> Plan | Tables:
+    """Describe or alter the configs of one kind of entity."""
+    resources = _resources(invocation, context.cluster)
+    if invocation["describe"]:
+        return _tables(context.cluster, resources)
+    plan = alter(invocation, context.cluster, resources, _alterations(invocation))
+    return replace(plan, fresh=lambda cluster: _tables(cluster, resources))
+
+
+def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
+    from kafka_shell.admin import configs
+
+    found = configs.describe(cluster, resources)
+    tables = {
+        resource: ConfigTable(resource, entries) for resource, entries in found.values.items()
+    }
+    return Results(tables, found.failures)
+
+
+def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
+    entity, name = _entity(invocation)
+    kind = _TYPES[entity]
+    if invocation["entity-default"]:
+        if kind is not ResourceType.BROKER:
+            raise UsageError(
+                f"{entity} have no default entity",
+                hint="--entity-default goes with --entity-type brokers.",
+                span=invocation.span("entity-default"),
+                text=invocation.text,
+            )
+        return [ConfigResource(ResourceType.BROKER, "")]
+    if name is not None:
+        return [ConfigResource(kind, name)]
+    return [ConfigResource(kind, found) for found in _all(kind, entity, invocation, cluster)]
+
+
+def _entity(invocation: Invocation) -> tuple[str, str | None]:
+    """(entity type, entity name or None) by either spelling."""
+    for option, entity in _SHORTHANDS.items():
+        if invocation[option] is not None:
+            return entity, invocation[option]
+    return invocation["entity-type"], invocation["entity-name"]
+
+
+def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Cluster) -> list[str]:
+    """Every entity of this kind, where the cluster can list them."""
+    if kind is ResourceType.TOPIC:
+        from kafka_shell.admin import topics
+
+        return sorted(topics.scan(cluster).names)
+    if kind is ResourceType.BROKER:
+        return [str(broker.id) for broker in cluster.brokers()]
+    if kind in (ResourceType.CLIENT_METRICS, ResourceType.GROUP):
+        from kafka_shell.admin import configs
+
+        return configs.list_resources(cluster, kind)
+    raise UsageError(
+        f"--entity-type {entity} wants --entity-name", span=invocation.span("entity-type"),
+        text=invocation.text,
+    )  # fmt: skip
+
+
+def _alterations(invocation: Invocation) -> list[ConfigAlteration]:
+    pairs = list(invocation["add-config"] or ())
+    if invocation["add-config-file"]:
+        pairs += _from_file(invocation["add-config-file"])
+    return [
+        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in pairs),
+        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"] or ()),
+    ]
+
+
+def _from_file(file: str) -> list[tuple[str, str]]:
+    from kafka_shell.settings import read_properties
+
+    try:
+        return list(read_properties(Path(file).expanduser()).items())
+    except OSError as error:
+        raise ShellError(
+            f"{file} cannot be read: {error.strerror}", code="file", status=Status.WRONG
+        ) from None
+
+
+_NO_NAME = ("--entity-default",)
+_ENTITY = ("--entity-type", "--entity-name", "--entity-default")
+
+
+def _shorthand(name: str, kind: Kind, help_text: str) -> Option:
+    return Option(name, kind, help_text, metavar="NAME", excludes=_ENTITY)
+
+
+COMMANDS = (
+    Command(
+        name="config-command",
+        summary="KIP-248's config command, to the letter.",
+        family="configs",
+        run=config_command,
+        effect=Effect.CHANGE,
+        options=(
+            Option("--entity-type", Kind.CHOICE, "The kind of entity.",
+                   choices=tuple(_TYPES), metavar="TYPE"),
+            Option("--entity-name", Kind.ENTITY, "Its name: a topic, a broker's id ...",
+                   metavar="NAME", excludes=_NO_NAME),
+            Option("--entity-default", Kind.FLAG, "The default entity (of all brokers)."),
+            _shorthand("--topic", Kind.TOPIC, "Short for --entity-type topics --entity-name."),
+            _shorthand("--broker", Kind.BROKER, "A broker's id: short for --entity-type brokers."),
+            _shorthand("--broker-logger", Kind.BROKER, "Short for --entity-type broker-loggers."),
+            _shorthand("--group", Kind.GROUP, "Short for --entity-type groups."),
+            _shorthand("--client-metrics", Kind.CLIENT_METRICS,
+                       "Short for --entity-type client-metrics."),
+            Option("--describe", Kind.FLAG, "Show the configs."),
+            Option("--alter", Kind.FLAG, "Change them."),
+            Option("--add-config", Kind.CONFIG_PAIRS, "k1=v1,k2=[v1,v2],k3=v3",
+                   metavar="PAIRS", excludes=("--describe",)),
+            Option("--add-config-file", Kind.FILE, "A .properties file of configs to add.",
+                   metavar="FILE", excludes=("--describe",)),
+            Option("--delete-config", Kind.CONFIG_KEYS, "k1,k2", metavar="KEYS",
+                   excludes=("--describe",)),
+        ),
+        exactly_one=(("describe", "alter"), ("entity-type", *_SHORTHANDS)),
+        description="Without a name: all topics, all brokers. After an alter it shows fresh state.",
+        examples=(
+            Example("config-command --entity-type topics --entity-name orders.placed --describe",
+                    "the table of KIP-248"),
+            Example("config-command --entity-type topics --entity-name orders.placed --alter"
+                    " --add-config 'cleanup.policy=[compact,delete],retention.ms=86400000'"
+                    " --delete-config segment.ms",
+                    "change several at once"),
+            Example("config-command --broker 1 --describe", "a broker, as Kafka's tool spells it"),
+            Example("config-command --entity-type brokers --entity-default --describe",
+                    "the default of all brokers"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,251 @@
+"""Commands on configs: of topics, brokers, loggers, groups and client metrics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError, UsageError, near_miss
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Effect,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+    Short,
+)
+from kafka_shell.nouns import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    Plan,
+    ResourceType,
+)
+
+from . import select
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.configs import Entries
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.context import Context
+
+_OTHERS = ("--broker-id", "--broker-default", "--group", "--logger", "--client-metrics")
+
+SUBJECT = Argument(
+    "topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", required=False, option="--topic",
+    unless=_OTHERS,
+)  # fmt: skip
+SUBJECT_OPTIONS = (
+    Option("--broker-id", Kind.BROKER, "A broker; a selector of brokers.", metavar="ID",
+           excludes=("--broker-default", "--group", "--logger", "--client-metrics")),
+    Option("--broker-default", Kind.FLAG, "The cluster-wide default of all brokers.",
+           excludes=("--group", "--logger", "--client-metrics")),
+    Option("--group", Kind.GROUP, "A group.", many=True, metavar="GROUP",
+           excludes=("--logger", "--client-metrics")),
+    Option("--logger", Kind.BROKER, "The loggers of a broker, by its id.", metavar="ID",
+           excludes=("--client-metrics",)),
+    Option("--client-metrics", Kind.CLIENT_METRICS, "A client-metrics subscription.", many=True,
+           metavar="NAME"),
+)  # fmt: skip
+
+
+# -- subjects --------------------------------------------------------------------------------------
+
+
+def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
+    """The resources that a line is about."""
+    if invocation["broker-id"]:
+        ids = select.brokers(_as_words(invocation, "broker-id"), cluster)
+        return [ConfigResource(ResourceType.BROKER, name) for name in ids]
+    if invocation["broker-default"]:
+        return [ConfigResource(ResourceType.BROKER, "")]
+    if invocation["logger"]:
+        ids = select.brokers(_as_words(invocation, "logger"), cluster, "logger")
+        return [ConfigResource(ResourceType.BROKER_LOGGER, name) for name in ids]
+    if invocation["group"]:
+        return [ConfigResource(ResourceType.GROUP, name) for name in invocation["group"]]
+    if invocation["client-metrics"]:
+        names = invocation["client-metrics"]
+        return [ConfigResource(ResourceType.CLIENT_METRICS, name) for name in names]
+    if not invocation["topic"]:
+        raise UsageError(
+            "say whose configs: a topic, or one of " + ", ".join(_OTHERS),
+            hint=f"For example: {invocation.command.name} orders.placed",
+            text=invocation.text,
+        )
+    names = select.topics(_as_words(invocation, "topic"), cluster)
+    return [ConfigResource(ResourceType.TOPIC, name) for name in names]
+
+
+def _as_words(invocation: Invocation, name: str) -> Invocation:
+    return replace(invocation, values=invocation.values | {name: (invocation[name],)})
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe_configs(invocation: Invocation, context: Context) -> Entries:
+    """Overridden configs, named keys, or all of them."""
+    from kafka_shell.admin import configs
+
+    cluster = context.cluster
+    resources = subjects(invocation, cluster)
+    keys: Sequence[str] = invocation["key"]
+    found = configs.describe(
+        cluster, resources, synonyms=True, documentation=invocation["documentation"]
+    )
+    if keys:
+        _check_keys(invocation, found, keys)
+        return found.map(lambda entries: tuple(e for e in entries if e.name in keys))
+    if invocation["all"] or resources[0].type is ResourceType.BROKER_LOGGER:
+        return found
+    return found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+
+
+def _check_keys(invocation: Invocation, found: Entries, keys: Sequence[str]) -> None:
+    known = {entry.name for entries in found.values.values() for entry in entries}
+    for index, key in enumerate(keys):
+        if known and key not in known:
+            near = near_miss(key, known)
+            raise ShellError(
+                f"there is no config {key} here",
+                hint=f"Did you mean {near}?" if near else "Several topics are given as a,b,c.",
+                code="unknown-key",
+                span=invocation.span("key", index),
+            )
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+def alter_configs(invocation: Invocation, context: Context) -> Plan:
+    """Set, delete, append to and subtract from configs."""
+    cluster = context.cluster
+    alterations = [
+        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in invocation["config"]),
+        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"]),
+        *(ConfigAlteration(key, ConfigOp.APPEND, value) for key, value in invocation["append"]),
+        *(ConfigAlteration(key, ConfigOp.SUBTRACT, value) for key, value in invocation["subtract"]),
+    ]
+    return alter(invocation, cluster, subjects(invocation, cluster), alterations)
+
+
+def alter(
+    invocation: Invocation,
+    cluster: Cluster,
+    resources: Sequence[ConfigResource],
+    alterations: Sequence[ConfigAlteration],
+) -> Plan:
+    """The plan of the same alterations on every resource; errors point at the word to blame."""
+    from kafka_shell.admin import configs
+
+    _refuse_twice(invocation, alterations)
+    try:
+        return configs.plan_alter(cluster, {resource: alterations for resource in resources})
+    except configs.ConfigRefused as refused:
+        refused.span = span_of_key(invocation, refused.key)
+        raise
+
+
+def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
+    """Where `key` stands in the line, in whichever option or argument holds it."""
+    for name in ("config", "delete-config", "append", "subtract", "add-config"):
+        for index, value in enumerate(invocation.get(name) or ()):
+            if key in (value, value[0]):
+                return invocation.span(name, index) or invocation.span(name)
+    return None
+
+
+def _refuse_twice(invocation: Invocation, alterations: Sequence[ConfigAlteration]) -> None:
+    seen: set[str] = set()
+    for alteration in alterations:
+        if alteration.key in seen:
+            raise UsageError(
+                f"{alteration.key} stands twice in one alteration",
+                hint="Say once what it is to be.",
+                span=span_of_key(invocation, alteration.key),
+                text=invocation.text,
+            )
+        seen.add(alteration.key)
+
+
+_PAIR = "{} a config; may be repeated."
+
+COMMANDS = (
+    Command(
+        name="describe-configs",
+        summary="Configs with their values, sources and documentation.",
+        family="configs",
+        run=describe_configs,
+        arguments=(
+            SUBJECT,
+            Argument("key", Kind.CONFIG_KEY, "Only these keys.", many=True, required=False),
+        ),
+        options=(
+            *SUBJECT_OPTIONS,
+            Option("--all", Kind.FLAG, "Defaults too, not only what is set here."),
+            Option("--documentation", Kind.FLAG, "With the broker's documentation."),
+        ),
+        shorts=(
+            Short("configs", "describe-configs"),
+            Short("config", "describe-configs"),
+            Short("broker", "describe-configs --broker-id"),
+        ),
+        search=("settings", "retention", "defaults"),
+        description=(
+            "Without keys: what is set at this very level; --all adds what holds by default."
+        ),
+        examples=(
+            Example("describe-configs orders.placed", "what is set for one topic"),
+            Example("describe-configs orders.placed retention.ms --documentation",
+                    "one key, with what the broker says of it"),
+            Example("describe-configs 'payments.*' cleanup.policy", "one key of several topics"),
+            Example("describe-configs --broker-id 1 --all | grep log.retention",
+                    "what a broker runs with"),
+            Example("describe-configs --logger 1 kafka.request.logger", "a level of a broker's log"),
+        ),
+    ),
+    Command(
+        name="alter-configs",
+        summary="Set, delete, append to and subtract from configs.",
+        family="configs",
+        run=alter_configs,
+        effect=Effect.CHANGE,
+        arguments=(
+            SUBJECT,
+            Argument("config", Kind.CONFIG_PAIR, "What to set: key=value.", many=True,
+                     required=False, option="--add-config"),
+        ),
+        options=(
+            *SUBJECT_OPTIONS,
+            Option("--delete-config", Kind.CONFIG_KEY, _PAIR.format("Delete"), many=True,
+                   metavar="KEY"),
+            Option("--append", Kind.CONFIG_PAIR, _PAIR.format("Append to"), many=True,
+                   metavar="KEY=VALUE"),
+            Option("--subtract", Kind.CONFIG_PAIR, _PAIR.format("Subtract from"), many=True,
+                   metavar="KEY=VALUE"),
+        ),
+        at_least_one=(("config", "delete-config", "append", "subtract"),),
+        search=("set", "change", "retention"),
+        description=(
+            "Values are checked against the broker's types; units are welcome:"
+            " retention.ms=7d, segment.bytes=512MiB."
+        ),
+        examples=(
+            Example("alter-configs orders.placed retention.ms=7d", "keep a week"),
+            Example("alter-configs 'payments.*' max.message.bytes=2MiB --dry-run",
+                    "see what would change, and for which topics"),
+            Example("alter-configs orders.placed --delete-config retention.ms",
+                    "back to the default"),
+            Example("alter-configs orders.placed --append cleanup.policy=compact",
+                    "one more item of a list"),
+            Example("alter-configs --broker-default log.cleaner.threads=2",
+                    "for every broker of the cluster"),
+            Example("alter-configs --logger 1 kafka.request.logger=DEBUG",
+                    "a broker's log, while it runs"),
+        ),
+    ),
+)  # fmt: skip

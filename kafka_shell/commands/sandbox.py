@@ -1,0 +1,72 @@
+"""`sandbox`: a real Kafka on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind
+from kafka_shell.language.common import SANDBOX
+from kafka_shell.nouns import SandboxReport
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+    from kafka_shell.sandbox.state import Sandbox
+
+
+def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
+    """Start, stop, look at or wipe the sandbox."""
+    from kafka_shell.sandbox import session, status, stop, wipe
+
+    folder = session.folder_of(context.environ)
+    action = invocation["action"]
+    if action == "start":
+        options = session.options_from(
+            folder,
+            kafka_version=invocation["kafka-version"],
+            brokers=invocation["brokers"],
+            port=invocation["port"],
+            secure=invocation["secure"],
+        )
+        return _report(session.bring_up(options, context.report, empty=invocation["empty"]))
+    if action == "stop" and status(folder) is not None:
+        return _report(stop(folder))
+    if action == "wipe":
+        wipe(folder)
+    found = status(folder)
+    return SandboxReport("none", str(folder)) if found is None else _report(found)
+
+
+def _report(found: Sandbox) -> SandboxReport:
+    return SandboxReport(
+        state="up" if found.running else "down",
+        folder=str(found.folder),
+        bootstrap=found.bootstrap,
+        kafka_version=found.kafka_version,
+        brokers=len(found.brokers),
+        secure=found.secure,
+        logs=tuple(str(broker.log) for broker in found.brokers),
+        clients=tuple(map(str, found.client_properties.values())),
+    )
+
+
+COMMANDS = (
+    Command(
+        name="sandbox",
+        summary="A real Kafka on this machine: start, stop, status, wipe.",
+        family="shell",
+        run=sandbox,
+        needs_cluster=False,
+        arguments=(
+            Argument(
+                "action",
+                Kind.CHOICE,
+                "What to do.",
+                choices=("start", "stop", "status", "wipe"),
+            ),
+        ),
+        options=SANDBOX,
+        search=("demo", "try", "local", "playground"),
+        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens a shell on it.",
+        examples=(Example("sandbox status", "whether it is up, and where"),),
+    ),
+)

@@ -1,0 +1,68 @@
+"""Which topics or brokers a line means: names, globs and /regular expressions/."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.selectors import is_pattern, select, split
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+
+def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> list[str]:
+    """The topics that `name`'s words mean, in the order given; patterns are matched on the cluster.
+
+    A name that is not there stays: what is done with it tells. A pattern that matches nothing is
+    an error. No words at all mean every topic.
+    """
+    words: Sequence[str] = invocation.get(name) or ()
+    items = [item for word in words for item in split(word)]
+    if items and not any(is_pattern(item) for item in items):
+        return list(dict.fromkeys(items))
+    from kafka_shell.admin import topics as admin
+
+    existing = admin.scan(cluster).names
+    if not words:
+        return sorted(existing)
+    chosen = select(words, sorted(existing))
+    _refuse_unmatched(invocation, name, chosen.unmatched, "topic")
+    return list(chosen.names)
+
+
+def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
+    """The ids of the brokers that `name`'s words mean."""
+    words: Sequence[str] = invocation.get(name) or ()
+    existing = [str(broker.id) for broker in cluster.brokers()]
+    chosen = select(words, existing)
+    if chosen.unmatched:
+        index, word = chosen.unmatched[0]
+        raise ShellError(
+            f"no broker {word}",
+            hint=f"This cluster has {', '.join(existing)}.",
+            code="no-match",
+            span=invocation.span(name, index),
+        )
+    return list(chosen.names)
+
+
+def _refuse_unmatched(
+    invocation: Invocation, name: str, unmatched: Sequence[tuple[int, str]], noun: str
+) -> None:
+    patterns = [(index, word) for index, word in unmatched if is_pattern(word)]
+    if patterns:
+        index, word = patterns[0]
+        raise ShellError(
+            f"no {noun} matches {word}",
+            hint="Look: list-topics",
+            code="no-match",
+            span=invocation.span(name, index),
+        )
+
+
+def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:
+    """The names that the words mean; nothing matched is an empty list (`list-*` finds nothing)."""
+    return list(select(words, names).names)

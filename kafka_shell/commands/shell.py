@@ -1,0 +1,237 @@
+"""Commands that concern the shell itself and change no cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.errors import ShellError, Status, UsageError, near_miss
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.nouns import HistoryLine, JournalEntry
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+
+
+def connect(invocation: Invocation, context: Context) -> str:
+    """Work on another cluster, or say which one this is."""
+    from kafka_shell import settings
+
+    flags = {name: invocation.get(name) for name in settings.FLAGS if invocation.get(name)}
+    where = invocation["where"]
+    if where:
+        flags["broker" if ":" in where else "profile"] = where
+    if not flags:
+        return _described(context)
+    found = settings.load(flags, context.environ, context.paths.config_file)
+    there = context.elsewhere(found)
+    try:
+        answer = _described(there)  # an unreachable cluster is refused before anything is left
+    finally:
+        there.close()
+    if context.shell is not None:
+        context.shell.connect(found)
+    return answer
+
+
+def _described(context: Context) -> str:
+    brokers = context.cluster.brokers()
+    count = f"{len(brokers)} broker{'' if len(brokers) == 1 else 's'}"
+    return f"{context.settings.cluster_name}: cluster {context.cluster.cluster_id}, {count}"
+
+
+def refresh(invocation: Invocation, context: Context) -> None:
+    """Read the whole view again."""
+    if context.shell is not None:
+        context.shell.refresh(frozenset())
+
+
+def watch(invocation: Invocation, context: Context) -> Status:
+    """Run a line again and again."""
+    from kafka_shell.watch import watch as run
+
+    if context.run_line is None:
+        raise ShellError("there is nothing to run the line", code="no-shell")
+    return Status(run(context, invocation["seconds"], invocation["line"]))
+
+
+def source(invocation: Invocation, context: Context) -> Status:
+    """Run the lines of a file."""
+    from kafka_shell.script import run_file
+
+    return run_file(
+        Path(invocation["file"]).expanduser(), context, keep_going=invocation["keep-going"]
+    )
+
+
+def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]:
+    """Lines typed before, the newest last."""
+    from kafka_shell.history import read
+
+    lines = read(context.paths.history)
+    if invocation["text"]:
+        lines = [line for line in lines if invocation["text"] in line.text]
+    count = invocation["last"]
+    return tuple(lines[-count:] if count else lines)
+
+
+def theme(invocation: Invocation, context: Context) -> str:
+    """Draw with another theme, or show what there is."""
+    from kafka_shell.output import theme as themes
+
+    name = invocation["name"]
+    if name is None:
+        return "\n".join(f"{info.name:<20}{info.description}" for info in themes.available())
+    chosen = themes.load(name)
+    if context.shell is not None:
+        context.shell.set_theme(name)
+    return themes.preview(chosen)
+
+
+def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...]:
+    """What this program changed, the newest last."""
+    from kafka_shell import journal as book
+
+    entries, broken = book.read(context.paths.journal)
+    if broken:
+        context.err.write(f"{broken} lines of {context.paths.journal} could not be read\n")
+    count = invocation["last"]
+    return tuple(entries[-count:] if count else entries)
+
+
+def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:
+    """Change a setting of this session, or show them with where each came from."""
+    name, value = invocation["name"], invocation["value"]
+    if name is None:
+        return context.settings.describe()
+    choices = _SETTINGS.get(name)
+    if choices is None:
+        near = near_miss(name, _SETTINGS)
+        raise UsageError(
+            f"there is no setting {name}",
+            hint=f"Did you mean {near}?" if near else f"There are: {', '.join(_SETTINGS)}",
+            span=invocation.span("name"),
+            text=invocation.text,
+        )
+    if value not in choices:
+        raise UsageError(
+            f"{name} is one of {', '.join(choices)}, not {value}",
+            span=invocation.span("value") or invocation.span("name"),
+            text=invocation.text,
+        )
+    context.settings = replace(context.settings, **{name.replace("-", "_"): value})
+    return f"{name} is {value}"
+
+
+_SETTINGS: dict[str, Sequence[str]] = {
+    "output": ("table", "json", "yaml", "csv"),
+    "editing-mode": ("emacs", "vi"),
+}
+
+
+def leave(invocation: Invocation, context: Context) -> None:
+    """End the session."""
+    if context.shell is not None:
+        context.shell.leave()
+
+
+_LAST = Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N")
+
+COMMANDS = (
+    Command(
+        name="connect",
+        summary="Work on another cluster, or say which one this is.",
+        family="shell",
+        run=connect,
+        needs_cluster=False,
+        arguments=(
+            Argument("where", Kind.PROFILE, "A profile's name, or host:port.", required=False),
+        ),
+        examples=(Example("connect", "which cluster this is"),),
+    ),
+    Command(
+        name="refresh",
+        summary="Read the whole view again.",
+        family="shell",
+        run=refresh,
+        needs_cluster=False,
+    ),
+    Command(
+        name="watch",
+        summary="Run a line every so many seconds.",
+        family="shell",
+        run=watch,
+        needs_cluster=False,
+        arguments=(
+            Argument("seconds", Kind.NUMBER, "Seconds between two runs."),
+            Argument("line", Kind.LINE, "The line to run."),
+        ),
+        search=("repeat", "every"),
+        description="Ctrl-C ends it. For example: watch 5 health",
+    ),
+    Command(
+        name="source",
+        summary="Run the lines of a file.",
+        family="shell",
+        run=source,
+        needs_cluster=False,
+        arguments=(Argument("file", Kind.FILE, "A file of the shell's lines."),),
+        options=(
+            Option("--keep-going", Kind.FLAG, "A failing line does not stop the file."),
+        ),
+        search=("script", "run"),
+    ),
+    Command(
+        name="history",
+        summary="Lines typed before.",
+        family="shell",
+        run=history,
+        needs_cluster=False,
+        arguments=(Argument("text", Kind.TEXT, "Only lines that hold this.", required=False),),
+        options=(_LAST,),
+        examples=(Example("history --last 5", "the five newest"),),
+    ),
+    Command(
+        name="theme",
+        summary="Draw with another theme; without a name, show them.",
+        family="shell",
+        run=theme,
+        needs_cluster=False,
+        arguments=(Argument("name", Kind.THEME, "A theme.", required=False),),
+        search=("colour", "color", "dark", "light"),
+        examples=(Example("theme", "what there is"), Example("theme mono", "without colour")),
+    ),
+    Command(
+        name="journal",
+        summary="What this program changed, and the line that takes it back.",
+        family="shell",
+        run=journal,
+        needs_cluster=False,
+        options=(_LAST,),
+        search=("undo", "log", "changes"),
+        examples=(Example("journal --last 3", "the three newest changes"),),
+    ),
+    Command(
+        name="set",
+        summary="Change a setting of this session; without a name, show them.",
+        family="shell",
+        run=set_option,
+        needs_cluster=False,
+        arguments=(
+            Argument("name", Kind.CHOICE, "The setting.", required=False,
+                     choices=tuple(_SETTINGS)),
+            Argument("value", Kind.TEXT, "Its new value.", required=False),
+        ),
+        examples=(Example("set", "every setting, and where it came from"),),
+    ),
+    Command(
+        name="exit",
+        summary="End the session.",
+        family="shell",
+        run=leave,
+        needs_cluster=False,
+        search=("quit", "bye", "leave"),
+    ),
+)  # fmt: skip

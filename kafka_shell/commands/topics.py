@@ -1,0 +1,379 @@
+"""Commands on topics (KIP-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Effect,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+    Short,
+)
+from kafka_shell.nouns import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    Listing,
+    NewTopic,
+    Partition,
+    Plan,
+    ResourceType,
+    Results,
+    Topic,
+    TopicDescription,
+    merge_plans,
+)
+
+from . import select
+from .configs import alter, span_of_key
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.context import Context
+
+Shown = Callable[[Partition], bool]
+
+_EXCLUDE_INTERNAL = Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.")
+_PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N")
+_ASSIGNMENT = Option(
+    "--replica-assignment",
+    Kind.ASSIGNMENT,
+    "Brokers of every partition, the preferred leader first: 1:2,2:3",
+    metavar="B:B,B:B",
+)
+_FILTERS = (
+    "under-replicated-partitions",
+    "under-min-isr-partitions",
+    "at-min-isr-partitions",
+    "unavailable-partitions",
+)
+
+
+# -- list ------------------------------------------------------------------------------------------
+
+
+def list_topics(invocation: Invocation, context: Context) -> Listing:
+    """Names of topics, or their counts too."""
+    from kafka_shell.admin import topics
+
+    found = topics.scan(context.cluster)
+    names: Sequence[str] = sorted(found.names)
+    if invocation["topic"]:
+        names = select.matching(invocation["topic"], names)
+    rows = (found.summary(name) for name in names)
+    kept = tuple(row for row in rows if not (invocation["exclude-internal"] and row.internal))
+    return Listing(kept, long=invocation["long"])
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe_topic(invocation: Invocation, context: Context) -> Results[str, TopicDescription]:
+    """Partitions and overridden configs of topics, or the partitions a filter asks for."""
+    from kafka_shell.admin import topics
+
+    cluster = context.cluster
+    names = select.topics(invocation, cluster)
+    found = topics.describe(cluster, names)
+    if invocation["exclude-internal"]:
+        found = _only(found, lambda topic: not topic.internal)
+    filters = [name for name in _FILTERS if invocation[name]]
+    if filters:
+        return _filtered(found, cluster, filters)
+    return _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
+
+
+def _only(found: Results[str, Topic], keep: Callable[[Topic], bool]) -> Results[str, Topic]:
+    kept = {name: topic for name, topic in found.values.items() if keep(topic)}
+    return Results(kept, found.failures)
+
+
+def _filtered(
+    found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
+) -> Results[str, TopicDescription]:
+    """Only the partitions for which one of the filters holds, and topics that have such."""
+    minimum = _min_isr(found, cluster) if any("min-isr" in name for name in filters) else {}
+    described = {}
+    for name, topic in found.values.items():
+        least = minimum.get(name, 1)
+        shown = tuple(
+            partition
+            for partition in topic.partitions
+            if any(_HOLDS[which](partition, least) for which in filters)
+        )
+        if shown:
+            described[name] = TopicDescription(topic, shown=shown)
+    return Results(described, found.failures)
+
+
+_HOLDS: dict[str, Callable[[Partition, int], bool]] = {
+    "under-replicated-partitions": lambda p, _: p.under_replicated,
+    "under-min-isr-partitions": lambda p, least: len(p.isr) < least,
+    "at-min-isr-partitions": lambda p, least: len(p.isr) == least,
+    "unavailable-partitions": lambda p, _: p.leader is None,
+}
+
+
+def _min_isr(found: Results[str, Topic], cluster: Cluster) -> dict[str, int]:
+    from kafka_shell.admin import configs
+
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
+    read = configs.describe(cluster, resources, ["min.insync.replicas"])
+    return {
+        resource.name: int(entries[0].value or 1)
+        for resource, entries in read.values.items()
+        if entries
+    }
+
+
+def _with_overrides(
+    found: Results[str, Topic], cluster: Cluster, *, only: bool
+) -> Results[str, TopicDescription]:
+    from kafka_shell.admin import configs
+
+    resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
+    read = configs.describe(cluster, resources) if resources else Results()
+    described = {}
+    for resource, (name, topic) in zip(resources, found.values.items(), strict=True):
+        entries = read.values.get(resource, ())
+        overrides = tuple(entry for entry in entries if entry.overridden)
+        if overrides or not only:
+            described[name] = TopicDescription(topic, overrides)
+    return Results(described, found.failures)
+
+
+# -- create, alter, delete -------------------------------------------------------------------------
+
+
+def create_topic(invocation: Invocation, context: Context) -> Plan:
+    """Create topics from the line, or from a file of many."""
+    from kafka_shell.admin import topics
+
+    if invocation["from-file"]:
+        from .topic_files import read_topics
+
+        wanted = read_topics(invocation["from-file"])
+    else:
+        wanted = [_new_topic(name, invocation) for name in invocation["topic"]]
+    checked = _with_checked_configs(wanted, invocation, context.cluster)
+    if invocation["if-not-exists"]:
+        there = topics.scan(context.cluster, [new.name for new in checked])
+        checked = [new for new in checked if new.name not in there]
+    return topics.plan_create(checked, timeout_ms=_timeout(invocation))
+
+
+def _with_checked_configs(
+    wanted: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
+) -> list[NewTopic]:
+    from kafka_shell.admin import configs
+
+    known = configs.topic_types(cluster) if any(new.configs for new in wanted) else {}
+    try:
+        return [
+            replace(new, configs=configs.checked_for_create(new.configs, known)) for new in wanted
+        ]
+    except configs.ConfigRefused as refused:
+        refused.span = span_of_key(invocation, refused.key)
+        raise
+
+
+def _new_topic(name: str, invocation: Invocation) -> NewTopic:
+    return NewTopic(
+        name,
+        invocation["partitions"],
+        invocation["replication-factor"],
+        invocation["replica-assignment"] or (),
+        invocation["config"],
+    )
+
+
+def _timeout(invocation: Invocation) -> int:
+    from kafka_shell.admin.topics import DEFAULT_TIMEOUT_MS
+
+    timeout = invocation.get("timeout")
+    return DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+
+
+def alter_topic(invocation: Invocation, context: Context) -> Plan:
+    """More partitions, configs added, configs deleted."""
+    from kafka_shell.admin import topics
+
+    cluster = context.cluster
+    names = select.topics(invocation, cluster)
+    plans = []
+    if invocation["partitions"] is not None:
+        plans.append(
+            topics.plan_partitions(
+                cluster,
+                names,
+                invocation["partitions"],
+                assignment=invocation["replica-assignment"] or (),
+                timeout_ms=_timeout(invocation),
+            )
+        )
+    alterations = [
+        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in invocation["config"]),
+        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"]),
+    ]
+    if alterations:
+        resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+        plans.append(alter(invocation, cluster, resources, alterations))
+    return merge_plans(plans)
+
+
+def delete_topic(invocation: Invocation, context: Context) -> Plan:
+    """Delete topics, after a question."""
+    from kafka_shell.admin import topics
+
+    names = select.topics(invocation, context.cluster)
+    plan = topics.plan_delete(context.cluster, names, timeout_ms=_timeout(invocation))
+    if invocation["if-exists"]:
+        return plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION")
+    return plan
+
+
+COMMANDS = (
+    Command(
+        name="list-topics",
+        summary="Names of the topics.",
+        family="topics",
+        run=list_topics,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Only these: a,b  svc-*  /regex/", many=True,
+                     required=False, option="--topic"),
+        ),
+        options=(
+            _EXCLUDE_INTERNAL,
+            Option("--long", Kind.FLAG, "Partitions, replication factor and health too.",
+                   aliases=("-l",)),
+        ),
+        shorts=(Short("topics", "list-topics"), Short("ls", "list-topics")),
+        search=("show", "names"),
+        examples=(
+            Example("list-topics", "every topic, one name a line"),
+            Example("list-topics --exclude-internal --long", "with counts, without Kafka's own"),
+            Example("list-topics 'payments.*' | wc -l", "how many topics payments has"),
+        ),
+    ),
+    Command(
+        name="describe-topic",
+        summary="Partitions, replicas and overridden configs of topics.",
+        family="topics",
+        run=describe_topic,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/ (none: all)",
+                     many=True, required=False, option="--topic"),
+        ),
+        options=(
+            Option("--under-replicated-partitions", Kind.FLAG,
+                   "Only partitions with a replica that is not in sync."),
+            Option("--under-min-isr-partitions", Kind.FLAG,
+                   "Only partitions with fewer in-sync replicas than min.insync.replicas."),
+            Option("--at-min-isr-partitions", Kind.FLAG,
+                   "Only partitions with just min.insync.replicas in sync."),
+            Option("--unavailable-partitions", Kind.FLAG, "Only partitions without a leader."),
+            Option("--topics-with-overrides", Kind.FLAG,
+                   "Only topics with configs of their own.", excludes=tuple(f"--{name}" for name in _FILTERS)),
+            _EXCLUDE_INTERNAL,
+        ),
+        shorts=(Short("topic", "describe-topic"),),
+        search=("partitions", "replicas", "leader", "isr"),
+        examples=(
+            Example("describe-topic orders.placed", "one topic"),
+            Example("describe-topic 'payments.*' --topics-with-overrides",
+                    "the topics of payments that have configs of their own"),
+            Example("describe-topic --under-replicated-partitions",
+                    "what is not fully replicated, anywhere"),
+            Example("describe-topic orders.placed --output json", "the same for a program"),
+        ),
+    ),
+    Command(
+        name="create-topic",
+        summary="Create topics.",
+        family="topics",
+        run=create_topic,
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("topic", Kind.NEW_TOPIC, "Names of the new topics.", many=True,
+                     required=False, option="--topic"),
+        ),
+        options=(
+            _PARTITIONS,
+            Option("--replication-factor", Kind.INTEGER, "Copies of every partition.",
+                   metavar="N"),
+            Option("--replica-assignment", Kind.ASSIGNMENT, _ASSIGNMENT.help,
+                   metavar="B:B,B:B", excludes=("--partitions", "--replication-factor")),
+            Option("--config", Kind.CONFIG_PAIR, "A config of the topic; may be repeated.",
+                   many=True, metavar="KEY=VALUE"),
+            Option("--if-not-exists", Kind.FLAG, "Leave a topic that is there as it is."),
+            Option("--from-file", Kind.FILE, "Many topics from a YAML, JSON or CSV file.",
+                   metavar="FILE",
+                   excludes=("--partitions", "--replication-factor", "--replica-assignment",
+                             "--config")),
+        ),
+        exactly_one=(("topic", "from-file"),),
+        description=(
+            "Without --partitions, --replication-factor or --replica-assignment the broker's"
+            " defaults hold. --timeout 0 does not wait until every partition has a leader."
+        ),
+        examples=(
+            Example("create-topic parcels.scanned --partitions 6 --config retention.ms=7d",
+                    "a topic that keeps a week"),
+            Example("create-topic parcels.lost parcels.found --dry-run",
+                    "see what the broker thinks of it first"),
+        ),
+    ),
+    Command(
+        name="alter-topic",
+        summary="Add partitions; set and delete configs.",
+        family="topics",
+        run=alter_topic,
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+                     option="--topic"),
+        ),
+        options=(
+            _PARTITIONS,
+            _ASSIGNMENT,
+            Option("--config", Kind.CONFIG_PAIR, "Set a config; may be repeated.", many=True,
+                   aliases=("--add-config",), metavar="KEY=VALUE"),
+            Option("--delete-config", Kind.CONFIG_KEY, "Delete a config; may be repeated.",
+                   many=True, metavar="KEY"),
+        ),
+        at_least_one=(("partitions", "config", "delete-config"),),
+        search=("increase", "grow", "retention"),
+        examples=(
+            Example("alter-topic orders.placed --partitions 12 --dry-run",
+                    "what raising the number of partitions would do"),
+            Example("alter-topic orders.placed --config retention.ms=3d --delete-config segment.ms",
+                    "set one config, delete another"),
+        ),
+    ),
+    Command(
+        name="delete-topic",
+        summary="Delete topics and all their records.",
+        family="topics",
+        run=delete_topic,
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+                     option="--topic"),
+        ),
+        options=(
+            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
+        ),
+        search=("remove", "drop"),
+        examples=(
+            Example("delete-topic 'tmp.*' --dry-run", "see which topics would go"),
+            Example("delete-topic tmp.backfill --yes", "without a question"),
+        ),
+    ),
+)  # fmt: skip

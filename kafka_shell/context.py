@@ -1,0 +1,125 @@
+"""What a running command is handed. Each part can be replaced in a test."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, TextIO
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.metadata.cache import Cache
+    from kafka_shell.settings import Settings
+
+Report = Callable[[str, int, int | None], None]
+
+
+@dataclass(frozen=True)
+class Paths:
+    """Folders of this program, by the XDG rules. Files written there are 0600 in 0700 folders."""
+
+    config: Path
+    cache: Path
+    state: Path
+
+    @classmethod
+    def of(cls, environ: Mapping[str, str]) -> Paths:
+        """The XDG folders of this user. KAFKA_SH_HOME puts all three below one folder."""
+        home = environ.get("KAFKA_SH_HOME")
+        if home:
+            root = Path(home)
+            return cls(root / "config", root / "cache", root / "state")
+        from platformdirs import PlatformDirs
+
+        dirs = PlatformDirs("kafka-sh", appauthor=False)
+        return cls(dirs.user_config_path, dirs.user_cache_path, dirs.user_state_path)
+
+    @property
+    def config_file(self) -> Path:
+        """Where profiles are declared."""
+        return self.config / "config.toml"
+
+    @property
+    def journal(self) -> Path:
+        """What this program changed."""
+        return self.state / "journal.jsonl"
+
+    @property
+    def history(self) -> Path:
+        """Lines typed at the prompt."""
+        return self.state / "history"
+
+
+class ShellControl(Protocol):
+    """What a command may ask of the prompt it was typed at."""
+
+    def connect(self, settings: Settings) -> None:
+        """Work on another cluster from now on."""
+
+    def set_theme(self, name: str) -> None:
+        """Draw with another theme from now on."""
+
+    def leave(self) -> None:
+        """End the session after this command."""
+
+    def refresh(self, parts: frozenset[str]) -> None:
+        """Read these parts of the view again (empty: all), off the prompt's thread."""
+
+
+@dataclass
+class Context:
+    """Streams, clock, paths, settings, cluster, progress and questions of one run of the program.
+
+    `ask` puts a question to a person and returns the answer; None where there is no terminal.
+    `shell` is the prompt, where there is one. `run_line` runs another line (watch, source).
+    """
+
+    settings: Settings
+    paths: Paths
+    out: TextIO = field(default_factory=lambda: sys.stdout)
+    err: TextIO = field(default_factory=lambda: sys.stderr)
+    environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
+    clock: Callable[[], float] = time.time
+    ask: Callable[[str], str] | None = None
+    report: Report = lambda task, done, total: None
+    shell: ShellControl | None = None
+    cache: Cache | None = None
+    run_line: Callable[[str], int] | None = None
+    theme: str = ""
+    _cluster: Cluster | None = None
+
+    @property
+    def cluster(self) -> Cluster:
+        """The cluster of these settings; nothing is sent before the first request."""
+        if self._cluster is None:
+            from kafka_shell.admin.connection import Cluster
+
+            self._cluster = Cluster(self.settings.connection)
+        return self._cluster
+
+    def elsewhere(self, settings: Settings) -> Context:
+        """The same context on another cluster, for one line."""
+        return replace(self, settings=settings, _cluster=None, cache=None)
+
+    def close(self) -> None:
+        """Hang up."""
+        if self._cluster is not None:
+            self._cluster.close()
+            self._cluster = None
+
+
+def private_folder(folder: Path) -> Path:
+    """The folder, made 0700 where it is not there yet."""
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    return folder
+
+
+def open_private(path: Path, mode: str) -> TextIO:
+    """Open a file of this program for writing: 0600, in a 0700 folder."""
+    private_folder(path.parent)
+    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if "a" in mode else os.O_TRUNC)
+    return os.fdopen(os.open(path, flags, 0o600), mode, encoding="utf-8")

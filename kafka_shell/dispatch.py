@@ -1,0 +1,237 @@
+"""One line of the shell, a script or argv: parsed, run, and its answer drawn, filed or piped."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from io import TextIOWrapper
+from pathlib import Path
+from typing import IO, TextIO, cast
+
+from kafka_shell.carry_out import carry_out
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import Line, tokenize, words_of
+from kafka_shell.nouns import Plan
+from kafka_shell.output.errors import draw_error
+from kafka_shell.output.plans import draw_plan
+from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.theme import load
+from kafka_shell.output.writer import Writer
+
+
+def run_text(text: str, context: Context, *, origin: str = "") -> Status:
+    """Run a line as typed at the prompt or read from a script. `origin` is "file:line" or empty."""
+    try:
+        line = tokenize(text)
+        if line.shell is not None:
+            return _shell_escape(line.shell, context)
+        if not line.words:
+            return Status.OK
+        return _run(line, text, context)
+    except ShellError as error:
+        return report_error(error, context, text=text, origin=origin)
+
+
+def run_argv(argv: Sequence[str], context: Context) -> Status:
+    """Run one command given as words of argv: they are never pipes."""
+    line = words_of(argv)
+    try:
+        return _run(line, line.text, context)
+    except ShellError as error:
+        return report_error(error, context, text=line.text)
+
+
+def report_error(
+    error: ShellError, context: Context, *, text: str = "", origin: str = ""
+) -> Status:
+    """Draw an error on stderr and give its exit status."""
+    pane = writer_for(context, None, context.out).err
+    draw_error(error, pane, place=origin, line=text)
+    return error.status
+
+
+def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:
+    """The writer that this line's --output and --no-color ask for."""
+    values = invocation.values if invocation else {}
+    plain = bool(
+        values.get("no-color") or context.settings.no_color or context.environ.get("NO_COLOR")
+    )
+    colour, colour_err = (not plain and stream.isatty() for stream in (out, context.err))
+    return Writer(
+        out,
+        context.err,
+        values.get("output") or context.settings.output,
+        load(context.theme) if colour or colour_err else None,
+        colour,
+        _width(out),
+        colour_err=colour_err,
+        before=getattr(context.report, "clear", None),
+    )
+
+
+def _width(out: TextIO) -> int | None:
+    """Columns of the terminal, or None where the stream is none."""
+    try:
+        return os.get_terminal_size(out.fileno()).columns if out.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
+# -- running ---------------------------------------------------------------------------------------
+
+
+def _run(line: Line, text: str, context: Context) -> Status:
+    invocation = _parse(line, text)
+    context = _somewhere(context, invocation)
+    if invocation.get("help"):
+        from kafka_shell.commands.help import page
+
+        context.out.write(page(invocation.command))
+        return Status.OK
+    with _destination(line, context) as (out, ended):
+        writer = writer_for(context, invocation, out)
+        try:
+            status = _answer(invocation, context, writer)
+        except (BrokenPipeError, PipeClosed):
+            status = Status.OK  # whoever reads has read enough
+    return status or ended()
+
+
+def _parse(line: Line, text: str) -> Invocation:
+    first = line.words[0]
+    if first.text.endswith(".sh"):
+        
+        here = translate([word.text for word in line.words], REGISTRY)
+        if here is not None:
+            raise UsageError(
+                f"{first.text} is Kafka's own tool",
+                hint=f"Here it is: {here}",
+                code="pasted",
+                span=first.span,
+                text=text,
+            )
+    return parse(line, REGISTRY, text=text)
+
+
+def _somewhere(context: Context, invocation: Invocation) -> Context:
+    """The context that this line's connection options ask for: here, or another cluster."""
+    from kafka_shell import settings
+
+    own = {option.name for option in invocation.command.options}
+    flags = {
+        name: value
+        for name in settings.FLAGS
+        if (value := invocation.get(name))
+        and not (f"--{name}" in own and str(value).isdigit())  # config-command --broker 1
+    }
+    if not flags or flags == context.settings.flags:
+        return context
+    return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+
+
+def _answer(invocation: Invocation, context: Context, writer: Writer) -> Status:
+    deadline = invocation.get("deadline")
+    if not invocation.command.needs_cluster:
+        return _run_and_write(invocation, context, writer)
+    with context.cluster.within(deadline / 1000 if deadline else None):
+        return _run_and_write(invocation, context, writer)
+
+
+def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> Status:
+    try:
+        value = invocation.command.run(invocation, context)
+    except ShellError as error:
+        if error.span is not None and isinstance(error, UsageError) and not error.text:
+            error.text = invocation.text
+        raise
+    if isinstance(value, Plan):
+        value = carry_out(
+            value,
+            context,
+            command=render(invocation),
+            show=lambda plan, undo: draw_plan(plan, undo, writer),
+            dry_run=bool(invocation.get("dry-run")),
+            yes=invocation.get("yes"),
+        )
+    if isinstance(value, Status):
+        return value
+    writer.write(value)
+    return Status.OK if getattr(value, "ok", True) else Status.FAILED
+
+
+# -- where the answer goes -------------------------------------------------------------------------
+
+
+class _Ended:
+    """How the other end of the pipe ended, once it has."""
+
+    status = Status.OK
+
+    def __call__(self) -> Status:
+        return self.status
+
+
+@contextmanager
+def _destination(line: Line, context: Context) -> Iterator[tuple[TextIO, _Ended]]:
+    """The stream for stdout: the context's, a file (`>`), or another program (`|`)."""
+    ended = _Ended()
+    if line.redirect is not None:
+        with _open(line.redirect.path, line.redirect.append) as file:
+            yield file, ended
+    elif line.pipe is not None:
+        yield from _through(line.pipe, context, ended)
+    else:
+        yield context.out, ended
+
+
+def _open(path: str, append: bool) -> TextIO:
+    try:
+        return Path(path).expanduser().open("a" if append else "w", encoding="utf-8")
+    except OSError as error:
+        raise ShellError(
+            f"cannot write to {path}: {error.strerror}", hint="The command was not run."
+        ) from None
+
+
+def _through(command: str, context: Context, ended: _Ended) -> Iterator[tuple[TextIO, _Ended]]:
+    process = subprocess.Popen(
+        ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=_real(context.out)
+    )
+    stdin = TextIOWrapper(cast(IO[bytes], process.stdin), encoding="utf-8")
+    try:
+        yield stdin, ended
+    finally:
+        with suppress(BrokenPipeError):
+            stdin.close()
+        ended.status = Status.FAILED if process.wait() else Status.OK
+
+
+def _real(stream: TextIO) -> TextIO | None:
+    """The stream, if another process can write to it."""
+    try:
+        stream.flush()
+        stream.fileno()
+    except (OSError, ValueError):
+        return None
+    return stream
+
+
+def _shell_escape(command: str, context: Context) -> Status:
+    code = subprocess.call(["/bin/sh", "-c", command], stdout=_real(context.out))
+    return Status.FAILED if code else Status.OK
+
+
+def with_output(context: Context, out: TextIO) -> Context:
+    """The context writing its answers somewhere else."""
+    return replace(context, out=out)
+
+
+__all__ = ["report_error", "run_argv", "run_text", "with_output", "writer_for"]

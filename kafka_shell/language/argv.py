@@ -1,0 +1,129 @@
+"""Words of argv apart: what concerns the program, what the connection, and the command itself."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_shell.errors import UsageError, near_miss
+
+from .command import Command, Kind, Option
+from .common import CONNECTION, PROGRAM, RUNNING
+
+
+@dataclass(frozen=True)
+class Split:
+    """`program` and `connection` hold values by bare name; `command` is a line for the parser."""
+
+    program: dict[str, Any] = field(default_factory=dict)
+    connection: dict[str, Any] = field(default_factory=dict)
+    command: tuple[str, ...] = ()
+
+
+def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
+    """Take argv apart. The command may stand anywhere: `--broker x --list-topics`.
+
+    Raises UsageError for an option that nobody has, where there is no command to have it.
+    """
+    command, at = _command(argv, registry)
+    rest = [word for index, word in enumerate(argv) if index != at]
+    own = {option.name for option in command.options} if command else set()
+    program: dict[str, Any] = {}
+    connection: dict[str, Any] = {}
+    left: list[str] = []
+    words = iter(rest)
+    for word in words:
+        if word == "--":
+            left += [word, *words]
+            break
+        name, equals, value = word.partition("=")
+        option = _known(name, command, own)
+        if option is None:
+            left.append(word)
+            continue
+        if option.kind is not Kind.FLAG and not equals:
+            value = next(words, "")
+            if not value or _mine(command, option, value):
+                left += [word, *([value] if value else [])]
+                continue
+        target = connection if option in CONNECTION else program
+        _put(target, option, value)
+    if at is None and left:
+        raise _nobody_has(left[0], registry)
+    name_words = (argv[at].removeprefix("--"),) if at is not None else ()
+    return Split(program, connection, (*name_words, *left))
+
+
+def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command | None, int | None]:
+    """The command, and where it stands: the first `--verb-noun`, else the first bare word."""
+    flags = {f"--{command.name}": command for command in registry if command.verb_noun}
+    names = {command.name.split()[0]: command for command in registry}
+    names |= {short.word: command for command in registry for short in command.shorts}
+    skip = False
+    bare: int | None = None
+    for index, word in enumerate(argv):
+        if skip:
+            skip = False
+        elif word == "--":
+            break
+        elif word in flags:
+            return flags[word], index
+        elif word.startswith("-"):
+            option = _find(word, CONNECTION + RUNNING + PROGRAM)
+            skip = option is not None and option.kind is not Kind.FLAG and not option.value_optional
+        elif bare is None:
+            bare = index
+            if word in names:
+                break
+    if bare is None:
+        return None, None
+    return names.get(argv[bare]), bare
+
+
+def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
+    """The option of the program or the connection by this name, unless the command has its own.
+
+    Without a command, the running options are the program's too: they hold for every line.
+    """
+    options = CONNECTION + PROGRAM + (RUNNING if command is None else ())
+    option = _find(name, options)
+    if option is None or (name in own and option not in CONNECTION):
+        return None
+    return option
+
+
+def _mine(command: Command | None, option: Option, value: str) -> bool:
+    """Whether the command's own option of this name is meant: a broker by its bare number."""
+    own = command.option(option.name) if command else None
+    return own is not None and own.kind is Kind.BROKER and value.isdigit()
+
+
+def _put(target: dict[str, Any], option: Option, value: str) -> None:
+    name = option.name.removeprefix("--")
+    if option.kind is Kind.FLAG:
+        target[name] = True
+    elif option.many:
+        target[name] = (*target.get(name, ()), value)
+    else:
+        if option.choices and value not in option.choices:
+            raise UsageError(f"{option.name} is one of {', '.join(option.choices)}, not {value!r}")
+        target[name] = value
+
+
+def _find(name: str, options: Sequence[Option]) -> Option | None:
+    name = name.partition("=")[0]
+    for option in options:
+        if name == option.name or name in option.aliases:
+            return option
+    return None
+
+
+def _nobody_has(word: str, registry: Sequence[Command]) -> UsageError:
+    flags = [f"--{command.name}" for command in registry if command.verb_noun]
+    near = near_miss(word, [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)])
+    return UsageError(
+        f"unknown option {word}",
+        hint=f"Did you mean {near}?" if near else "kafka.sh help lists every command.",
+        code="unknown-option",
+    )

@@ -1,0 +1,182 @@
+"""What a command is: declared once, read by the parser, the completer, `help` and the README."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from enum import Enum
+from typing import Any
+
+from kafka_shell.nouns import Effect
+
+__all__ = [
+    "Argument",
+    "Command",
+    "Effect",
+    "Example",
+    "Invocation",
+    "Kind",
+    "Option",
+    "Short",
+]
+
+
+class Kind(Enum):
+    """What a value is. The parser checks and converts it; the completer offers candidates."""
+
+    FLAG = "flag"  # an option without a value
+    TEXT = "text"
+    INTEGER = "integer"
+    NUMBER = "number"
+    DURATION = "duration"  # -> int milliseconds; a bare number is milliseconds
+    BYTES = "bytes"  # -> int bytes
+    CHOICE = "choice"  # one of `choices`
+    FILE = "file"
+    COMMAND = "command"  # the name of a command
+    LINE = "line"  # the rest of the line, verbatim, as one text (watch, help)
+    TOPIC = "topic"  # one existing topic, or a selector of many where `many` is set
+    NEW_TOPIC = "new-topic"  # a name to be created
+    BROKER = "broker"  # broker ids, or a selector of many
+    HOST_PORT = "host:port"
+    CONFIG_KEY = "config-key"  # a key of the resource named in the same line
+    CONFIG_PAIR = "config-pair"  # key=value of the resource named in the same line
+    CONFIG_PAIRS = "config-pairs"  # k1=v1,k2=[v1,v2],k3=v3 (KIP-248) -> tuple of (key, value)
+    CONFIG_KEYS = "config-keys"  # k1,k2 -> tuple of keys
+    GROUP = "group"
+    LOGGER = "logger"
+    CLIENT_METRICS = "client-metrics"
+    ENTITY = "entity"  # KIP-248's --entity-name: its Kind follows from --entity-type
+    USER = "user"
+    CLIENT_ID = "client-id"
+    IP = "ip"
+    PRINCIPAL = "principal"
+    ASSIGNMENT = "assignment"  # 1:2,2:3 -> replicas of partition 0, of partition 1
+    PROPERTY = "property"  # k=v of a client .properties file
+    PROFILE = "profile"
+    THEME = "theme"
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """A word without dashes. With `option` it can be spelled as that option too (`--topic t`).
+
+    `many` takes one or more words (each may hold commas where the kind is a selector) and the
+    value is a tuple; otherwise the value is one word, or None when it is optional and absent.
+    The argument takes no word where one of the options in `unless` is given.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    many: bool = False
+    required: bool = True
+    option: str = ""
+    choices: tuple[str, ...] = ()
+    unless: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Option:
+    """A word with dashes. `many`: it may be repeated, and the value is a tuple.
+
+    `aliases` are other spellings. `value_optional` takes a value only as `--name=value`
+    (`--yes`, `--yes=CLUSTER`): without one its value is True. `excludes` names options that it
+    cannot stand beside. An absent option's value is None, or () with `many`, or False for a FLAG.
+    """
+
+    name: str
+    kind: Kind
+    help: str
+    many: bool = False
+    required: bool = False
+    aliases: tuple[str, ...] = ()
+    choices: tuple[str, ...] = ()
+    metavar: str = ""
+    excludes: tuple[str, ...] = ()
+    value_optional: bool = False
+    hidden: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A line that works against the sandbox's demo data, and what it is for. The tests run it.
+
+    `status` is the exit status it ends with.
+    """
+
+    line: str
+    about: str
+    status: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Short:
+    """A short form for tired hands: the first word `word` stands for the words `line`."""
+
+    word: str
+    line: str
+
+
+@dataclass(frozen=True)
+class Command:
+    """One command. `run(invocation, context)` returns a value, an iterator of rows, or a Plan.
+
+    `family` groups commands in help (topics, configs, cluster, shell ...). `exactly_one` and
+    `at_least_one` are groups of option or argument names of which one must be given.
+    `needs_cluster` is False for commands that only concern the shell. `description` is help's
+    longer text.
+    """
+
+    name: str
+    summary: str
+    family: str
+    run: Callable[[Invocation, Any], Any]
+    effect: Effect = Effect.READ
+    arguments: tuple[Argument, ...] = ()
+    options: tuple[Option, ...] = ()
+    examples: tuple[Example, ...] = ()
+    shorts: tuple[Short, ...] = ()
+    search: tuple[str, ...] = ()
+    exactly_one: tuple[tuple[str, ...], ...] = ()
+    at_least_one: tuple[tuple[str, ...], ...] = ()
+    needs_cluster: bool = True
+    description: str = ""
+
+    @property
+    def verb_noun(self) -> bool:
+        """Whether the name has a flag spelling (`--list-topics`)."""
+        return "-" in self.name
+
+    def option(self, name: str) -> Option | None:
+        """The option of this name or alias, global ones not included."""
+        for option in self.options:
+            if name == option.name or name in option.aliases:
+                return option
+        return None
+
+
+@dataclass(frozen=True)
+class Invocation:
+    """A parsed line: the command and the value of each argument and option, by bare name.
+
+    Names are without dashes: `invocation["topic"]`, `invocation["replication-factor"]`. An
+    argument and its `option` spelling share the argument's name. `spans` tells where the words of
+    each stand in `text`, in order, so that an error found later can still point at its word.
+    """
+
+    command: Command
+    values: dict[str, Any]
+    text: str = ""
+    spans: dict[str, tuple[tuple[int, int], ...]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The value of `name`, or `default` where the command has no such thing."""
+        return self.values.get(name, default)
+
+    def span(self, name: str, index: int = 0) -> tuple[int, int] | None:
+        """Where the words of `name` stand in `text`."""
+        spans = self.spans.get(name, ())
+        return spans[index] if index < len(spans) else None

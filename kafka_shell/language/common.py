@@ -1,0 +1,57 @@
+"""Options that every command has, declared once. A command's own option of the same name wins."""
+
+from __future__ import annotations
+
+from .command import Effect, Kind, Option
+
+CONNECTION = (
+    Option("--broker", Kind.HOST_PORT, "Brokers to start from: host:port[,host:port].",
+           aliases=("--bootstrap-server",), metavar="HOST:PORT"),
+    Option("--command-config", Kind.FILE, "A Java .properties file with client settings.",
+           aliases=("--adminclient.config",), metavar="FILE"),
+    Option("--adminclient-property", Kind.PROPERTY, "One client setting, key=value.", many=True,
+           metavar="KEY=VALUE"),
+    Option("--profile", Kind.PROFILE, "A profile of config.toml.", metavar="NAME"),
+)  # fmt: skip
+
+RUNNING = (
+    Option("--output", Kind.CHOICE, "How to print the answer.",
+           choices=("table", "json", "yaml", "csv")),
+    Option("--no-color", Kind.FLAG, "Print without colour."),
+    Option("--timeout", Kind.DURATION, "How long a broker may wait for completeness (KIP-4).",
+           metavar="DURATION"),
+    Option("--deadline", Kind.DURATION, "How long the whole command may take.",
+           metavar="DURATION"),
+    Option("--help", Kind.FLAG, "Show the command's help.", aliases=("-h",)),
+)  # fmt: skip
+
+CHANGING = (
+    Option("--dry-run", Kind.FLAG, "Show the plan and the broker's verdict on it; change nothing."),
+    Option("--yes", Kind.FLAG, "Answer the question with yes (--yes=CLUSTER for a typed guard).",
+           aliases=("--force",), value_optional=True),
+)  # fmt: skip
+
+SANDBOX = (
+    Option("--kafka-version", Kind.TEXT, "Which Kafka the sandbox runs: 4.3 or 3.9.",
+           metavar="VERSION"),
+    Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N"),
+    Option("--port", Kind.INTEGER, "Its first broker's port; 0 takes a free one.", metavar="PORT"),
+    Option("--secure", Kind.FLAG, "Clients must log in: SASL, TLS and ACLs can be tried."),
+    Option("--empty", Kind.FLAG, "Without demo data."),
+)  # fmt: skip
+
+PROGRAM = (
+    *SANDBOX,
+    Option("--shell", Kind.FLAG, "Open the prompt."),
+    Option("--sandbox", Kind.FLAG, "Use a real Kafka on this machine, started if it is not up."),
+    Option("--keep", Kind.FLAG, "Leave the sandbox running at the end."),
+    Option("--keep-going", Kind.FLAG, "A failing line does not stop the script."),
+    Option("--version", Kind.FLAG, "Print the version."),
+    Option("--completion", Kind.CHOICE, "Print a completion script.",
+           choices=("bash", "zsh", "fish")),
+)  # fmt: skip
+
+
+def common_options(effect: Effect) -> tuple[Option, ...]:
+    """The options that a command of this effect has besides its own, inside the shell too."""
+    return CONNECTION + RUNNING + (() if effect is Effect.READ else CHANGING)

@@ -1,0 +1,237 @@
+"""The text of a value <-> what an Invocation holds, by Kind."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from math import isfinite
+from typing import Any
+
+from kafka_shell import values
+from kafka_shell.errors import ShellError, UsageError
+
+from . import selectors
+from .command import Argument, Kind, Option
+from .near import did_you_mean
+from .tokens import Span, quote
+
+Pairs = tuple[tuple[str, str], ...]
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
+_REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
+_SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
+_LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS)
+
+
+def label(parameter: Argument | Option) -> str:
+    """How a message names it: --partitions, TOPIC."""
+    return parameter.name if isinstance(parameter, Option) else parameter.name.upper()
+
+
+def is_list(parameter: Argument | Option) -> bool:
+    """Whether one word gives several values: repeated, they make one tuple."""
+    return parameter.kind in _LISTS
+
+
+def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, ...]]:
+    """The value of the text, and where in the text each of its parts stands.
+
+    A UsageError's span is within the text.
+    """
+    whole = ((0, len(text)),)
+    if parameter.kind is Kind.CONFIG_PAIRS:
+        found = _pairs(parameter, text)
+        return tuple(pair for pair, _ in found), tuple(place for _, place in found)
+    if parameter.kind is Kind.CONFIG_KEYS:
+        keys = _keys(parameter, text)
+        return tuple(key for key, _ in keys), tuple(place for _, place in keys)
+    if parameter.kind in _CONVERTERS:
+        return _CONVERTERS[parameter.kind](parameter, text), whole
+    if parameter.kind in _SELECTORS:
+        selectors.check(text)
+    return text, whole
+
+
+def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
+    """The pairs of KIP-248's `k1=v1,k2=[v1,v2]`. A UsageError's span is within the text."""
+    option = Option("configs", Kind.CONFIG_PAIRS, "")
+    return tuple(pair for pair, _ in _pairs(option, text))
+
+
+def spell(parameter: Argument | Option, value: Any) -> str:
+    """The text of one value, unquoted. `convert` reads it back."""
+    kind = parameter.kind
+    if kind is Kind.DURATION:
+        return values.spell_duration(value)
+    if kind is Kind.BYTES:
+        return values.spell_bytes(value)
+    if kind is Kind.NUMBER:
+        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
+    if kind in (Kind.CONFIG_PAIR, Kind.PROPERTY):
+        return f"{value[0]}={value[1]}"
+    if kind is Kind.CONFIG_PAIRS:
+        return spell_pairs(value)
+    if kind is Kind.CONFIG_KEYS:
+        return ",".join(value)
+    if kind is Kind.ASSIGNMENT:
+        return ",".join(":".join(map(str, replicas)) for replicas in value)
+    return str(value)
+
+
+def spell_pairs(pairs: Pairs) -> str:
+    """`k1=v1,k2=[v1,v2]` (KIP-248): brackets where a value holds a comma or could be misread."""
+    return ",".join(f"{key}={_grouped(value)}" for key, value in pairs)
+
+
+def _grouped(value: str) -> str:
+    if "," in value or value.startswith("[") or value != value.strip():
+        return "[" + re.sub(r"[\\\]]", r"\\\g<0>", value) + "]"
+    return value
+
+
+# -- by kind ---------------------------------------------------------------------------------------
+
+
+def _wrong(
+    parameter: Argument | Option, wanted: str, text: str, *, hint: str = "", at: Span | None = None
+) -> UsageError:
+    shown = quote(text if len(text) <= 60 else text[:57] + "...")
+    shown = shown if shown.startswith("'") else f"'{shown}'"
+    message = f"{label(parameter)} wants {wanted}; got {shown}"
+    return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))
+
+
+def _integer(parameter: Argument | Option, text: str) -> int:
+    if not _WHOLE.fullmatch(text):
+        raise _wrong(parameter, "a whole number", text)
+    return int(text)
+
+
+def _number(parameter: Argument | Option, text: str) -> float:
+    number = float(text) if _NUMBER.fullmatch(text) else float("inf")
+    if not isfinite(number):
+        raise _wrong(parameter, "a number", text)
+    return number
+
+
+def _duration(parameter: Argument | Option, text: str) -> int:
+    return _measured(parameter, text, "a duration such as 30s or 7d", values.to_milliseconds)
+
+
+def _bytes(parameter: Argument | Option, text: str) -> int:
+    return _measured(parameter, text, "a size such as 512MiB or 50MB", values.to_bytes)
+
+
+def _measured(
+    parameter: Argument | Option, text: str, wanted: str, read: Callable[[str], int]
+) -> int:
+    try:
+        return read(text)
+    except ShellError as error:
+        raise _wrong(parameter, wanted, text, hint=error.hint) from None
+
+
+def _choice(parameter: Argument | Option, text: str) -> str:
+    if text not in parameter.choices:
+        wanted = "one of " + ", ".join(parameter.choices)
+        raise _wrong(parameter, wanted, text, hint=did_you_mean(text, parameter.choices))
+    return text
+
+
+def _pair(parameter: Argument | Option, text: str) -> tuple[str, str]:
+    key, equals, value = text.partition("=")
+    if not equals or not key.strip():
+        raise _wrong(parameter, "key=value", text)
+    return key, value
+
+
+def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...]:
+    """Replicas of partition 0, of partition 1 ...: `1:2,2:3`."""
+    partitions: list[tuple[int, ...]] = []
+    at = 0
+    for part in text.split(","):
+        place = (at, at + len(part))
+        at += len(part) + 1
+        if not _REPLICAS.fullmatch(part):
+            raise _wrong(parameter, "broker ids such as 1:2,2:3", part or text, at=place,
+                         hint="One list a partition, the preferred leader first.")  # fmt: skip
+        replicas = tuple(int(each) for each in part.split(":"))
+        if len(set(replicas)) < len(replicas):
+            raise _wrong(parameter, "each broker once for a partition", part, at=place)
+        if partitions and len(replicas) != len(partitions[0]):
+            raise _wrong(parameter, "as many replicas for every partition", part, at=place)
+        partitions.append(replicas)
+    return tuple(partitions)
+
+
+_CONVERTERS: dict[Kind, Callable[[Argument | Option, str], Any]] = {
+    Kind.INTEGER: _integer,
+    Kind.NUMBER: _number,
+    Kind.DURATION: _duration,
+    Kind.BYTES: _bytes,
+    Kind.CHOICE: _choice,
+    Kind.CONFIG_PAIR: _pair,
+    Kind.PROPERTY: _pair,
+    Kind.ASSIGNMENT: _assignment,
+}
+
+
+# -- lists in one word -----------------------------------------------------------------------------
+
+
+def _keys(parameter: Argument | Option, text: str) -> list[tuple[str, Span]]:
+    found, at = [], 0
+    for part in text.split(","):
+        key = part.strip()
+        start = at + len(part) - len(part.lstrip())
+        if not key or "=" in key:
+            hint = "Only the key: removal takes no value." if "=" in key else ""
+            raise _wrong(parameter, "keys such as k1,k2", part or text, hint=hint,
+                         at=(at, at + len(part)))  # fmt: skip
+        found.append((key, (start, start + len(key))))
+        at += len(part) + 1
+    return found
+
+
+def _pairs(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str], Span]]:
+    found, at = [], 0
+    while True:
+        start = at
+        comma = text.find(",", at)
+        equals = text.find("=", at, comma if comma >= 0 else len(text))
+        key = text[start:equals].strip() if equals >= 0 else ""
+        if not key:
+            end = comma if comma >= 0 else len(text)
+            raise _wrong(parameter, "k1=v1,k2=[v1,v2]", text[start:end] or text, at=(start, end),
+                         hint="Group a value that holds commas: k=[v1,v2].")  # fmt: skip
+        value, at = _pair_value(parameter, text, equals + 1)
+        found.append(((key, value), (start, at)))
+        if at >= len(text):
+            return found
+        at += 1
+
+
+def _pair_value(parameter: Argument | Option, text: str, start: int) -> tuple[str, int]:
+    """The value that starts here, without its brackets, and where the pair ends."""
+    begin = start
+    while text[begin : begin + 1].isspace():
+        begin += 1
+    if not text.startswith("[", begin):
+        comma = text.find(",", start)
+        end = comma if comma >= 0 else len(text)
+        return text[start:end].strip(), end
+    parts, at = [], begin + 1
+    while text[at : at + 1] not in ("]", ""):
+        at += text[at] == "\\" and at + 1 < len(text)
+        parts.append(text[at])
+        at += 1
+    if at >= len(text):
+        raise _wrong(parameter, "a ] for each [", text[begin:], at=(begin, begin + 1))
+    end = at + 1
+    while text[end : end + 1].isspace():
+        end += 1
+    if end < len(text) and text[end] != ",":
+        raise _wrong(parameter, "a comma after ]", text[end:], at=(end, end + 1),
+                     hint="Inside [...] a backslash escapes: [\\[::1\\]:9092]")  # fmt: skip
+    return "".join(parts), end

@@ -1,0 +1,93 @@
+"""An Invocation -> the canonical line that parses back to it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .command import Argument, Command, Invocation, Kind, Option
+from .convert import is_list, spell
+from .scan import Known, Scope, distribute
+from .tokens import join, quote, tokenize
+
+
+def render(invocation: Invocation) -> str:
+    """The line as it would be printed: the full name, arguments, then options not at default."""
+    command, values = invocation.command, invocation.values
+    scope = Scope(command)
+    arguments = [known for known in scope.known if isinstance(known.parameter, Argument)]
+    placed = _placed(arguments, command, values)
+    plain: list[str] = []
+    options: list[str] = []
+    line = ""
+    for known in scope.known:
+        value = values.get(known.name)
+        if _absent(value):
+            continue
+        if known.parameter.kind is Kind.LINE:
+            line = _line(value)
+        elif known.name in placed:
+            plain += _texts(known, value)
+        else:
+            options += _option(known, value)
+    name = command.name.split()
+    first = [word.text for word in tokenize(line).words[:1]]
+    dashes = ["--"] if any(word.startswith("-") for word in (*plain, *first)) else []
+    if dashes or line or (arguments and arguments[0].name not in placed):
+        return " ".join(filter(None, [join([*name, *options, *dashes, *plain]), line]))
+    return join([*name, *plain, *options])
+
+
+def _absent(value: Any) -> bool:
+    return value is None or value is False or value == ()
+
+
+def _texts(known: Known, value: Any) -> list[str]:
+    parameter = known.parameter
+    if parameter.many and not is_list(parameter):
+        return [spell(parameter, each) for each in value]
+    return [spell(parameter, value)]
+
+
+def _option(known: Known, value: Any) -> list[str]:
+    if value is True:
+        return [known.spelling]
+    optional = isinstance(known.parameter, Option) and known.parameter.value_optional
+    words: list[str] = []
+    for text in _texts(known, value):
+        if optional or text.startswith("-"):
+            words.append(f"{known.spelling}={text}")
+        else:
+            words += [known.spelling, text]
+    return words
+
+
+def _placed(arguments: list[Known], command: Command, values: dict[str, Any]) -> set[str]:
+    """The arguments that can be printed without their option and still read back the same."""
+    given = {name for name, value in values.items() if not _absent(value)}
+    words: list[str] = []
+    meant: list[str] = []
+    plain = [
+        k for k in arguments if k.name in given and k.parameter.kind is not Kind.LINE
+    ]  # fmt: skip
+    for known in plain:
+        texts = _texts(known, values[known.name])
+        words += texts
+        meant += [known.name] * len(texts)
+    takes_line = any(known.parameter.kind is Kind.LINE for known in arguments)
+    placed = distribute(words, command, given - {known.name for known in plain})
+    same = [argument.name if argument else "" for argument, _ in placed] == meant
+    if same and not takes_line:
+        return {known.name for known in plain}
+    return {known.name for known in plain if not known.spelling}
+
+
+def _line(text: str) -> str:
+    """The rest of the line as it is, or quoted where it would not be read as one text."""
+    line = tokenize(f"x {text}")
+    verbatim = (
+        text == text.strip()
+        and not (line.operators or line.comment or line.incomplete)
+        and len(line.words) > 1
+        and not (len(line.words) == 2 and line.words[1].quoted)
+    )
+    return text if verbatim else quote(text)

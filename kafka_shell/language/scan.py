@@ -1,0 +1,356 @@
+"""Words -> their roles on a command's line. Never raises: the parser explains what is wrong.
+
+The parser, the completer and the highlighter all read a line through this, so that they cannot
+disagree about what a word is.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from enum import Enum
+
+from .command import Argument, Command, Kind, Option
+from .common import common_options
+from .tokens import Word, tokenize
+
+Parameter = Argument | Option
+
+_BARE_ID = re.compile(r"[0-9]+")
+_AMOUNT = re.compile(r"[0-9]")
+_AMOUNTS = (Kind.INTEGER, Kind.NUMBER, Kind.DURATION)
+
+
+class Role(Enum):
+    """What a word does on the line."""
+
+    OPTION = "option"
+    VALUE = "value"  # of the option before it, or after = in the same word
+    ARGUMENT = "argument"
+    LINE = "line"
+    DASHES = "dashes"  # -- ends the options
+    WRONG = "wrong"
+
+
+@dataclass(frozen=True, slots=True)
+class Use:
+    """One word, or the value part of `--option=value`, in its role.
+
+    `name` is the key of the invocation's values; `start` is where the value begins in the word.
+    """
+
+    role: Role
+    word: Word
+    parameter: Parameter | None = None
+    name: str = ""
+    start: int = 0
+
+    @property
+    def value(self) -> str:
+        """The value's text."""
+        return self.word.text[self.start :]
+
+
+@dataclass(frozen=True, slots=True)
+class Trouble:
+    """What is wrong with a word: `code` says what, `name` which option or command."""
+
+    code: str
+    word: Word
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """A parameter, the name its value goes by, and the spelling that always reaches it."""
+
+    parameter: Parameter
+    name: str
+    spelling: str
+    own: bool
+
+
+@dataclass
+class Found:
+    """The command that a line names; `rest` are the words that are its own."""
+
+    command: Command | None
+    name: tuple[Word, ...] = ()
+    rest: tuple[Word, ...] = ()
+    trouble: Trouble | None = None
+
+
+@dataclass
+class Scan:
+    """A line's words in their roles."""
+
+    scope: Scope
+    uses: list[Use] = field(default_factory=list)
+    troubles: list[Trouble] = field(default_factory=list)
+    used: dict[str, list[Use]] = field(default_factory=dict)
+
+    def use(self, role: Role, word: Word, known: Known | None = None, start: int = 0) -> Use:
+        """Note a use. A word that gives a parameter a value, or is a flag, counts as given."""
+        use = (
+            Use(role, word, known.parameter, known.name, start)
+            if known
+            else Use(role, word, start=start)
+        )
+        self.uses.append(use)
+        if known:
+            self.used.setdefault(known.name, []).append(use)
+        return use
+
+    def values(self, name: str) -> list[Use]:
+        """The uses that give `name` a value."""
+        return [use for use in self.used.get(name, ()) if use.role is not Role.OPTION]
+
+
+class Scope:
+    """What a command's line may hold: its own arguments and options, then the common ones.
+
+    A command's own option wins over a common one of the same spelling, except that one of kind
+    BROKER takes a bare number only: `--broker 1` is the entity, `--broker h:9092` the connection.
+    """
+
+    def __init__(self, command: Command, extra: Sequence[Option] = ()) -> None:
+        self.command = command
+        self.known: list[Known] = []
+        self._spelled: dict[str, list[Known]] = {}
+        for argument in command.arguments:
+            known = Known(argument, argument.name, argument.option, True)
+            self._add(known, (argument.option,) if argument.option else ())
+        for option in command.options:
+            known = Known(option, bare(option.name), option.name, True)
+            self._add(known, (option.name, *option.aliases))
+        taken = {known.name for known in self.known}
+        for option in (*common_options(command.effect), *extra):
+            self._add_common(option, taken)
+        self.by_name = {known.name: known for known in self.known}
+
+    def _add(self, known: Known, spellings: Iterable[str]) -> None:
+        self.known.append(known)
+        for spelling in spellings:
+            self._spelled.setdefault(spelling, []).append(known)
+
+    def _add_common(self, option: Option, taken: set[str]) -> None:
+        every = (option.name, *option.aliases)
+        free = [each for each in every if each not in self._spelled and bare(each) not in taken]
+        if not free:
+            return
+        name = bare(option.name if bare(option.name) not in taken else free[0])
+        open_ = [
+            each for each in every
+            if all(k.parameter.kind is Kind.BROKER for k in self._spelled.get(each, ()))
+        ]  # fmt: skip
+        self._add(Known(option, name, free[0], False), open_)
+
+    @property
+    def spellings(self) -> list[str]:
+        """Every spelling of an option, hidden ones left out."""
+        return [
+            spelling
+            for spelling, known in self._spelled.items()
+            if not getattr(known[0].parameter, "hidden", False)
+        ]
+
+    def find(self, spelling: str, value: str = "") -> Known | None:
+        """The parameter that this spelling means before this value."""
+        known = self._spelled.get(spelling, ())
+        if len(known) > 1 and not _BARE_ID.fullmatch(value):
+            return known[1]
+        return known[0] if known else None
+
+    def both(self, spelling: str) -> Sequence[Known]:
+        """All the parameters that this spelling can mean."""
+        return self._spelled.get(spelling, ())
+
+    def is_option(self, text: str) -> bool:
+        """Whether the word is a known option, alone or as --option=value, or `--`."""
+        return text == "--" or text in self._spelled or text.partition("=")[0] in self._spelled
+
+    def key(self, name: str) -> str:
+        """The values' name of an option or argument, however it is spelled."""
+        known = self._spelled.get(name) or self._spelled.get(f"--{name}")
+        return known[0].name if known else bare(name)
+
+
+def bare(name: str) -> str:
+    """The option's name without dashes."""
+    return name.lstrip("-")
+
+
+# -- which command ---------------------------------------------------------------------------------
+
+
+def find_command(words: Sequence[Word], registry: Sequence[Command]) -> Found:
+    """The command that the words name: by name, by flag, or by short form."""
+    if not words:
+        return Found(None)
+    first = words[0]
+    if first.text.startswith("-"):
+        return _by_flag(words, registry)
+    names = {command.name: command for command in registry}
+    longest = max((name.count(" ") for name in names), default=0) + 1
+    for count in range(min(longest, len(words)), 0, -1):
+        command = names.get(" ".join(word.text for word in words[:count]))
+        if command:
+            return Found(command, tuple(words[:count]), tuple(words[count:]))
+    for command in registry:
+        for short in command.shorts:
+            if short.word == first.text:
+                return _by_short(short.line, words, registry)
+    return Found(None, (first,), tuple(words[1:]), Trouble("unknown-command", first))
+
+
+def _by_flag(words: Sequence[Word], registry: Sequence[Command]) -> Found:
+    flags = {f"--{command.name}": command for command in registry if command.verb_noun}
+    ends = next((i for i, word in enumerate(words) if word.text == "--"), len(words))
+    places = [i for i, word in enumerate(words[:ends]) if word.text in flags]
+    if not places:
+        return Found(None, (), tuple(words), Trouble("no-command", words[0]))
+    place = places[0]
+    rest = (*words[:place], *words[place + 1 :])
+    command = flags[words[place].text]
+    again = Trouble("two-commands", words[places[1]], words[place].text) if places[1:] else None
+    return Found(command, (words[place],), rest, again)
+
+
+def _by_short(line: str, words: Sequence[Word], registry: Sequence[Command]) -> Found:
+    """The short form's words all stand where the one that was typed stands."""
+    typed = words[0]
+    expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
+    names = {command.name: command for command in registry}
+    for count in range(len(expanded), 0, -1):
+        command = names.get(" ".join(word.text for word in expanded[:count]))
+        if command:
+            return Found(command, (typed,), (*expanded[count:], *words[1:]))
+    return Found(None, (typed,), tuple(words[1:]), Trouble("unknown-command", typed))
+
+
+# -- which word is what ----------------------------------------------------------------------------
+
+
+def scan(words: Sequence[Word], scope: Scope) -> Scan:
+    """The role of each word after the command's name."""
+    found = Scan(scope)
+    line = scope.command.arguments and scope.command.arguments[-1].kind is Kind.LINE
+    before = list(scope.command.arguments[:-1]) if line else []
+    plain: list[Word] = []
+    at, options_end = 0, False
+    while at < len(words):
+        word = words[at]
+        at += 1
+        if not options_end and word.text == "--":
+            found.use(Role.DASHES, word)
+            options_end = True
+        elif not options_end and len(word.text) > 1 and word.text.startswith("-"):
+            at = _option(found, word, words, at)
+        elif not line:
+            plain.append(word)
+        elif argument := _before_line(before, word, found):
+            found.use(Role.ARGUMENT, word, scope.by_name[argument.name])
+        else:
+            for each in words[at - 1 :]:
+                found.use(Role.LINE, each, scope.by_name[scope.command.arguments[-1].name])
+            break
+    _place(found, plain)
+    for uses in (found.uses, *found.used.values()):
+        uses.sort(key=lambda use: (use.word.span, use.start))
+    return found
+
+
+def _before_line(before: list[Argument], word: Word, found: Scan) -> Argument | None:
+    """The argument before the line's own text that takes this one word; None: the text begins."""
+    while before:
+        argument = before.pop(0)
+        amount = not argument.required and argument.kind in _AMOUNTS
+        if argument.name not in found.used and (not amount or _AMOUNT.match(word.text)):
+            return argument
+    return None
+
+
+def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
+    """Note one option and its value; the index of the next word."""
+    scope = found.scope
+    spelling, equals, inline = word.text.partition("=")
+    following = words[at] if at < len(words) else None
+    value = inline if equals else following.text if following else ""
+    known = scope.find(spelling, value)
+    if known is None:
+        found.use(Role.WRONG, word)
+        found.troubles.append(Trouble("unknown-option", word, spelling))
+        return at
+    option = known.parameter
+    found.use(Role.OPTION, word, known)
+    optional = isinstance(option, Option) and option.value_optional
+    if equals:
+        if option.kind is Kind.FLAG and not optional:
+            found.troubles.append(Trouble("flag-value", word, spelling))
+        else:
+            found.use(Role.VALUE, word, known, len(spelling) + 1)
+    elif option.kind is not Kind.FLAG and not optional:
+        if following is None or scope.is_option(following.text):
+            found.troubles.append(Trouble("missing-value", word, spelling))
+        else:
+            found.use(Role.VALUE, following, known)
+            return at + 1
+    return at
+
+
+def _place(found: Scan, plain: Sequence[Word]) -> None:
+    """Give the words without dashes to the arguments."""
+    scope = found.scope
+    given = set(found.used)
+    for argument, word in distribute([word.text for word in plain], scope.command, given):
+        if argument is None:
+            found.use(Role.WRONG, plain[word])
+            found.troubles.append(Trouble("extra-word", plain[word]))
+        else:
+            found.use(Role.ARGUMENT, plain[word], scope.by_name[argument.name])
+
+
+def distribute(
+    words: Sequence[str], command: Command, given: set[str]
+) -> list[tuple[Argument | None, int]]:
+    """Which argument takes which word. `given` are the names that options have given already.
+
+    An argument takes no words that is given by its option, or that gives way (`unless`, or
+    another member of an `exactly_one` group). Of two arguments that take many, the first takes one
+    word (`a,b` selects more), or all the words before the first key=value.
+    """
+    open_ = [a for a in command.arguments if a.kind is not Kind.LINE and is_open(a, command, given)]
+    placed: list[tuple[Argument | None, int]] = []
+    at = 0
+    for index, argument in enumerate(open_):
+        later = open_[index + 1 :]
+        count = _share(argument, later, words[at:])
+        placed += [(argument, at + i) for i in range(count)]
+        at += count
+    # what is left joins a list begun by an option, or shows what cannot stand together
+    shut = [a for a in command.arguments if a.kind is not Kind.LINE and a not in open_]
+    spare = next((a for a in shut if a.many or a.name not in given), None)
+    return placed + [(spare, i) for i in range(at, len(words))]
+
+
+def is_open(argument: Argument, command: Command, given: set[str]) -> bool:
+    """Whether the argument may still take words without dashes."""
+    if argument.name in given or any(bare(option) in given for option in argument.unless):
+        return False
+    groups = [{bare(name) for name in group} for group in command.exactly_one]
+    own = {argument.name, bare(argument.option)}
+    return not any(own & group and (group - own) & given for group in groups)
+
+
+def _share(argument: Argument, later: Sequence[Argument], words: Sequence[str]) -> int:
+    """How many of the next words the argument takes."""
+    free = len(words) - sum(1 for each in later if each.required)
+    pairs = any(each.kind is Kind.CONFIG_PAIR for each in later)
+    if pairs and argument.kind is not Kind.CONFIG_PAIR:
+        keyed = next((i for i, word in enumerate(words) if "=" in word), len(words))
+        free = keyed
+    if not argument.many or (not pairs and any(each.many for each in later)):
+        free = min(free, 1)
+    needed = 1 if argument.required and words and not pairs else 0
+    return max(min(free, len(words)), needed)

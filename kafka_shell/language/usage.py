@@ -1,0 +1,76 @@
+"""The usage line of a command, derived from its declaration."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from .command import Argument, Command, Kind, Option
+from .scan import Parameter, bare
+
+
+def usage(command: Command) -> str:
+    """`describe-topic TOPIC... [--under-replicated-partitions] [common options]`."""
+    shown: set[str] = set()
+    parts: list[str] = []
+    for parameter in _parameters(command):
+        if parameter.name in shown:
+            continue
+        group = _group(parameter, command)
+        if len(group) > 1:
+            shown.update(each.name for each in group)
+            together = any(_named(parameter, names) for names in command.at_least_one)
+            words = " | ".join(_plain(each) for each in group)
+            optional = _gives_way(parameter) and not parameter.required
+            opened, closed = "[]" if optional else "()"
+            parts.append(f"{opened}{words}{closed}{'...' if together else ''}")
+        else:
+            shown.add(parameter.name)
+            word = _plain(parameter)
+            parts.append(word if parameter.required else f"[{word}]")
+    return " ".join([command.name, *parts, "[common options]"])
+
+
+def _parameters(command: Command) -> list[Parameter]:
+    shown = [option for option in command.options if not option.hidden]
+    return [*command.arguments, *shown]
+
+
+def _group(parameter: Parameter, command: Command) -> Sequence[Parameter]:
+    """The parameters of which one must be given, this one among them."""
+    for names in (*command.exactly_one, *command.at_least_one):
+        if _named(parameter, names):
+            return [each for each in _parameters(command) if _named(each, names)]
+    others = _gives_way(parameter)
+    return [parameter, *(each for each in _parameters(command) if each.name in others)]
+
+
+def _gives_way(parameter: Parameter) -> Sequence[str]:
+    return parameter.unless if isinstance(parameter, Argument) else ()
+
+
+def _named(parameter: Parameter, names: Sequence[str]) -> bool:
+    known = {bare(name) for name in names}
+    spelled = bare(parameter.option) if isinstance(parameter, Argument) else ""
+    return bare(parameter.name) in known or spelled in known
+
+
+def _plain(parameter: Parameter) -> str:
+    if isinstance(parameter, Argument):
+        return f"{parameter.name.upper()}{'...' if parameter.many else ''}"
+    if parameter.kind is Kind.FLAG:
+        return parameter.name
+    value = f"{metavar(parameter)}{'...' if parameter.many else ''}"
+    return (
+        f"{parameter.name}[={value}]" if parameter.value_optional else f"{parameter.name} {value}"
+    )
+
+
+def metavar(option: Option) -> str:
+    """The word that stands for the option's value."""
+    if option.metavar:
+        return option.metavar
+    if option.choices:
+        return "{" + ",".join(option.choices) + "}"
+    if option.kind is Kind.CONFIG_PAIR:
+        return "KEY=VALUE"
+    return str(option.kind.value).upper()

@@ -1,0 +1,152 @@
+"""What the last session knew, kept on disk: topic names, and the documentation of config keys.
+
+Imports nothing of Kafka: the shells' completion scripts read names through here.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
+from typing import Any, Protocol
+
+from kafka_shell.nouns import ConfigType, ResourceType
+
+from .view import ConfigDoc
+
+FORMAT = 1
+Say = Callable[[str], None]
+
+
+class HasCache(Protocol):
+    """Whatever knows the cache folder (`context.Paths`)."""
+
+    @property
+    def cache(self) -> Path: ...
+
+
+class Shelf:
+    """The files of one cache folder. What cannot be read is set aside and said through `say`."""
+
+    def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
+        self._folder = folder
+        self._say = say
+
+    # -- topics ----------------------------------------------------------------------------------
+
+    def topics(self, bootstrap: str) -> list[str]:
+        """Names of the cluster's topics as they were; none where nothing is kept."""
+        found = self._load(self._topics_file(bootstrap))
+        return list(map(str, found.get("topics", ()))) if found else []
+
+    def keep_topics(self, bootstrap: str, cluster_id: str, names: Iterable[str]) -> None:
+        """Keep the names for the next start."""
+        payload = {"bootstrap": bootstrap, "cluster_id": cluster_id, "topics": list(names)}
+        self._store(self._topics_file(bootstrap), payload)
+
+    def _topics_file(self, bootstrap: str) -> Path:
+        key = hashlib.sha256(bootstrap.encode()).hexdigest()[:16]
+        return self._folder / "topics" / f"{key}.json"
+
+    # -- documentation ---------------------------------------------------------------------------
+
+    def documentation(self, version: str, kind: ResourceType) -> dict[str, ConfigDoc]:
+        """The keys of this kind of resource, as brokers of this version document them."""
+        return _docs(self._load(self._docs_file(version, kind)))
+
+    def any_documentation(self, kind: ResourceType) -> dict[str, ConfigDoc]:
+        """The same, of the newest version there is: better than nothing before a broker answers."""
+        files = (self._folder / "documentation").glob(f"*-{kind.name.lower()}.json")
+        newest = max(files, key=_version_in, default=None)
+        return _docs(self._load(newest)) if newest else {}
+
+    def keep_documentation(
+        self, version: str, kind: ResourceType, docs: Mapping[str, ConfigDoc]
+    ) -> None:
+        """Keep the documentation of this version's keys."""
+        rows = {
+            doc.name: [int(doc.type), doc.text, doc.default, doc.read_only, doc.sensitive]
+            for doc in docs.values()
+        }
+        self._store(self._docs_file(version, kind), {"version": version, "keys": rows})
+
+    def _docs_file(self, version: str, kind: ResourceType) -> Path:
+        safe = "".join(char if char.isalnum() or char == "." else "_" for char in version)
+        return self._folder / "documentation" / f"{safe}-{kind.name.lower()}.json"
+
+    # -- files -----------------------------------------------------------------------------------
+
+    def _load(self, path: Path) -> dict[str, Any] | None:
+        """The file's content; None where it is not there, of another format, or set aside."""
+        try:
+            found = json.loads(path.read_bytes())
+            if not isinstance(found, dict) or not isinstance(found.get("format"), int):
+                raise ValueError("no format")
+            if found["format"] == FORMAT:
+                _check(found)
+                return found
+        except FileNotFoundError:
+            pass
+        except OSError as error:
+            self._say(f"the cache file {path} cannot be read: {error.strerror}")
+        except (ValueError, RecursionError):
+            self._set_aside(path)
+        return None
+
+    def _set_aside(self, path: Path) -> None:
+        aside = path.with_name(path.name + ".broken")
+        try:
+            path.replace(aside)
+        except OSError:
+            return
+        self._say(f"a cache file was broken; it is now {aside}, and will be made again")
+
+    def _store(self, path: Path, payload: Mapping[str, Any]) -> None:
+        try:
+            write_private(path, json.dumps({"format": FORMAT, **payload}).encode())
+        except OSError as error:
+            self._say(f"the cache could not be kept in {path.parent}: {error.strerror}")
+
+
+def names_on_disk(paths: HasCache, bootstrap: str) -> list[str]:
+    """Topic names that the last session on this bootstrap (`host:port[,host:port]`) saw."""
+    return Shelf(paths.cache).topics(bootstrap)
+
+
+def write_private(path: Path, content: bytes) -> None:
+    """Write the file whole or not at all: 0600, in a 0700 folder."""
+    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600 from the start
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+        Path(name).replace(path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+
+
+def _check(found: Mapping[str, Any]) -> None:
+    if not isinstance(found.get("topics", []), list) or not isinstance(found.get("keys", {}), dict):
+        raise ValueError("not what this file should hold")
+    for row in found.get("keys", {}).values():
+        if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], int):
+            raise ValueError("not a key's row")
+
+
+def _docs(found: Mapping[str, Any] | None) -> dict[str, ConfigDoc]:
+    rows = found.get("keys", {}) if found else {}
+    return {
+        name: ConfigDoc(
+            name, ConfigType(kind), str(text), default, bool(read_only), bool(sensitive)
+        )
+        for name, (kind, text, default, read_only, sensitive) in rows.items()
+    }
+
+
+def _version_in(path: Path) -> tuple[int, ...]:
+    digits = path.name.rpartition("-")[0].split(".")
+    return tuple(int(part) if part.isdigit() else 0 for part in digits)

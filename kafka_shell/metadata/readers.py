@@ -1,0 +1,124 @@
+"""How each part of the view is read. The only place of `metadata` that asks the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import (
+    Broker,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    Failure,
+    ResourceType,
+    TopicSummary,
+)
+
+from .prose import plain
+from .view import ClusterView, ConfigDoc, Docs, Entries, Part, index_of
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.scan import MetadataScan
+
+# A name that need not exist: brokers answer with the defaults of every key.
+_ANY_NAME = "kafka-sh"
+
+
+def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
+    """Topics, brokers, controller and cluster id: one Metadata request. Raises ShellError."""
+    from kafka_shell.admin import topics
+
+    found = topics.scan(cluster)
+    versions = {broker.id: broker.version for broker in view.brokers.value}
+    versions |= {broker.id: broker.version for broker in cluster.brokers() if broker.version}
+    brokers = tuple(
+        replace(broker, version=versions.get(broker.id, "")) for broker in found.brokers
+    )
+    if not any(broker.version for broker in brokers):
+        brokers = _with_release(brokers, cluster)
+    names = found.names
+    index = index_of(map(found.summary, names), partial(_summary, found))
+    return replace(
+        view,
+        cluster_id=found.cluster_id,
+        controller=found.controller_id if found.controller_id >= 0 else None,
+        brokers=Part(brokers, now),
+        topics=Part(index, now),
+    )
+
+
+def _with_release(brokers: tuple[Broker, ...], cluster: Cluster) -> tuple[Broker, ...]:
+    """Where nothing told which broker is which (another address was used), one release for all."""
+    release = cluster.release()
+    return tuple(replace(broker, version=release) for broker in brokers)
+
+
+def _summary(found: MetadataScan, name: str) -> TopicSummary | None:
+    return found.summary(name) if name in found else None
+
+
+def read_configs(
+    cluster: Cluster, resources: Iterable[ConfigResource], now: float
+) -> dict[ConfigResource, Part[Entries]]:
+    """The configs of each resource, or why they cannot be read. Raises ShellError."""
+    from kafka_shell.admin import configs
+
+    found = configs.describe(cluster, resources)
+    parts: dict[ConfigResource, Part[Entries]] = {
+        resource: Part(_by_name(entries), now) for resource, entries in found.values.items()
+    }
+    nothing: Entries = MappingProxyType({})
+    parts |= {resource: Part(nothing, now, why) for resource, why in found.failures.items()}
+    return parts
+
+
+def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) -> Docs | Failure:
+    """Every key of this kind of resource with its documentation (KIP-569). Raises ShellError."""
+    from kafka_shell.admin import configs
+
+    resource = _specimen(view, kind)
+    if resource is None:
+        return Failure("NOTHING_THERE", f"there is no {kind.name.lower()} to read the keys of")
+    found = configs.describe(cluster, [resource], synonyms=True, documentation=True)
+    if found.failures:
+        return found.failures[resource]
+    return {entry.name: _doc(entry) for entry in found[resource]}
+
+
+def _specimen(view: ClusterView, kind: ResourceType) -> ConfigResource | None:
+    """A resource of this kind, whichever: only its keys matter."""
+    if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
+        brokers = view.brokers.value
+        return ConfigResource(kind, str(brokers[0].id)) if brokers else None
+    if kind is ResourceType.TOPIC:
+        names = view.topics.value.names
+        return ConfigResource(kind, names[0]) if names else None
+    return ConfigResource(kind, _ANY_NAME)
+
+
+def _doc(entry: ConfigEntry) -> ConfigDoc:
+    default = next(
+        (s.value for s in entry.synonyms if s.source is ConfigSource.DEFAULT),
+        entry.value if entry.source is ConfigSource.DEFAULT else None,
+    )
+    return ConfigDoc(
+        entry.name, entry.type, plain(entry.documentation), default, entry.read_only,
+        entry.sensitive,
+    )  # fmt: skip
+
+
+def _by_name(entries: Iterable[ConfigEntry]) -> Mapping[str, ConfigEntry]:
+    return MappingProxyType({entry.name: entry for entry in entries})
+
+
+def why_of(error: Exception) -> Failure:
+    """An exception as data."""
+    if isinstance(error, ShellError):
+        return Failure(error.code, error.message, hint=error.hint)
+    return Failure("internal", f"{type(error).__name__}: {error}")

@@ -1,0 +1,72 @@
+"""The vocabulary: frozen dataclasses that every layer speaks. Imports nothing of ours."""
+
+from .cluster import (
+    ClusterMetadata,
+    Finding,
+    Health,
+    Listing,
+    Quorum,
+    QuorumReplica,
+    Severity,
+    TopicDescription,
+)
+from .config_table import ConfigTable
+from .configs import (
+    ConfigAlteration,
+    ConfigEntry,
+    ConfigOp,
+    ConfigResource,
+    ConfigSource,
+    ConfigSynonym,
+    ConfigType,
+    ResourceType,
+    Unit,
+    own_source,
+)
+from .outcome import Done, HistoryLine, JournalEntry, Outcome
+from .plans import Change, Effect, Plan, Resource, Secret, Step, Value, merge_plans
+from .results import Failure, Results
+from .sandbox import SandboxReport
+from .topics import Broker, NewTopic, Partition, Topic, TopicSummary
+
+__all__ = [
+    "Broker",
+    "Change",
+    "ClusterMetadata",
+    "ConfigAlteration",
+    "ConfigEntry",
+    "ConfigOp",
+    "ConfigResource",
+    "ConfigSource",
+    "ConfigSynonym",
+    "ConfigTable",
+    "ConfigType",
+    "Done",
+    "Effect",
+    "Failure",
+    "Finding",
+    "Health",
+    "HistoryLine",
+    "JournalEntry",
+    "Listing",
+    "NewTopic",
+    "Outcome",
+    "Partition",
+    "Plan",
+    "Quorum",
+    "QuorumReplica",
+    "Resource",
+    "ResourceType",
+    "Results",
+    "SandboxReport",
+    "Secret",
+    "Severity",
+    "Step",
+    "Topic",
+    "TopicDescription",
+    "TopicSummary",
+    "Unit",
+    "Value",
+    "merge_plans",
+    "own_source",
+]

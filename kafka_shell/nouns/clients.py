@@ -1,0 +1,157 @@
+"""Clients and users: quotas (KIP-13, 124, 546, 599, 612) and SCRAM credentials (KIP-554)."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Final
+
+from .plans import Resource, Secret
+
+
+@dataclass(frozen=True, slots=True)
+class Default:
+    """The default of an entity type. Not a name: a user may well be called `<default>`."""
+
+    default: bool = True
+
+    def __str__(self) -> str:
+        return "default"
+
+
+@dataclass(frozen=True, slots=True)
+class AnyName:
+    """In a filter: every name of an entity type, and its default."""
+
+
+DEFAULT: Final = Default()
+ANY_NAME: Final = AnyName()
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaEntity:
+    """Whom a quota binds: a user, a client id, a client id of a user, or an ip.
+
+    Each is a name, DEFAULT, or None where the entity does not speak of it.
+    """
+
+    user: str | Default | None = None
+    client_id: str | Default | None = None
+    ip: str | Default | None = None
+
+    @property
+    def parts(self) -> tuple[tuple[str, str | Default], ...]:
+        """(Kafka's entity type, name or DEFAULT) of each part, in Kafka's order."""
+        pairs = (("user", self.user), ("client-id", self.client_id), ("ip", self.ip))
+        return tuple((kind, name) for kind, name in pairs if name is not None)
+
+    @property
+    def resource(self) -> Resource:
+        """What a change of its quotas is about: `user alice client-id app`, `user-default`.
+
+        Read as words (names that are none are quoted as a shell does) it names one entity only.
+        """
+        words = [word for kind, name in self.parts for word in _words(kind, name)]
+        return Resource(words[0] if words else "", " ".join(words[1:]))
+
+    @property
+    def order(self) -> tuple[tuple[int, str], ...]:
+        """A key to sort by: the default before its names, a user before its client ids."""
+        return tuple(map(_rank, (self.ip, self.user, self.client_id)))
+
+    def __str__(self) -> str:
+        return str(self.resource)
+
+
+def _words(kind: str, name: str | Default) -> Iterator[str]:
+    if isinstance(name, Default):
+        yield f"{kind}-default"
+    else:
+        yield kind
+        yield shlex.quote(name)
+
+
+def _rank(name: str | Default | None) -> tuple[int, str]:
+    if name is None:
+        return 0, ""
+    return (1, "") if isinstance(name, Default) else (2, name)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaFilter:
+    """Which entities to describe. None does not ask about a part, ANY_NAME takes all of it.
+
+    `strict` leaves out the entities that have a part the filter does not ask about. An ip cannot be
+    asked about together with a user or client id.
+    """
+
+    user: str | Default | AnyName | None = None
+    client_id: str | Default | AnyName | None = None
+    ip: str | Default | AnyName | None = None
+    strict: bool = False
+
+    @staticmethod
+    def exactly(entity: QuotaEntity) -> QuotaFilter:
+        """The filter that only this entity passes."""
+        return QuotaFilter(entity.user, entity.client_id, entity.ip, strict=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Quota:
+    """One limit of one entity.
+
+    `producer_byte_rate` and `consumer_byte_rate` are bytes per second and broker,
+    `request_percentage` is of one thread's time, `controller_mutation_rate` partitions per second,
+    `connection_creation_rate` connections per second.
+    """
+
+    entity: QuotaEntity
+    key: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaAlteration:
+    """One limit to set, or to remove where `value` is None."""
+
+    entity: QuotaEntity
+    key: str
+    value: float | None
+
+
+class ScramMechanism(IntEnum):
+    """SCRAM mechanisms by KIP-554's codes; `label` is the name that SASL knows."""
+
+    UNKNOWN = 0
+    SCRAM_SHA_256 = 1
+    SCRAM_SHA_512 = 2
+
+    @classmethod
+    def _missing_(cls, value: object) -> ScramMechanism:
+        return cls.UNKNOWN
+
+    @property
+    def label(self) -> str:
+        """`SCRAM-SHA-256`."""
+        return self.name.replace("_", "-")
+
+
+@dataclass(frozen=True, slots=True)
+class ScramCredential:
+    """A credential of a user, as much as a broker tells of it."""
+
+    user: str
+    mechanism: ScramMechanism
+    iterations: int
+
+
+@dataclass(frozen=True, slots=True)
+class NewScramCredential:
+    """A credential to set. `iterations` is within Kafka's bounds, 4096 to 16384."""
+
+    user: str
+    mechanism: ScramMechanism
+    password: Secret
+    iterations: int = 4096

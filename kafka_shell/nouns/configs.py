@@ -1,0 +1,157 @@
+"""Configs of topics, brokers, loggers, groups and client metrics (KIP-133, 226, 569)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum, IntEnum
+
+
+class ResourceType(IntEnum):
+    """ConfigResource.Type codes of DescribeConfigs (API key 32)."""
+
+    TOPIC = 2
+    BROKER = 4
+    BROKER_LOGGER = 8
+    CLIENT_METRICS = 16
+    GROUP = 32
+
+
+class ConfigType(IntEnum):
+    """Types of config values (KIP-569). A number we do not know is UNKNOWN."""
+
+    UNKNOWN = 0
+    BOOLEAN = 1
+    STRING = 2
+    INT = 3
+    SHORT = 4
+    LONG = 5
+    DOUBLE = 6
+    LIST = 7
+    CLASS = 8
+    PASSWORD = 9
+
+    @classmethod
+    def _missing_(cls, value: object) -> ConfigType:
+        return cls.UNKNOWN
+
+
+class ConfigSource(IntEnum):
+    """Where a value comes from (KIP-226); `label` is how people and KIP-248 say it."""
+
+    UNKNOWN = 0
+    DYNAMIC_TOPIC = 1
+    DYNAMIC_BROKER = 2
+    DYNAMIC_DEFAULT_BROKER = 3
+    STATIC_BROKER = 4
+    DEFAULT = 5
+    DYNAMIC_BROKER_LOGGER = 6
+    DYNAMIC_CLIENT_METRICS = 7
+    DYNAMIC_GROUP = 8
+
+    @classmethod
+    def _missing_(cls, value: object) -> ConfigSource:
+        return cls.UNKNOWN
+
+    @property
+    def label(self) -> str:
+        """KIP-248's words: "Dynamic topic config", "Default config" ..."""
+        words = self.name.replace("_", " ").capitalize()
+        return words if self is ConfigSource.UNKNOWN else f"{words} config"
+
+
+class ConfigOp(IntEnum):
+    """Operations of IncrementalAlterConfigs (API key 44, KIP-339)."""
+
+    SET = 0
+    DELETE = 1
+    APPEND = 2
+    SUBTRACT = 3
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class ConfigResource:
+    """What a config belongs to. A BROKER with an empty name is the cluster-wide broker default."""
+
+    type: ResourceType
+    name: str
+
+    @property
+    def kind(self) -> str:
+        """The word people use: topic, broker, broker-default, logger, group, client-metrics."""
+        if self.type is ResourceType.BROKER and not self.name:
+            return "broker-default"
+        return _KINDS[self.type]
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}".rstrip()
+
+
+_KINDS = {
+    ResourceType.TOPIC: "topic",
+    ResourceType.BROKER: "broker",
+    ResourceType.BROKER_LOGGER: "logger",
+    ResourceType.CLIENT_METRICS: "client-metrics",
+    ResourceType.GROUP: "group",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigSynonym:
+    """One level that could give the value, the strongest first."""
+
+    name: str
+    value: str | None
+    source: ConfigSource
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigEntry:
+    """One config of one resource. `value` is raw; None where it is sensitive or not set."""
+
+    resource: ConfigResource
+    name: str
+    value: str | None
+    source: ConfigSource
+    read_only: bool = False
+    sensitive: bool = False
+    type: ConfigType = ConfigType.UNKNOWN
+    documentation: str = ""
+    synonyms: tuple[ConfigSynonym, ...] = ()
+
+    @property
+    def overridden(self) -> bool:
+        """Whether the value is set at this resource's own level."""
+        return self.source is own_source(self.resource)
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigAlteration:
+    """One operation on one key: SET and DELETE, and APPEND and SUBTRACT for lists."""
+
+    key: str
+    op: ConfigOp
+    value: str | None = None
+
+
+class Unit(Enum):
+    """What a number in a config counts, read from the key's name."""
+
+    NONE = ""
+    BYTES = "bytes"
+    MILLISECONDS = "ms"
+    SECONDS = "s"
+    MINUTES = "min"
+    HOURS = "h"
+    BYTES_PER_SECOND = "bytes/s"
+
+
+def own_source(resource: ConfigResource) -> ConfigSource:
+    """The source of a value that is set at the resource itself."""
+    if resource.type is ResourceType.BROKER:
+        return ConfigSource.DYNAMIC_BROKER if resource.name else ConfigSource.DYNAMIC_DEFAULT_BROKER
+    return {
+        ResourceType.TOPIC: ConfigSource.DYNAMIC_TOPIC,
+        ResourceType.BROKER_LOGGER: ConfigSource.DYNAMIC_BROKER_LOGGER,
+        ResourceType.CLIENT_METRICS: ConfigSource.DYNAMIC_CLIENT_METRICS,
+        ResourceType.GROUP: ConfigSource.DYNAMIC_GROUP,
+    }[resource.type]

@@ -1,0 +1,143 @@
+"""A change is a value: what would change, how to send it, what to look at afterwards."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+from typing import Any, Protocol
+
+from .results import Results
+
+Value = str | int | float | bool | None
+
+
+class Effect(Enum):
+    """What a command or plan does to a cluster. DESTROY always asks."""
+
+    READ = "read"
+    CHANGE = "change"
+    DESTROY = "destroy"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Resource:
+    """What a change is about. `kind` is Kafka's word: topic, broker, broker-default, group ..."""
+
+    kind: str
+    name: str
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.name}" if self.name else self.kind
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One field of one resource, before and after at this very level; None is absent.
+
+    `effective` is what held before where `before` is absent (a default), and `source` says whose.
+    Values are raw (as the wire has them), never a secret. `note` is for people.
+    """
+
+    resource: Resource
+    verb: str  # create, alter, delete
+    field: str = ""
+    before: Value = None
+    after: Value = None
+    note: str = ""
+    reversible: bool = True
+    effective: Value = None
+    source: str = ""
+
+
+class Step(Protocol):
+    """One request's worth of changes. Frozen; built from nouns."""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """What sending this step changes."""
+
+    @property
+    def validates(self) -> bool:
+        """Whether the API can check the step on the broker without doing it."""
+
+    def again(self, cluster: Any) -> Step:
+        """The same step worked out from the cluster as it is now (`before` may differ)."""
+
+    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+        """Send it. Each change has an outcome of its own."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """Everything one command would do. Only `carry_out` (or `apply`) does it.
+
+    `touches`: the parts of the view to refresh ("topics", "configs" ...).
+    `fresh` reads what to show when it is done; `follow` watches a long change to its end;
+    `finally_` are steps that run whatever happens. `refused` are things that failed while planning.
+    """
+
+    effect: Effect
+    steps: tuple[Step, ...]
+    finally_: tuple[Step, ...] = ()
+    follow: Callable[[Any], Any] | None = None
+    touches: frozenset[str] = frozenset()
+    fresh: Callable[[Any], Any] | None = None
+    warnings: tuple[str, ...] = ()
+    refused: Results[Resource, Any] = field(default_factory=Results)
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """All changes of all steps, in the order they are sent."""
+        return tuple(change for step in self.steps for change in step.changes)
+
+    def without_refused(self, name: str) -> Plan:
+        """The same plan, not minding what was refused by this error name."""
+        kept = {
+            resource: why for resource, why in self.refused.failures.items() if why.name != name
+        }
+        return replace(self, refused=Results({}, kept))
+
+
+def merge_plans(plans: Sequence[Plan]) -> Plan:
+    """One plan that sends all steps, in order, and reports what any of them refused."""
+    if len(plans) == 1:
+        return plans[0]
+    rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
+    fresh = [plan.fresh for plan in plans if plan.fresh is not None]
+    return Plan(
+        effect=max((plan.effect for plan in plans), key=rank.index),
+        steps=tuple(step for plan in plans for step in plan.steps),
+        finally_=tuple(step for plan in plans for step in plan.finally_),
+        touches=frozenset().union(*(plan.touches for plan in plans)),
+        fresh=fresh[-1] if fresh else None,
+        warnings=tuple(warning for plan in plans for warning in plan.warnings),
+        refused=Results.merge(plan.refused for plan in plans),
+    )
+
+
+class Secret:
+    """A password or token: it masks its repr, its str and refuses to be pickled or written."""
+
+    __slots__ = ("_value",)
+
+    def __init__(self, value: str) -> None:
+        self._value = value
+
+    def reveal(self) -> str:
+        """The secret itself: call it where it goes on the wire, or is shown once."""
+        return self._value
+
+    def __repr__(self) -> str:
+        return "Secret(***)"
+
+    __str__ = __repr__
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Secret) and other._value == self._value
+
+    def __hash__(self) -> int:
+        return hash(self._value)
+
+    def __reduce__(self) -> Any:
+        raise TypeError("a Secret is not written")

@@ -1,0 +1,63 @@
+"""Answers about many things: each key has a value or a failure, and nothing is dropped."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+K = TypeVar("K")
+V = TypeVar("V")
+W = TypeVar("W")
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why one thing failed: Kafka's own error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a sentence.
+
+    `code` is Kafka's error code, or None where the failure is of this side. `hint` says what to do.
+    """
+
+    name: str
+    message: str
+    code: int | None = None
+    hint: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.message}" if self.message else self.name
+
+
+@dataclass(frozen=True)
+class Results(Generic[K, V]):
+    """Outcomes by key, in the order asked. `values` and `failures` never share a key."""
+
+    values: dict[K, V] = field(default_factory=dict)
+    failures: dict[K, Failure] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing failed."""
+        return not self.failures
+
+    def __iter__(self) -> Iterator[V]:
+        return iter(self.values.values())
+
+    def __len__(self) -> int:
+        return len(self.values) + len(self.failures)
+
+    def __getitem__(self, key: K) -> V:
+        return self.values[key]
+
+    def map(self, function: Callable[[V], W]) -> Results[K, W]:
+        """The same outcomes with every value changed by `function`."""
+        return Results({k: function(v) for k, v in self.values.items()}, self.failures)
+
+    @staticmethod
+    def merge(parts: Iterable[Results[K, V]]) -> Results[K, V]:
+        """One Results of several; a failure wins over a value of the same key."""
+        values: dict[K, V] = {}
+        failures: dict[K, Failure] = {}
+        for part in parts:
+            values.update(part.values)
+            failures.update(part.failures)
+        return Results({k: v for k, v in values.items() if k not in failures}, failures)

@@ -1,0 +1,19 @@
+"""The sandbox, as `sandbox status` tells of it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class SandboxReport:
+    """A Kafka on this machine. `state` is up, down, or none; `clients` are .properties files."""
+
+    state: str
+    folder: str
+    bootstrap: str = ""
+    kafka_version: str = ""
+    brokers: int = 0
+    secure: bool = False
+    logs: tuple[str, ...] = ()
+    clients: tuple[str, ...] = ()

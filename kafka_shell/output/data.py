@@ -1,0 +1,203 @@
+"""Nouns as plain data: what JSON, YAML and CSV print. The keys are a promise.
+
+- A noun is an object; its keys are the noun's field names, in their order.
+- An enum is its name in lower case (`dynamic_topic`), a tuple a list, a resource what people call
+  it (`topic orders`, one string wherever it stands: here, in failures, in changes).
+- A failure is `{"resource", "error", "message"}`, a row among the rows that succeeded.
+- A Results whose values are sequences (the configs of many resources) is one flat array.
+- A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`,
+  its values raw. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`; what was refused
+  while planning is among its changes, with the status `refused`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import fields, is_dataclass
+from enum import Enum
+from pathlib import PurePath
+from typing import Any
+
+from ..nouns import (
+    Change,
+    ClusterMetadata,
+    ConfigResource,
+    Done,
+    Failure,
+    Health,
+    Listing,
+    Outcome,
+    Plan,
+    Quorum,
+    Resource,
+    Results,
+    Secret,
+    Topic,
+    TopicDescription,
+)
+from ..nouns.config_table import ConfigTable
+
+Data = Any  # None, bool, int, float, str, lists and dicts of these
+
+
+def plain(value: object) -> Data:
+    """A value as plain data. TypeError for a Secret, and for what has no such form."""
+    if value is None or type(value) in (str, int, float, bool):
+        return value
+    if isinstance(value, Secret):
+        raise TypeError("a Secret is not written")
+    special = _SPECIAL.get(type(value))
+    if special is not None:
+        return special(value)
+    if isinstance(value, Enum):
+        return value.name.lower()
+    if is_dataclass(value) and not isinstance(value, type):
+        return {name: plain(getattr(value, name)) for name in _names(type(value))}
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, set | frozenset):
+        return sorted(map(plain, value))
+    if isinstance(value, tuple | list):
+        return list(map(plain, value))
+    return _scalar(value)
+
+
+def _scalar(value: object) -> Data:
+    for kind in (bool, int, float, str):
+        if isinstance(value, kind):
+            return kind(value)
+    if isinstance(value, bytes):
+        return value.decode("utf-8", "backslashreplace")
+    if isinstance(value, PurePath):
+        return str(value)
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    raise TypeError(f"{type(value).__name__} has no form as data")
+
+
+_NAMES: dict[type, tuple[str, ...]] = {}
+
+
+def _names(kind: type) -> tuple[str, ...]:
+    names = _NAMES.get(kind)
+    if names is None:
+        names = _NAMES[kind] = tuple(field.name for field in fields(kind))
+    return names
+
+
+def each(results: Results[Any, Any]) -> Iterator[object]:
+    """The values of a Results, one by one; values that are sequences are opened."""
+    for value in results:
+        if isinstance(value, tuple | list):
+            yield from value
+        else:
+            yield value
+
+
+def failure_row(about: object, failure: Failure) -> dict[str, Data]:
+    """One failure as a row."""
+    return {"resource": str(about), "error": failure.name, "message": failure.message}
+
+
+def is_array(value: object) -> bool:
+    """Whether a value is an array in JSON: also where it holds one thing, or nothing."""
+    if isinstance(value, Results | Listing | tuple | list | set | frozenset):
+        return True
+    return isinstance(value, Iterator)
+
+
+def items(value: object) -> Iterator[Data]:
+    """The elements of an array as data, as they come."""
+    if isinstance(value, Results):
+        yield from map(plain, each(value))
+        for key, failure in value.failures.items():
+            yield failure_row(key, failure)
+    elif isinstance(value, Listing):
+        yield from map(plain, value.rows)
+    elif isinstance(value, Iterable):
+        for item in value:
+            if isinstance(item, Results):
+                yield from items(item)
+            else:
+                yield plain(item)
+
+
+def rows(value: object) -> Iterator[object]:
+    """What CSV prints of a value: the rows of a page (a topic's partitions), else the noun."""
+    if isinstance(value, Results):
+        for item in each(value):
+            yield from rows(item)
+    elif isinstance(value, Listing):
+        yield from value.rows
+    elif is_array(value) and isinstance(value, Iterable):
+        for item in value:
+            yield from rows(item)
+            if isinstance(item, Results):
+                yield from (failure_row(*pair) for pair in item.failures.items())
+    else:
+        inner = _ROWS.get(type(value))
+        if inner is None:
+            yield value
+        else:
+            yield from inner(value)
+
+
+def _change(done: Done) -> dict[str, Data]:
+    change, failure = done.change, done.failure
+    return {
+        "resource": str(change.resource),
+        "verb": change.verb,
+        "field": change.field,
+        "before": plain(change.before),
+        "after": plain(change.after),
+        "status": done.status,
+        "error": failure.name if failure else None,
+        "message": failure.message if failure else None,
+    }
+
+
+def _refused(plan: Plan) -> Iterator[dict[str, Data]]:
+    for resource, failure in plan.refused.failures.items():
+        yield {
+            **_change(Done(Change(_resource(resource), ""), "refused", failure)),
+            "resource": str(resource),
+        }
+
+
+def _resource(about: object) -> Resource:
+    return about if isinstance(about, Resource) else Resource("", str(about))
+
+
+def _outcome(outcome: Outcome) -> dict[str, Data]:
+    return {
+        "changes": [*map(_change, outcome.changes), *_refused(outcome.plan)],
+        "undo": list(outcome.undo),
+        "warnings": list(outcome.plan.warnings),
+        "dry_run": outcome.dry_run,
+    }
+
+
+def _planned(plan: Plan) -> Outcome:
+    return Outcome(plan, tuple(Done(change, "planned") for change in plan.changes), dry_run=True)
+
+
+_SPECIAL: dict[type, Callable[[Any], Data]] = {
+    Resource: str,
+    ConfigResource: str,
+    Results: lambda results: list(items(results)),
+    Listing: lambda listing: list(items(listing)),
+    Failure: lambda failure: {"error": failure.name, "message": failure.message},
+    Done: _change,
+    Outcome: _outcome,
+    Plan: lambda plan: _outcome(_planned(plan)),
+}
+_ROWS: dict[type, Callable[[Any], Iterable[object]]] = {
+    Topic: lambda topic: topic.partitions,
+    TopicDescription: lambda d: d.topic.partitions if d.shown is None else d.shown,
+    ClusterMetadata: lambda cluster: cluster.brokers,
+    Quorum: lambda quorum: quorum.replicas,
+    Health: lambda health: health.findings,
+    ConfigTable: lambda table: table.entries,
+    Plan: lambda plan: _outcome(_planned(plan))["changes"],
+    Outcome: lambda outcome: _outcome(outcome)["changes"],
+}

@@ -1,0 +1,105 @@
+"""What became of a plan: what is done in short, what failed or is unknown in full."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from ..nouns import Change, Done, Failure, Outcome
+from .errors import failure_lines
+from .pane import Pane
+from .plans import LONG, counted, plan_lines, refused_lines, set_of_resources, undo_lines
+from .text import Text, hang, text
+
+if TYPE_CHECKING:
+    from .writer import Writer
+
+MANY = 12  # resources after which done changes are counted, not listed
+_PAST = {"create": "created", "delete": "deleted"}
+_OTHER = {
+    "unknown": "it may still happen; look before trying again",
+    "skipped": "not sent, as something before it failed",
+}
+
+
+def draw_outcome(outcome: Outcome, writer: Writer) -> None:
+    """Done changes and the fresh state on `out`; failed and unknown ones, the way back on `err`.
+
+    What was refused while planning was shown with the plan and is only counted here. A dry run
+    is its plan, on `out`, with all refusals and the broker's verdicts on `err`.
+    """
+    if outcome.dry_run:
+        pane = writer.out
+        limit = LONG if pane.terminal else None
+        pane.lines(
+            plan_lines(outcome.plan, outcome.undo, limit=limit, room=pane.width, refused=False)
+        )
+    else:
+        writer.out.lines(done_lines(outcome))
+    draw_trouble(outcome, writer.err)
+    if not outcome.dry_run:
+        writer.err.lines(undo_lines(outcome.undo))
+        writer.write(outcome.fresh)
+
+
+def draw_trouble(outcome: Outcome, pane: Pane) -> None:
+    """What did not go well, in every format."""
+    pane.lines(trouble_lines(outcome, pane.width))
+    if outcome.dry_run:
+        pane.line(text("dry run: nothing was changed", "hint"))
+
+
+def done_lines(outcome: Outcome) -> Iterator[Text]:
+    """`created topic orders`, a line a resource; counts where there are many."""
+    done = [item.change for item in outcome.changes if item.status == "done"]
+    resources = set_of_resources(done)
+    if len(resources) > MANY:
+        yield text("done: ", "good") + text(counted(done))
+        return
+    for first in resources:
+        yield _did([change for change in done if change.resource == first.resource])
+
+
+def _did(changes: Sequence[Change]) -> Text:
+    verbs = {change.verb for change in changes}
+    past = _PAST.get(verbs.pop(), "altered") if len(verbs) == 1 else "altered"
+    fields = ", ".join(change.field for change in changes if change.field)
+    line = text(past, "good") + " " + text(str(changes[0].resource), "name")
+    return line + (f": {fields}" if fields else "")
+
+
+def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
+    """All that failed or is unknown, each with its reason; then the counts."""
+    if outcome.dry_run:
+        yield from refused_lines(outcome.plan, room)
+    for item in outcome.changes:
+        if item.status not in ("done", "planned"):
+            yield from _trouble(item, room)
+    line = _counts(outcome)
+    if line and not outcome.dry_run:
+        yield text(line, "heading")
+
+
+def _trouble(item: Done, room: int | None) -> Iterator[Text]:
+    about = str(item.change.resource)
+    if item.change.field:
+        about += f" {item.change.field}"
+    if item.status == "failed":
+        yield from failure_lines(item.failure or Failure("UNKNOWN", "no reason given"), about, room)
+        return
+    words = _OTHER.get(item.status, "")
+    why = f" ({item.failure})" if item.failure else ""
+    line = text(f"{item.status}: ", "warning") + text(f"{about}: {words}{why}")
+    yield from hang(line, room, 2)
+
+
+def _counts(outcome: Outcome) -> str:
+    """`2 done, 1 failed`; nothing where all is done."""
+    if outcome.ok:
+        return ""
+    counts: dict[str, int] = {}
+    for item in outcome.changes:
+        counts[item.status] = counts.get(item.status, 0) + 1
+    if outcome.plan.refused.failures:
+        counts["refused"] = len(outcome.plan.refused.failures)
+    return ", ".join(f"{count:,} {status}" for status, count in counts.items())

@@ -1,0 +1,88 @@
+"""One stream of the terminal or a file: takes Text, writes characters and colours."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, TextIO
+
+from .text import ELLIPSIS, Role, Text, rstrip
+
+if TYPE_CHECKING:
+    from .styles import Depth
+    from .theme import Theme
+
+
+class PipeClosed(Exception):  # noqa: N818 - it is none
+    """Whoever read our output has gone (`| head`). No error: the caller just stops writing.
+
+    The stream's descriptor points to the null device by then, so no later flush can fail either.
+    """
+
+
+class Pane:
+    """A stream with a width (None: not a terminal, or as long as need be) and colours (or none)."""
+
+    def __init__(
+        self,
+        stream: TextIO,
+        *,
+        theme: Theme | None = None,
+        depth: Depth = 0,
+        width: int | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        self.stream = stream
+        self.width = width
+        self.terminal = stream.isatty()
+        self.before = before
+        self.depth: Depth = depth
+        self._codes: dict[Role, str] = theme.codes(depth) if theme is not None and depth else {}
+        self._encoding = getattr(stream, "encoding", None) or "utf-8"
+        self.unicode = self._encoding.lower().replace("-", "") in ("utf8", "utf16", "utf32")
+
+    def line(self, line: Text) -> None:
+        """One line."""
+        self.raw(self.paint(rstrip(line)) + "\n")
+
+    def lines(self, lines: Iterable[Text]) -> None:
+        """Lines, written at once."""
+        self.raw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
+
+    def paint(self, line: Text) -> str:
+        """The characters with the theme's colours around them; without colour, the characters."""
+        codes = self._codes
+        if not codes:
+            return line.plain
+        return "".join(
+            f"\x1b[{code}m{part}\x1b[0m" if (code := codes.get(role)) and part else part
+            for role, part in line.parts
+        )
+
+    def raw(self, characters: str) -> None:
+        """Characters as they are. Raises PipeClosed when nobody reads them any more."""
+        if not characters:
+            return
+        if self.before is not None:
+            self.before()
+        try:
+            self.stream.write(self._encodable(characters))
+            self.stream.flush()
+        except BrokenPipeError as error:
+            self._silence()
+            raise PipeClosed from error
+
+    def _encodable(self, characters: str) -> str:
+        if self.unicode:
+            return characters
+        spelled = characters.replace(ELLIPSIS, "...")
+        return spelled.encode(self._encoding, "backslashreplace").decode(self._encoding)
+
+    def _silence(self) -> None:
+        try:
+            descriptor = self.stream.fileno()
+        except (OSError, ValueError):
+            return
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, descriptor)
+        os.close(null)

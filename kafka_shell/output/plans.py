@@ -1,0 +1,187 @@
+"""A Plan for people: what would change, per resource, and the line that takes it back.
+
+topic orders
+  retention.ms: 7d -> 1d (was default config)
++ topic invoices: 6 partitions, replication factor 3
+- topic old: 12 partitions, replication factor 3 (cannot be taken back)
+3 changes: 1 created, 1 altered, 1 deleted
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from ..nouns import Change, Plan
+from .errors import failure_lines
+from .pane import Pane
+from .people import change_values, plural
+from .text import Role, Text, hang, text
+
+if TYPE_CHECKING:
+    from .writer import Writer
+
+LONG = 40  # lines of changes after which a terminal gets counts instead
+FOREVER = "cannot be taken back"
+REMOVED = "(removed)"
+_DONE = {"create": "created", "delete": "deleted"}
+_SIGNS: dict[str, tuple[str, Role]] = {
+    "create": ("+", "added"),
+    "delete": ("-", "removed"),
+}
+
+
+def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | None = None) -> None:
+    """Draw a plan, on `writer.err` unless told (a dry run's goes to `writer.out`).
+
+    `undo` are the lines that will take it back. A long plan is summarised, but only on a terminal.
+    """
+    pane = pane or writer.err
+    pane.lines(plan_lines(plan, undo, limit=LONG if pane.terminal else None, room=pane.width))
+
+
+def plan_lines(
+    plan: Plan,
+    undo: Sequence[str] = (),
+    *,
+    limit: int | None = None,
+    room: int | None = None,
+    refused: bool = True,
+) -> Iterator[Text]:
+    """The lines of a plan: changes by resource, refusals, warnings, counts, the way back."""
+    for line in changes_lines(plan.changes, limit):
+        yield from hang(line, room, 6)
+    if refused:
+        yield from refused_lines(plan, room)
+    for warning in plan.warnings:
+        yield from hang(text("warning: ", "warning") + text(warning), room, 2)
+    yield from hang(text(closing(plan), "heading"), room, 2)
+    yield from undo_lines(undo)
+
+
+def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+    """What failed while planning, with the reasons."""
+    for about, failure in plan.refused.failures.items():
+        yield from failure_lines(failure, about, room)
+
+
+def undo_lines(undo: Sequence[str]) -> Iterator[Text]:
+    """`take it back: <line>`, one line a command."""
+    for line in undo:
+        yield text("take it back: ", "hint") + text(line)
+
+
+def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text]:
+    """Changes grouped by resource; after `limit` lines, counts of what is left."""
+    shown = 0
+    groups = [list(group) for _, group in groupby(changes, lambda change: change.resource)]
+    for number, group in enumerate(groups):
+        lines = list(_resource_lines(group))
+        left = groups[number:]
+        if limit is not None and shown + len(lines) > limit and (number or len(lines) > limit):
+            lines = lines[: limit - shown] if not number else []
+            yield from lines
+            yield text(_left_out(left, bool(number)), "dim")
+            return
+        shown += len(lines)
+        yield from lines
+
+
+def _left_out(groups: Sequence[Sequence[Change]], whole: bool) -> str:
+    changes = [change for group in groups for change in group]
+    lead = "... and" if whole else "... in all"
+    return f"{lead} {_kinds(changes)} ({counted(changes)})"
+
+
+def _kinds(changes: Sequence[Change]) -> str:
+    """How many of what: `350 topics`."""
+    kinds = Counter(change.resource.kind for change in set_of_resources(changes))
+    return ", ".join(plural(count, kind) for kind, count in kinds.items())
+
+
+def set_of_resources(changes: Sequence[Change]) -> list[Change]:
+    """The first change of each resource."""
+    return list({change.resource: change for change in reversed(changes)}.values())[::-1]
+
+
+def counted(changes: Sequence[Change]) -> str:
+    """Counts by what happens: `1 created, 2 altered`."""
+    kinds = Counter(_DONE.get(change.verb, "altered") for change in changes)
+    order = ("created", "altered", "deleted")
+    return ", ".join(f"{kinds[kind]:,} {kind}" for kind in order if kinds[kind])
+
+
+def closing(plan: Plan) -> str:
+    """The counts of a whole plan."""
+    changes = plan.changes
+    refused = len(plan.refused.failures)
+    tail = f"; {refused:,} refused" if refused else ""
+    if not changes:
+        return f"nothing to change{tail}"
+    return f"{plural(len(changes), 'change')} to {_kinds(changes)}: {counted(changes)}{tail}"
+
+
+def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
+    """One resource: a heading and its fields; a line alone where the change is all of it."""
+    whole = [change for change in changes if not change.field]
+    for change in whole:
+        yield _whole(change)
+    fields = [change for change in changes if change.field]
+    if fields and not whole:
+        created = all(change.verb == "create" for change in fields)
+        deleted = all(change.verb == "delete" for change in fields)
+        verb = "create" if created else "delete" if deleted else "alter"
+        yield _signed(verb) + text(str(changes[0].resource), "heading")
+    mixed = any(_sign(change) for change in fields)
+    for change in fields:
+        yield text("  ") + _field(change, mixed)
+
+
+def _whole(change: Change) -> Text:
+    """A resource created or deleted, and what it is: `+ topic orders: 6 partitions`."""
+    line = _signed(change.verb) + text(str(change.resource), "heading")
+    before, after = change_values(change)
+    if before and after:
+        line = line + f": {before} -> {after}"
+    elif before or after:
+        line = line + f": {before or after}"
+    return line + _remarks(change)
+
+
+def _field(change: Change, mixed: bool) -> Text:
+    """`key: old -> new (was default config)`, behind its sign where the group has signs."""
+    sign = _sign(change)
+    lead = _signed(sign) if sign else text("  " if mixed else "")
+    before, after = change_values(change)
+    line = lead + text(change.field, "key")
+    if before and (after or sign):
+        role: Role = "added" if sign != "delete" else "removed"
+        line = line + f": {before} -> " + text(after or REMOVED, role)
+    elif after:
+        line = line + ": " + text(after, "added")
+    if change.before is None and change.effective is not None and change.source:
+        line = line + text(f" (was {_lower(change.source)})", "dim")
+    return line + _remarks(change)
+
+
+def _remarks(change: Change) -> Text:
+    line = text(f" ({change.note})", "dim") if change.note else Text()
+    return line if change.reversible else line + " " + text(f"({FOREVER})", "warning")
+
+
+def _sign(change: Change) -> str:
+    """What a field's change is at its level: "create" and "delete" have signs, the rest none."""
+    if change.after is None:
+        return "delete" if change.before is not None else ""
+    return "create" if change.before is None and change.effective is None else ""
+
+
+def _signed(verb: str) -> Text:
+    sign, role = _SIGNS.get(verb, ("", ""))
+    return text(sign, role) + text(" ") if sign else Text()
+
+
+def _lower(source: str) -> str:
+    return source[:1].lower() + source[1:]

@@ -1,0 +1,121 @@
+"""Progress of long work, on standard error: bars on a terminal, next to nothing elsewhere."""
+
+from __future__ import annotations
+
+from time import monotonic
+from types import TracebackType
+from typing import Any, TextIO
+
+from .text import escape
+
+DELAY = 0.4  # seconds before a bar appears: quick work shows none
+LOG_EVERY = 10.0  # seconds between plain lines where there is no terminal
+
+
+class Progress:
+    """Call it with (task, done, total or None). Standard output is never touched.
+
+    On a terminal: a bar a task, erased when the task or the command ends; `clear` hides the bars
+    while something else is written, the next report shows them again. Elsewhere: silence, and a
+    line every ten seconds for work that takes that long, so that a log shows it is alive.
+    """
+
+    def __init__(self, err: TextIO, *, terminal: bool | None = None, unit: str = "") -> None:
+        self._err = err
+        self._terminal = err.isatty() if terminal is None else terminal
+        self._unit = unit
+        self._bars: dict[str, Any] = {}
+        self._started: dict[str, float] = {}
+        self._logged: dict[str, float] = {}
+
+    def __call__(self, task: str, done: int, total: int | None = None) -> None:
+        """Report: `done` of `total` (None: not known). A task ends when done reaches total."""
+        if self._terminal:
+            self._show(task, done, total)
+        else:
+            self._log(task, done, total)
+
+    def clear(self) -> None:
+        """Take the bars off the screen until the next report."""
+        for bar in self._bars.values():
+            bar.clear(nolock=True)
+
+    def close(self) -> None:
+        """Erase whatever is shown."""
+        for task in list(self._bars):
+            self._end(task)
+        self._started.clear()
+        self._logged.clear()
+
+    def __enter__(self) -> Progress:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def _show(self, task: str, done: int, total: int | None) -> None:
+        started, bar = self._since(task), self._bars.get(task)
+        over = total is not None and done >= total
+        if bar is None and not over and monotonic() - started >= DELAY:
+            bar = self._bars[task] = self._bar(task, total)
+        if bar is not None:
+            bar.total = total
+            bar.update(done - bar.n)
+        if over:
+            self._end(task)
+
+    def _since(self, task: str) -> float:
+        """When a task was first heard of."""
+        return self._started.setdefault(task, monotonic())
+
+    def _end(self, task: str) -> None:
+        self._started.pop(task, None)
+        self._logged.pop(task, None)
+        bar = self._bars.pop(task, None)
+        if bar is not None:
+            bar.close()
+
+    def _bar(self, task: str, total: int | None) -> Any:
+        # Only now: quick work must not pay for the import.
+        from tqdm import tqdm
+
+        tqdm.monitor_interval = 0  # no thread of its own
+        return tqdm(
+            desc=escape(task),
+            total=total,
+            file=self._err,
+            unit=self._unit or "it",
+            unit_scale=self._unit == "B",
+            unit_divisor=1024,
+            miniters=1,
+            leave=False,
+            dynamic_ncols=True,
+            ascii=None if _unicode(self._err) else True,
+            bar_format=None if self._unit else _counting(total),
+        )
+
+    def _log(self, task: str, done: int, total: int | None) -> None:
+        last = self._logged.get(task, self._since(task))
+        now = monotonic()
+        if now - last >= LOG_EVERY:
+            self._logged[task] = now
+            of = "" if total is None else f" of {total}"
+            self._err.write(f"{escape(task)}: {done}{of}\n")
+            self._err.flush()
+        if total is not None and done >= total:
+            self._end(task)
+
+
+def _unicode(stream: TextIO) -> bool:
+    return "utf" in (getattr(stream, "encoding", None) or "").lower()
+
+
+def _counting(total: int | None) -> str:
+    if total is None:
+        return "{desc}: {n_fmt} [{elapsed}]"
+    return "{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"

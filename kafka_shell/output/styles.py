@@ -1,0 +1,133 @@
+"""prompt_toolkit's style strings ("bold #rrggbb bg:#rrggbb") as SGR codes of a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal
+
+Depth = Literal[0, 16, 256, 16777216]
+Colour = tuple[int, int, int]
+
+ATTRIBUTES = {
+    "bold": "1",
+    "dim": "2",
+    "italic": "3",
+    "underline": "4",
+    "blink": "5",
+    "reverse": "7",
+    "strike": "9",
+}
+NAMED: dict[str, Colour] = {
+    "ansiblack": (0, 0, 0),
+    "ansired": (205, 0, 0),
+    "ansigreen": (0, 205, 0),
+    "ansiyellow": (205, 205, 0),
+    "ansiblue": (0, 0, 238),
+    "ansimagenta": (205, 0, 205),
+    "ansicyan": (0, 205, 205),
+    "ansigray": (229, 229, 229),
+    "ansibrightblack": (127, 127, 127),
+    "ansibrightred": (255, 0, 0),
+    "ansibrightgreen": (0, 255, 0),
+    "ansibrightyellow": (255, 255, 0),
+    "ansibrightblue": (92, 92, 255),
+    "ansibrightmagenta": (255, 0, 255),
+    "ansibrightcyan": (0, 255, 255),
+    "ansiwhite": (255, 255, 255),
+}
+_LEVELS = (0, 95, 135, 175, 215, 255)
+
+
+@dataclass(frozen=True, slots=True)
+class Style:
+    """A parsed style string. None is the terminal's own colour; a name is one of its sixteen."""
+
+    attributes: tuple[str, ...] = ()
+    foreground: Colour | str | None = None
+    background: Colour | str | None = None
+
+
+def parse_style(source: str) -> Style:
+    """Read a style string; ValueError names the word that is no style."""
+    attributes: list[str] = []
+    foreground: Colour | str | None = None
+    background: Colour | str | None = None
+    for word in source.split():
+        if word in ATTRIBUTES:
+            attributes.append(word)
+        elif word.startswith("bg:"):
+            background = _colour(word[3:], word)
+        else:
+            foreground = _colour(word.removeprefix("fg:"), word)
+    return Style(tuple(attributes), foreground, background)
+
+
+def _colour(name: str, word: str) -> Colour | str | None:
+    if name == "default":
+        return None
+    if name in NAMED:
+        return name
+    digits = name.removeprefix("#")
+    if name.startswith("#") and len(digits) == 3:
+        digits = "".join(digit * 2 for digit in digits)
+    if name.startswith("#") and len(digits) == 6:
+        try:
+            return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
+        except ValueError:
+            pass
+    raise ValueError(f"{word!r} is no style")
+
+
+def sgr(style: Style, depth: Depth) -> str:
+    """The parameters of the SGR sequence, `1;38;2;r;g;b`; empty for a plain style."""
+    codes = [ATTRIBUTES[name] for name in style.attributes]
+    if style.foreground is not None:
+        codes.append(_code(style.foreground, depth, base=30))
+    if style.background is not None:
+        codes.append(_code(style.background, depth, base=40))
+    return ";".join(codes)
+
+
+def _code(colour: Colour | str, depth: Depth, *, base: int) -> str:
+    if isinstance(colour, str):
+        return _sixteen(list(NAMED).index(colour), base)
+    if depth == 16777216:
+        return f"{base + 8};2;{colour[0]};{colour[1]};{colour[2]}"
+    if depth == 256:
+        return f"{base + 8};5;{_nearest_256(colour)}"
+    nearest = min(range(16), key=lambda index: _distance(colour, list(NAMED.values())[index]))
+    return _sixteen(nearest, base)
+
+
+def _sixteen(index: int, base: int) -> str:
+    return str(base + index if index < 8 else base + 60 + index - 8)
+
+
+def _nearest_256(colour: Colour) -> int:
+    steps = [min(range(6), key=lambda i: abs(_LEVELS[i] - part)) for part in colour]
+    cube = (_LEVELS[steps[0]], _LEVELS[steps[1]], _LEVELS[steps[2]])
+    shade = max(0, min(23, round((sum(colour) / 3 - 8) / 10)))
+    grey = (8 + 10 * shade,) * 3
+    if _distance(colour, grey) < _distance(colour, cube):
+        return 232 + shade
+    return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
+
+
+def _distance(one: Colour, other: Colour) -> float:
+    """Difference as the eye weighs it ("redmean")."""
+    mean = (one[0] + other[0]) / 2
+    red, green, blue = (a - b for a, b in zip(one, other, strict=True))
+    return (2 + mean / 256) * red**2 + 4 * green**2 + (2 + (255 - mean) / 256) * blue**2
+
+
+def depth_of(environ: Mapping[str, str]) -> Depth:
+    """How many colours the terminal says it has (COLORTERM, TERM); 0 for a dumb one."""
+    if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
+        return 16777216
+    term = environ.get("TERM", "")
+    if term in ("", "dumb"):
+        return 0
+    if term.endswith("-direct"):
+        return 16777216
+    return 256 if "256" in term else 16

@@ -1,0 +1,149 @@
+"""Aligned columns: upper-case headings, two spaces between, no boxes, `-` for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from ..nouns import Secret
+from .text import Role, Text, cut, pad, text, wrap
+
+Cell = Text | str | int | None
+GAP = "  "
+NOTHING = Text((("dim", "-"),))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: how to get a row's cell. None and "" are nothing.
+
+    On a terminal too narrow one column gives way: the one that says how (`give`), else the last
+    that is aligned left, cut. It never gets narrower than its heading or LEAST.
+    """
+
+    heading: str
+    cell: Callable[[Any], Cell]
+    align: Literal["left", "right"] = "left"
+    role: Role = ""
+    give: Literal["", "cut", "wrap"] = ""
+    least: int = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Columns with their widths: draws the heading and any number of rows in the same places."""
+
+    columns: tuple[Column, ...]
+    widths: tuple[int, ...]
+
+    @property
+    def width(self) -> int:
+        """Cells of a whole line."""
+        return sum(self.widths) + len(GAP) * (len(self.widths) - 1)
+
+    def heading(self) -> Text:
+        """The line above the rows."""
+        return self._line([text(column.heading, "heading") for column in self.columns])
+
+    def row(self, row: object) -> list[Text]:
+        """The lines of a row: one, or more where a cell is wrapped."""
+        cells = [
+            _fitted(column, cells_wide, cell_of(column, row))
+            for column, cells_wide in zip(self.columns, self.widths, strict=True)
+        ]
+        height = max(map(len, cells))
+        return [
+            self._line([cell[line] if line < len(cell) else Text() for cell in cells])
+            for line in range(height)
+        ]
+
+    def _line(self, cells: Sequence[Text]) -> Text:
+        line = Text()
+        for number, (column, cells_wide, cell) in enumerate(
+            zip(self.columns, self.widths, cells, strict=True)
+        ):
+            gap = GAP if number else ""
+            line = line + gap + pad(cell, cells_wide, column.align)
+        return line
+
+
+def lay_out(
+    columns: Sequence[Column],
+    rows: Sequence[object],
+    *,
+    width: int | None = None,
+    keep_empty: bool = False,
+) -> Layout:
+    """Widths for these rows. Columns that are empty in all of them are left out."""
+    kept = [
+        column
+        for column in columns
+        if keep_empty or not rows or any(_needs(column, row) for row in rows)
+    ] or list(columns[:1])
+    widths = [
+        max([len(column.heading), *(cell_of(column, row).width for row in rows)]) for column in kept
+    ]
+    if width is not None:
+        _give_way(kept, widths, width)
+    return Layout(tuple(kept), tuple(widths))
+
+
+def draw_table(
+    columns: Sequence[Column], rows: Sequence[object], *, width: int | None = None
+) -> Iterator[Text]:
+    """Heading and rows; nothing at all for no rows."""
+    if not rows:
+        return
+    layout = lay_out(columns, rows, width=width)
+    yield layout.heading()
+    for row in rows:
+        yield from layout.row(row)
+
+
+def _needs(column: Column, row: object) -> bool:
+    value = column.cell(row)
+    return bool(value) if isinstance(value, Text) else value is not None and value != ""
+
+
+def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
+    if cell.width <= room or not column.give:
+        return [cell]
+    return [cut(cell, room)] if column.give == "cut" else wrap(cell, room)
+
+
+def cell_of(column: Column, row: object) -> Text:
+    """What stands in a row's cell; `-` for nothing. TypeError for a Secret."""
+    value = column.cell(row)
+    if isinstance(value, Secret):
+        raise TypeError("a Secret is not written")
+    if isinstance(value, Text):
+        return value or NOTHING
+    if value is None or value == "":
+        return NOTHING
+    return text(str(value), column.role)
+
+
+def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
+    """Narrow one column until the table fits the room, or as far as it can."""
+    excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
+    if excess <= 0:
+        return
+    giving = [index for index, column in enumerate(columns) if column.give]
+    if not giving:
+        left = [index for index, column in enumerate(columns) if column.align == "left"]
+        if not left[1:]:
+            return
+        giving = left[-1:]
+        columns[giving[0]] = _cutting(columns[giving[0]])
+    for index in giving:
+        least = max(columns[index].least, len(columns[index].heading))
+        taken = min(excess, max(0, widths[index] - least))
+        widths[index] -= taken
+        excess -= taken
+
+
+def _cutting(column: Column) -> Column:
+    from dataclasses import replace
+
+    return replace(column, give="cut")

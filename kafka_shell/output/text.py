@@ -1,0 +1,203 @@
+"""Text whose parts know their role, measured in terminal cells; colour comes later, in a Pane."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Role = Literal[
+    "",
+    "heading",
+    "good",
+    "warning",
+    "bad",
+    "dim",
+    "key",
+    "value",
+    "override",
+    "default",
+    "sensitive",
+    "read-only",
+    "added",
+    "removed",
+    "error",
+    "hint",
+    "pointer",
+    "name",
+]
+
+ELLIPSIS = "…"
+TAB = "    "
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A line, or a piece of one: parts of (role, characters). Build it with `text` and `+`."""
+
+    parts: tuple[tuple[Role, str], ...] = ()
+
+    @property
+    def plain(self) -> str:
+        """The characters alone."""
+        return "".join(part for _, part in self.parts)
+
+    @property
+    def width(self) -> int:
+        """Terminal cells."""
+        return width(self.plain)
+
+    def __add__(self, other: Text | str) -> Text:
+        return Text(self.parts + (text(other).parts if isinstance(other, str) else other.parts))
+
+    def __bool__(self) -> bool:
+        return any(part for _, part in self.parts)
+
+
+def text(value: str, role: Role = "") -> Text:
+    """Characters in a role; control characters and what hides or reorders text come out escaped."""
+    return Text(((role, escape(value)),)) if value else Text()
+
+
+def join(separator: str, pieces: Iterable[Text]) -> Text:
+    """The pieces with a plain separator between."""
+    parts: list[tuple[Role, str]] = []
+    for number, piece in enumerate(pieces):
+        if number:
+            parts.append(("", separator))
+        parts.extend(piece.parts)
+    return Text(tuple(parts))
+
+
+def escape(value: str) -> str:
+    r"""What a terminal may not be sent as it is, spelled out: `\x1b`, `\n`, `\u202e`, ..."""
+    if value.isprintable():
+        return value
+    return "".join(char if char.isprintable() else _spelled(char) for char in value)
+
+
+def _spelled(char: str) -> str:
+    named = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}.get(char)
+    if named:
+        return named
+    code = ord(char)
+    if code <= 0xFF:
+        return f"\\x{code:02x}"
+    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+
+
+def width(value: str) -> int:
+    """Terminal cells of printable characters."""
+    if value.isascii():
+        return len(value)
+    return sum(map(_cells, value))
+
+
+def _cells(char: str) -> int:
+    if char < "\u0300":
+        return 1
+    from wcwidth import wcwidth
+
+    return max(0, wcwidth(char))
+
+
+def pad(line: Text, cells: int, align: Literal["left", "right"] = "left") -> Text:
+    """The line, filled with spaces to so many cells; a longer one stays as it is."""
+    missing = cells - line.width
+    if missing <= 0:
+        return line
+    space = Text((("", " " * missing),))
+    return line + space if align == "left" else space + line
+
+
+def cut(line: Text, cells: int) -> Text:
+    """The line in at most so many cells, ending in `…` where something is missing."""
+    if line.width <= cells:
+        return line
+    kept, _ = _split(line, max(0, cells - 1))
+    role = kept.parts[-1][0] if kept.parts else ""
+    return kept + Text(((role, ELLIPSIS),))
+
+
+def wrap(line: Text, cells: int) -> list[Text]:
+    """Lines of at most so many cells, broken after a space or comma where there is one."""
+    lines: list[Text] = []
+    while line.width > cells:
+        at = _break(line.plain, max(1, cells))
+        head, line = _split_at(line, at)
+        lines.append(rstrip(head))
+        line = _lstrip(line)
+    if line or not lines:
+        lines.append(line)
+    return lines
+
+
+def hang(line: Text, cells: int | None, indent: int) -> Iterator[Text]:
+    """A sentence on as many lines as a terminal needs, those after the first indented."""
+    if cells is None or line.width <= cells or cells < 3 * indent:
+        yield line
+        return
+    first, rest = _split_at(line, _break(line.plain, cells))
+    yield rstrip(first)
+    for piece in wrap(_lstrip(rest), cells - indent):
+        yield text(" " * indent) + piece
+
+
+def paragraphs(prose: str, cells: int, role: Role = "") -> Iterator[Text]:
+    """Prose of several lines, each wrapped; blank lines stay."""
+    for line in prose.strip().splitlines():
+        yield from wrap(text(line.strip().replace("\t", " "), role), cells)
+
+
+def rstrip(line: Text) -> Text:
+    """The line without spaces at its end."""
+    parts = list(line.parts)
+    while parts:
+        role, last = parts.pop()
+        stripped = last.rstrip(" ")
+        if stripped:
+            parts.append((role, stripped))
+            break
+    return Text(tuple(parts))
+
+
+def _lstrip(line: Text) -> Text:
+    spaces = len(line.plain) - len(line.plain.lstrip(" "))
+    return _split_at(line, spaces)[1] if spaces else line
+
+
+def _break(plain: str, cells: int) -> int:
+    """The index to break at: after the last space or comma that fits, else where it is full."""
+    used, full = 0, len(plain)
+    for index, char in enumerate(plain):
+        used += _cells(char)
+        if used > cells:
+            full = max(1, index)
+            break
+    if plain[full : full + 1] == " ":
+        return full
+    for index in range(full, full // 3, -1):
+        if plain[index - 1] in " ,;":
+            return index
+    return full
+
+
+def _split(line: Text, cells: int) -> tuple[Text, Text]:
+    used = 0
+    for index, char in enumerate(line.plain):
+        used += _cells(char)
+        if used > cells:
+            return _split_at(line, index)
+    return line, Text()
+
+
+def _split_at(line: Text, index: int) -> tuple[Text, Text]:
+    head: list[tuple[Role, str]] = []
+    tail: list[tuple[Role, str]] = []
+    for role, part in line.parts:
+        if index > 0:
+            head.append((role, part[:index]))
+        if len(part) > max(index, 0):
+            tail.append((role, part[max(index, 0) :]))
+        index -= len(part)
+    return Text(tuple(head)), Text(tuple(tail))

@@ -1,0 +1,242 @@
+"""Themes: TOML files that give each role a style. See themes/ for the ones that are shipped."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+from ..errors import ShellError
+from .styles import Depth, parse_style, sgr
+from .text import Role
+
+Mode = Literal["light", "dark", "any"]
+
+DEFAULT = "midnight"
+OUTPUT_ROLES: tuple[Role, ...] = tuple(role for role in get_args(Role) if role)
+PROMPT_ROLES = (
+    "prompt",
+    "prompt-confirm",
+    "prompt-typed",
+    "prompt-read-only",
+    "command",
+    "unknown",
+    "option",
+    "string",
+    "pattern",
+    "number",
+    "operator",
+    "comment",
+    "menu",
+    "menu-current",
+    "menu-meta",
+    "menu-meta-current",
+    "documentation",
+    "toolbar",
+    "toolbar-warning",
+    "suggestion",
+    "banner",
+)
+_TABLES: dict[str, tuple[str, ...]] = {"output": OUTPUT_ROLES, "prompt": PROMPT_ROLES}
+_FIELDS = ("name", "description", "mode", "background")
+_BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff", "any": ""}
+
+
+@dataclass(frozen=True)
+class Theme:
+    """A style by role. `output` and `prompt` hold style strings as prompt_toolkit has them.
+
+    A role that a theme leaves out has the terminal's own style. `background` is what the theme
+    assumes behind its text; it is not set by anyone.
+    """
+
+    name: str
+    description: str = ""
+    mode: Mode = "any"
+    background: str = ""
+    output: dict[str, str] = field(default_factory=dict)
+    prompt: dict[str, str] = field(default_factory=dict)
+
+    def codes(self, depth: Depth) -> dict[Role, str]:
+        """SGR parameters of the output roles that have a style."""
+        found = {r: sgr(parse_style(self.output.get(r, "")), depth) for r in OUTPUT_ROLES}
+        return {role: code for role, code in found.items() if code}
+
+
+@dataclass(frozen=True, slots=True)
+class ThemeInfo:
+    """One theme that can be loaded."""
+
+    name: str
+    description: str
+    mode: Mode
+    path: Path
+    user: bool
+
+
+def shipped_folder() -> Path:
+    """Where the shipped themes are: inside the wheel, or at the root of a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "data" / "themes"
+    return inside if inside.is_dir() else package.parent / "themes"
+
+
+def user_folder() -> Path:
+    """Where users keep their own themes, which win over shipped ones of the same name (XDG)."""
+    from platformdirs import user_config_path
+
+    return user_config_path("kafka-sh") / "themes"
+
+
+def load(name: str, *, user: Path | None = None) -> Theme:
+    """The theme of that name ("" is the default one). ShellError: none is, or it is malformed."""
+    name = name or DEFAULT
+    for folder in (user or user_folder(), shipped_folder()):
+        path = folder / f"{name}.toml"
+        if path.name == f"{name}.toml" and path.is_file():
+            return read_theme(path)
+    names = [info.name for info in available(user=user)]
+    near = _near(name, names)
+    raise ShellError(
+        f"no theme is named {name}" + (f"; did you mean {near}?" if near else ""),
+        hint="themes: " + ", ".join(names),
+        code="unknown-theme",
+    )
+
+
+def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, ShellError | None]:
+    """The theme, or the default one and why: a bad theme must not hide an error."""
+    try:
+        return load(name, user=user), None
+    except ShellError as error:
+        return read_theme(shipped_folder() / f"{DEFAULT}.toml"), error
+
+
+def preview(theme: Theme, *, depth: Depth | None = None) -> str:
+    """A sample page in the theme's colours, as the terminal of this process can show them."""
+    from .preview import page
+
+    return page(theme, depth)
+
+
+def available(*, user: Path | None = None) -> list[ThemeInfo]:
+    """All themes, by name; one that cannot be read says so in its description."""
+    found: dict[str, ThemeInfo] = {}
+    for folder, own in ((shipped_folder(), False), (user or user_folder(), True)):
+        for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
+            found[path.stem] = _info(path, own)
+    return sorted(found.values(), key=lambda info: info.name)
+
+
+def _info(path: Path, own: bool) -> ThemeInfo:
+    try:
+        theme = read_theme(path)
+    except ShellError as error:
+        return ThemeInfo(path.stem, f"cannot be read: {error.message}", "any", path, own)
+    return ThemeInfo(path.stem, theme.description, theme.mode, path, own)
+
+
+def read_theme(path: Path) -> Theme:
+    """Read one theme file. ShellError names the file, the line and what was expected."""
+    try:
+        source = path.read_text("utf-8")
+    except UnicodeDecodeError as error:
+        raise _malformed(path, None, f"UTF-8 was expected ({error.reason})") from None
+    except OSError as error:
+        raise _malformed(path, None, f"it cannot be read: {error.strerror}") from None
+    return _checked(path, source, _parsed(path, source))
+
+
+def _parsed(path: Path, source: str) -> dict[str, Any]:
+    import tomllib
+
+    try:
+        return tomllib.loads(source)
+    except tomllib.TOMLDecodeError as error:
+        at = re.search(r"\(at line (\d+), column \d+\)", str(error))
+        line = int(at[1]) if at else len(source.splitlines())
+        why = re.sub(r" \(at .*\)$", "", str(error))
+        raise _malformed(path, line, f"TOML was expected: {why}") from None
+
+
+def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
+    for key, value in data.items():
+        _check_entry(path, source, key, value)
+    mode = data.get("mode", "any")
+    if mode not in get_args(Mode):
+        why = f'mode = "dark", "light" or "any" was expected, not {mode!r}'
+        raise _malformed(path, _line_of(source, "mode"), why)
+    return Theme(
+        name=path.stem,
+        description=data.get("description", ""),
+        mode=mode,
+        background=data.get("background", _BACKGROUNDS[mode]),
+        output=data.get("output", {}),
+        prompt=data.get("prompt", {}),
+    )
+
+
+def _check_entry(path: Path, source: str, key: str, value: object) -> None:
+    if key in _TABLES and isinstance(value, dict):
+        for problem, line in _role_problems(source, key, value):
+            raise _malformed(path, line, problem)
+    elif key in _TABLES:
+        raise _malformed(path, _line_of(source, key), f"a table [{key}] of styles was expected")
+    elif key not in _FIELDS:
+        known = (*_FIELDS, *_TABLES)
+        expected = _expected(key, known, "one of " + ", ".join(known))
+        raise _malformed(path, _line_of(source, key), f"{key} is unknown; {expected}")
+    elif not isinstance(value, str):
+        raise _malformed(path, _line_of(source, key), f"{key}: a string was expected")
+
+
+def _role_problems(source: str, table: str, styles: dict[str, Any]) -> Iterator[tuple[str, int]]:
+    roles = _TABLES[table]
+    for role, style in styles.items():
+        line = _line_of(source, role, table)
+        if role not in roles:
+            expected = _expected(role, roles, "a role of: " + ", ".join(roles))
+            yield f"role {role} is unknown; {expected}", line
+            continue
+        try:
+            parse_style(_string(style))
+        except ValueError as error:
+            yield f'{role}: a style like "bold #80c0ff bg:#202020" was expected; {error}', line
+
+
+def _string(style: object) -> str:
+    if not isinstance(style, str):
+        raise ValueError(f"{style!r} is no string")
+    return style
+
+
+def _expected(word: str, known: tuple[str, ...], otherwise: str) -> str:
+    near = _near(word, known)
+    return f"did you mean {near}?" if near else f"expected {otherwise}"
+
+
+def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
+    from difflib import get_close_matches
+
+    return next(iter(get_close_matches(word, known, 1, 0.6)), "")
+
+
+def _line_of(source: str, key: str, table: str = "") -> int:
+    """The line that sets a key, in its table; tomllib does not tell."""
+    inside = ""
+    for number, line in enumerate(source.splitlines(), 1):
+        heading = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)
+        if heading:
+            inside = heading[1].strip("\"'")
+            if not table and inside == key:
+                return number
+        elif inside == table and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]""", line):
+            return number
+    return 1
+
+
+def _malformed(path: Path, line: int | None, why: str) -> ShellError:
+    place = str(path) if line is None else f"{path}:{line}"
+    return ShellError(f"{place}: {why}", code="malformed-theme")

@@ -1,0 +1,211 @@
+"""Any value a command returns, drawn on standard output in the format asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain, groupby
+from typing import Any, TextIO
+
+from ..nouns import Listing, Outcome, Plan, Results
+from .columns import columns_of
+from .data import each
+from .pages import PAGES, SEQUENCES
+from .pane import Pane, PipeClosed
+from .styles import Depth, depth_of
+from .tables import draw_table, lay_out
+from .text import Text, text
+from .theme import Theme, preview
+
+SCREENFUL = 40  # rows that decide the widths of a table whose rows come one by one
+PATIENCE = 0.2  # seconds a row that is there waits for others before it is shown
+
+__all__ = ["PipeClosed", "Writer"]
+
+
+class Writer:
+    """Draws answers on `out`, and what failed on `err`. `format`: table, json, yaml or csv.
+
+    `colour` is for `out`; `err` follows it unless `colour_err` says otherwise. `width` is the
+    terminal's, or None where `out` is none: then no line is cut or wrapped. `before` is called
+    before anything is written (a progress bar hides itself). Every method raises PipeClosed when
+    the reader of `out` has gone; the caller ends the command quietly.
+    """
+
+    def __init__(
+        self,
+        out: TextIO,
+        err: TextIO,
+        format: str = "table",
+        theme: Theme | None = None,
+        colour: bool = False,
+        width: int | None = None,
+        *,
+        colour_err: bool | None = None,
+        depth: Depth | None = None,
+        before: Callable[[], None] | None = None,
+    ) -> None:
+        self.format = format
+        colour_err = colour if colour_err is None else colour_err
+        if depth is None:
+            depth = depth_of(os.environ)
+        self.out = Pane(out, theme=theme, depth=depth if colour else 0, width=width, before=before)
+        self.err = Pane(
+            err, theme=theme, depth=depth if colour_err else 0, width=width, before=before
+        )
+
+    def write(self, value: object) -> None:
+        """Draw a value: text as it is, a noun's page, a table of nouns, Results, an Outcome.
+
+        An iterator is drawn as its rows come. Text is text in every format; None is nothing.
+        """
+        if value is None:
+            return
+        if isinstance(value, str):
+            self.out.raw(value if value.endswith("\n") else value + "\n")
+        elif self.format == "table":
+            self._draw(value)
+        else:
+            self._encode(value)
+
+    def _encode(self, value: object) -> None:
+        from .encoders import ENCODERS
+
+        pieces = ENCODERS[self.format](value, unicode=self.out.unicode)
+        if isinstance(value, Iterator):
+            for piece in pieces:
+                self.out.raw(piece)
+        else:
+            self.out.raw("".join(pieces))
+        if isinstance(value, Results):
+            self._failures(value)
+        elif isinstance(value, Outcome):
+            from .outcomes import draw_trouble
+
+            draw_trouble(value, self.err)
+
+    def _draw(self, value: object) -> None:
+        if isinstance(value, Plan):
+            from .plans import draw_plan
+
+            draw_plan(value, (), self, pane=self.out)
+        elif isinstance(value, Outcome):
+            from .outcomes import draw_outcome
+
+            draw_outcome(value, self)
+        elif isinstance(value, Listing):
+            self._listing(value)
+        elif isinstance(value, Results):
+            self._several(list(each(value)))
+            self._failures(value)
+        elif isinstance(value, tuple | list | set | frozenset):
+            self._several(list(value))
+        elif isinstance(value, Iterator):
+            self._stream(value)
+        elif isinstance(value, Theme):
+            self.out.raw(preview(value, depth=self.out.depth) + "\n")
+        else:
+            self._one(value)
+
+    def _listing(self, listing: Listing) -> None:
+        if listing.long:
+            self._table(listing.rows)
+        else:
+            self.out.lines(text(str(getattr(row, listing.field))) for row in listing.rows)
+
+    def _failures(self, results: Results[Any, Any]) -> None:
+        from .errors import draw_failure
+
+        for about, failure in results.failures.items():
+            draw_failure(failure, about, self.err)
+
+    def _one(self, value: object) -> None:
+        if isinstance(value, Mapping):
+            self._table([value])
+        elif isinstance(value, bool | int | float):
+            self.out.line(text(str(value)))
+        else:
+            self._several([value])
+
+    def _several(self, values: Sequence[object]) -> None:
+        """Values of one sequence: pages with blank lines between, or a table a kind of noun."""
+        for number, (kind, run) in enumerate(groupby(values, type)):
+            if number and kind is not str:
+                self.out.line(Text())
+            self._run(kind, list(run))
+
+    def _run(self, kind: type, values: Sequence[object]) -> None:
+        if kind is str:
+            self.out.lines(text(str(value)) for value in values)
+        elif kind in SEQUENCES:
+            self.out.lines(SEQUENCES[kind](values, self.out.width))
+        elif kind in PAGES:
+            self.out.lines(self._pages(kind, values))
+        elif issubclass(kind, Results | Outcome | Plan | Listing):
+            for value in values:
+                self._draw(value)
+        else:
+            self._table(values)
+
+    def _pages(self, kind: type, values: Iterable[object]) -> Iterator[Text]:
+        for number, value in enumerate(values):
+            if number:
+                yield Text()
+            yield from PAGES[kind](value, self.out.width)
+
+    def _table(self, rows: Sequence[object]) -> None:
+        if rows:
+            self.out.lines(draw_table(columns_of(rows[0]), rows, width=self.out.width))
+
+    def _stream(self, values: Iterator[object]) -> None:
+        for number, (kind, run) in enumerate(groupby(values, type)):
+            if number and kind is not str:
+                self.out.line(Text())
+            if kind in SEQUENCES:
+                self._streamed_groups(kind, run)
+            elif kind is str or kind in PAGES or issubclass(kind, Results):
+                self._streamed_pages(kind, run)
+            else:
+                self._streamed_table(run)
+
+    def _streamed_pages(self, kind: type, values: Iterable[object]) -> None:
+        for number, value in enumerate(values):
+            if number and kind in PAGES:
+                self.out.line(Text())
+            self._run(kind, [value])
+
+    def _streamed_groups(self, kind: type, values: Iterable[object]) -> None:
+        """Configs: a table a resource, each when all of it is there."""
+        for number, (resource, run) in enumerate(groupby(values, _resource)):
+            if number:
+                self.out.line(Text())
+            self.out.line(text(str(resource), "heading"))
+            self._run(kind, list(run))
+
+    def _streamed_table(self, values: Iterator[object]) -> None:
+        """Widths from the first rows; no column is left out, as a later row may need it."""
+        first, complete = _soon(values)
+        if complete:
+            self._table(first)
+            return
+        layout = lay_out(columns_of(first[0]), first, width=self.out.width, keep_empty=True)
+        self.out.lines(chain([layout.heading()], *(layout.row(row) for row in first)))
+        for row in values:
+            self.out.lines(layout.row(row))
+
+
+def _resource(entry: object) -> object:
+    return getattr(entry, "resource", None)
+
+
+def _soon(values: Iterator[object]) -> tuple[list[object], bool]:
+    """The first screenful, or what there is of it when patience ends; and whether that is all."""
+    from time import monotonic
+
+    until = monotonic() + PATIENCE
+    rows: list[object] = []
+    for value in values:
+        rows.append(value)
+        if len(rows) == SCREENFUL or monotonic() > until:
+            return rows, False
+    return rows, True

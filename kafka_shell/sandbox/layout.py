@@ -1,0 +1,120 @@
+"""Lay out a sandbox: how many controllers, which racks, which ports."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.options import RACKS, SandboxOptions
+from kafka_shell.sandbox.ports import free_ports, is_free
+from kafka_shell.sandbox.security import SECURE_LISTENERS, USERS
+from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.sandbox.storage import new_id
+
+PLAIN_LISTENERS = ("PLAINTEXT",)
+# A quorum of two survives no loss, so two brokers share one controller.
+CONTROLLERS = 3
+
+
+def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
+    """A sandbox to be made: its controllers have free ports, its brokers none yet."""
+    controllers = CONTROLLERS if options.brokers >= CONTROLLERS else 1
+    listeners = SECURE_LISTENERS if options.secure else PLAIN_LISTENERS
+    asked_for = range(options.port, options.port + options.brokers * len(listeners))
+    quorum = iter(free_ports(controllers, besides=asked_for))
+    brokers = tuple(
+        Broker(
+            id=number,
+            rack=RACKS[(number - 1) % len(RACKS)],
+            ports=dict.fromkeys(listeners, 0),
+            controller_port=next(quorum, None),
+            folder=folder / f"node-{number}",
+        )
+        for number in range(1, options.brokers + 1)
+    )
+    users = USERS if options.secure else ()
+    return Sandbox(folder, version, new_id(), options.secure, users, brokers)
+
+
+def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> None:
+    """Refuse options that an existing sandbox does not have."""
+    brokers = len(sandbox.brokers)
+    differences = [
+        f"{word} {had}, not {wanted}"
+        for word, had, wanted in (
+            ("Kafka", sandbox.kafka_version, version),
+            ("brokers:", brokers, options.brokers),
+            ("secure:", _yes(sandbox.secure), _yes(options.secure)),
+        )
+        if had != wanted
+    ]
+    if differences:
+        raise ShellError(
+            f"The sandbox in {sandbox.folder} was made with {', '.join(differences)}",
+            hint="`sandbox wipe` deletes it and its data, or choose another folder.",
+            code="other-sandbox",
+        )
+    first_port = next(iter(sandbox.brokers[0].ports.values()))
+    if _any_up(sandbox) and options.port not in (0, first_port):
+        raise ShellError(
+            f"The sandbox in {sandbox.folder} is up on port {first_port}, not {options.port}",
+            hint="`sandbox stop` it first, or choose another folder.",
+            code="other-sandbox",
+        )
+
+
+def assign_ports(sandbox: Sandbox, options: SandboxOptions) -> Sandbox:
+    """Give the brokers the ports asked for. What is up keeps its own."""
+    if _any_up(sandbox):
+        return sandbox
+    names = list(sandbox.brokers[0].ports)
+    ports = iter(_choose(sandbox, options.port, len(names) * len(sandbox.brokers)))
+    brokers = (replace(b, ports={name: next(ports) for name in names}) for b in sandbox.brokers)
+    return replace(sandbox, brokers=tuple(brokers))
+
+
+def require_free_ports(brokers: Iterable[Broker]) -> None:
+    """Refuse to start brokers where another program listens."""
+    for port in _ports(brokers):
+        if not is_free(port):
+            raise ShellError(
+                f"Port {port} of 127.0.0.1 is in use by another program",
+                hint="Choose another with --port, or --port 0 for any that is free.",
+                code="port-in-use",
+            )
+    for broker in brokers:
+        if broker.controller_port is not None and not is_free(broker.controller_port):
+            raise ShellError(
+                f"Port {broker.controller_port} of 127.0.0.1, where the controller of broker "
+                f"{broker.id} has to listen, is in use by another program",
+                hint="Stop that program; or `sandbox wipe` and start afresh, without the data.",
+                code="port-in-use",
+            )
+
+
+def _choose(sandbox: Sandbox, first: int, count: int) -> list[int]:
+    if first:
+        if first + count - 1 > 65535:
+            raise ShellError(
+                f"{count} ports from {first} on go beyond 65535", code="bad-sandbox-options"
+            )
+        return list(range(first, first + count))
+    before = list(_ports(sandbox.brokers))
+    if all(port and is_free(port) for port in before):
+        return before
+    return free_ports(count, besides={broker.controller_port for broker in sandbox.brokers})
+
+
+def _ports(brokers: Iterable[Broker]) -> Iterator[int]:
+    for broker in brokers:
+        yield from broker.ports.values()
+
+
+def _any_up(sandbox: Sandbox) -> bool:
+    return any(broker.pid is not None for broker in sandbox.brokers)
+
+
+def _yes(value: bool) -> str:
+    return "yes" if value else "no"

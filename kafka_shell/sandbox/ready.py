@@ -1,0 +1,115 @@
+"""Wait for brokers to serve, and say why one does not."""
+
+from __future__ import annotations
+
+import re
+import socket
+import struct
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.process import is_running
+from kafka_shell.sandbox.state import Broker, Sandbox
+
+POLL_SECONDS = 0.02
+START_SECONDS = 60.0
+
+# Kafka says so when the node is registered, unfenced by the controller, and all its ports are open.
+STARTED = b"Kafka Server started"
+
+_EXCEPTION = re.compile(
+    r'^(?:Caused by: |Exception in thread ".*?" )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error)\b.*)'
+)
+_ERROR = re.compile(r"^\[[^]]*\] (?:ERROR|FATAL) (.*)|^(Error:? .*)")
+_AT_MOST = 300
+
+
+@dataclass(frozen=True)
+class Launched:
+    """A broker whose JVM was just started, and where its log began then."""
+
+    broker: Broker
+    log_start: int
+
+    def new_log(self) -> bytes:
+        """What was logged since."""
+        with self.broker.log.open("rb") as log:
+            log.seek(self.log_start)
+            return log.read()
+
+
+def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
+    """Return when every broker serves; raise as soon as one has died, or after a minute."""
+    waiting = list(launched)
+    for _ in _ticks(waiting):
+        running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
+        logs = [each.new_log() for each in waiting]
+        for each, alive, log in zip(waiting, running, logs, strict=True):
+            if not alive:
+                raise _died(each.broker, log)
+        waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
+        on_progress(len(launched) - len(waiting))
+        if not waiting:
+            return
+
+
+def wait_until_acquainted(sandbox: Sandbox) -> None:
+    """Return when all running brokers of a plain sandbox know who is up: news take a moment."""
+    expected = sum(broker.pid is not None for broker in sandbox.brokers)
+    waiting = [Launched(broker, 0) for broker in sandbox.brokers if broker.pid is not None]
+    for _ in _ticks(waiting):
+        waiting = [w for w in waiting if _known_brokers(w.broker.ports["PLAINTEXT"]) != expected]
+        if not waiting:
+            return
+
+
+def has_quorum(sandbox: Sandbox) -> bool:
+    """Whether enough controllers are up to take notice of anything."""
+    controllers = [b for b in sandbox.brokers if b.controller_port is not None]
+    return 2 * sum(controller.pid is not None for controller in controllers) > len(controllers)
+
+
+def telling_line(log: str) -> str:
+    """The line of a log that says best why the process ended: an exception, an error, the last."""
+    lines = [line.rstrip() for line in log.splitlines() if line[:1].strip()]
+    exceptions = [match[1] for line in lines if (match := _EXCEPTION.match(line))]
+    errors = [match[1] or match[2] for line in lines if (match := _ERROR.match(line))]
+    return (exceptions or errors or lines or ["it said nothing"])[-1][:_AT_MOST]
+
+
+def _ticks(waiting: Sequence[Launched]) -> Iterator[None]:
+    """Time to look again, until the time is up."""
+    deadline = time.monotonic() + START_SECONDS
+    while time.monotonic() < deadline:
+        yield
+        time.sleep(POLL_SECONDS)
+    broker = waiting[0].broker
+    raise ShellError(
+        f"Broker {broker.id} is not ready after {START_SECONDS:.0f} s",
+        hint=f"Its log is {broker.log}.",
+        code="broker-not-ready",
+    )
+
+
+def _died(broker: Broker, log: bytes) -> ShellError:
+    return ShellError(
+        f"Broker {broker.id} ended while starting: {telling_line(log.decode(errors='replace'))}",
+        hint=f"Its log is {broker.log}.",
+        code="broker-died",
+    )
+
+
+def _known_brokers(port: int) -> int:
+    """How many brokers the one at this port knows: Metadata (API key 3) version 1, no topics."""
+    header = struct.pack(">hhih", 3, 1, 0, -1)
+    request = header + struct.pack(">i", 0)
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(struct.pack(">i", len(request)) + request)
+            start = connection.makefile("rb").read(12)
+            _size, _correlation, brokers = struct.unpack(">iii", start)
+    except (OSError, struct.error):
+        return 0
+    return int(brokers)

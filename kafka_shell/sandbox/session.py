@@ -1,0 +1,76 @@
+"""One run of the program on the sandbox: started if it is not up, stopped by who started it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from kafka_shell.sandbox.cluster import leave, no_report, start, status
+from kafka_shell.sandbox.jars import Report
+from kafka_shell.sandbox.options import SandboxOptions, default_folder
+from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.state import Sandbox
+
+
+def folder_of(environ: Mapping[str, str]) -> Path:
+    """The sandbox's folder: below KAFKA_SH_HOME where that is set, else the XDG data folder."""
+    home = environ.get("KAFKA_SH_HOME")
+    return Path(home) / "sandbox" if home else default_folder()
+
+
+@contextmanager
+def open_sandbox(
+    wanted: SandboxOptions, *, keep: bool, empty: bool = False, report: Report = no_report
+) -> Iterator[Sandbox]:
+    """The sandbox, up. At the end it is stopped if this run started it and nobody else uses it."""
+    before = status(wanted.folder)
+    was_up = before is not None and before.running
+    with attach(wanted.folder) as attachment:
+        try:
+            yield bring_up(wanted, report, empty=empty)
+        finally:
+            if not was_up and not keep:
+                leave(attachment)
+
+
+def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) -> Sandbox:
+    """Start the sandbox; a new one gets the demo data, unless it is to be empty or is secure."""
+    new = status(options.folder) is None
+    sandbox = start(options, report)
+    if new and not empty and not options.secure:
+        from .demo import make_demo
+
+        make_demo(sandbox.bootstrap, report)
+    return sandbox
+
+
+def options_from(
+    folder: Path,
+    *,
+    kafka_version: str | None = None,
+    brokers: int | None = None,
+    port: int | None = None,
+    secure: bool = False,
+) -> SandboxOptions:
+    """What is asked for; what is not said is as the sandbox that is there, else the default."""
+    there = status(folder)
+    known = SandboxOptions(folder=folder)
+    if there is not None:
+        known = there.options
+    return replace(
+        known,
+        kafka_version=kafka_version or known.kafka_version,
+        brokers=known.brokers if brokers is None else brokers,
+        port=known.port if port is None else port,
+        secure=secure or known.secure,
+    )
+
+
+def client_flags(sandbox: Sandbox) -> dict[str, object]:
+    """The connection options that reach the sandbox, as its administrator where it is secure."""
+    flags: dict[str, object] = {"broker": sandbox.bootstrap}
+    if sandbox.secure:
+        flags["command-config"] = str(sandbox.client_properties["admin-sasl-ssl"])
+    return flags

@@ -1,0 +1,135 @@
+"""What is known of a sandbox, and the file in its folder that keeps it."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.files import write_private
+from kafka_shell.sandbox.options import SandboxOptions
+
+FORMAT = 1
+
+
+@dataclass(frozen=True)
+class Broker:
+    """One node. `ports` is by listener name; `pid` is None while it is down."""
+
+    id: int
+    rack: str
+    ports: dict[str, int]
+    controller_port: int | None
+    folder: Path
+    pid: int | None = None
+
+    @property
+    def log(self) -> Path:
+        """The file Kafka logs to."""
+        return self.folder / "server.log"
+
+    @property
+    def java_arguments(self) -> Path:
+        """The JVM's argument file. Its name in a command line tells whose process it is."""
+        return self.folder / "java.args"
+
+
+@dataclass(frozen=True)
+class Sandbox:
+    """A Kafka cluster on this machine. `users` can log in; without security there are none."""
+
+    folder: Path
+    kafka_version: str
+    cluster_id: str
+    secure: bool
+    users: tuple[str, ...]
+    brokers: tuple[Broker, ...]
+
+    @property
+    def running(self) -> bool:
+        """Whether every broker is up."""
+        return all(broker.pid is not None for broker in self.brokers)
+
+    @property
+    def options(self) -> SandboxOptions:
+        """What `start` is to be asked for to get this sandbox, on the ports it has."""
+        port = next(iter(self.brokers[0].ports.values()))
+        return SandboxOptions(self.folder, self.kafka_version, len(self.brokers), port, self.secure)
+
+    @property
+    def bootstraps(self) -> dict[str, str]:
+        """host:port of each broker, by listener name."""
+        return {
+            name: ",".join(f"127.0.0.1:{broker.ports[name]}" for broker in self.brokers)
+            for name in self.brokers[0].ports
+        }
+
+    @property
+    def bootstrap(self) -> str:
+        """host:port of each broker on the first listener: PLAINTEXT, or SASL_SSL if secure."""
+        return next(iter(self.bootstraps.values()))
+
+    @property
+    def client_properties(self) -> dict[str, Path]:
+        """Java client property files, ready to use, by name: `alice-sasl-ssl` ..."""
+        return {path.stem: path for path in sorted(self.folder.glob("clients/*.properties"))}
+
+    def broker(self, broker_id: int) -> Broker:
+        """The broker with this id."""
+        for broker in self.brokers:
+            if broker.id == broker_id:
+                return broker
+        raise ShellError(
+            f"The sandbox in {self.folder} has no broker {broker_id}",
+            hint=f"It has {', '.join(str(broker.id) for broker in self.brokers)}.",
+            code="no-such-broker",
+        )
+
+    def with_broker(self, changed: Broker) -> Sandbox:
+        """The sandbox with one broker replaced."""
+        brokers = (changed if broker.id == changed.id else broker for broker in self.brokers)
+        return replace(self, brokers=tuple(brokers))
+
+
+def state_file(folder: Path) -> Path:
+    """The file that makes a folder a sandbox."""
+    return folder / "sandbox.json"
+
+
+def load(folder: Path) -> Sandbox | None:
+    """What the folder's state file says, None if no sandbox was made. Its pids may be stale."""
+    try:
+        state = json.loads(state_file(folder).read_text())
+    except FileNotFoundError:
+        return None
+    except json.JSONDecodeError as error:
+        raise _unreadable(folder, f"is not JSON ({error})") from error
+    if state.pop("format", None) != FORMAT:
+        raise _unreadable(folder, "was written by another version of this program")
+    if not state.pop("made"):
+        return None
+    brokers = tuple(Broker(**b | {"folder": folder / f"node-{b['id']}"}) for b in state["brokers"])
+    return Sandbox(**state | {"folder": folder, "users": tuple(state["users"]), "brokers": brokers})
+
+
+def save(sandbox: Sandbox) -> None:
+    """Write the state file. Folders are left out: a sandbox is where its state file is."""
+    state = asdict(sandbox)
+    del state["folder"]
+    for broker in state["brokers"]:
+        del broker["folder"]
+    write_private(state_file(sandbox.folder), json.dumps({"format": FORMAT, "made": True, **state}))
+
+
+def begin(folder: Path) -> None:
+    """Mark the folder as ours: from now on, what is in it may be deleted."""
+    write_private(state_file(folder), json.dumps({"format": FORMAT, "made": False}))
+
+
+def _unreadable(folder: Path, why: str) -> ShellError:
+    return ShellError(
+        f"The sandbox's state {state_file(folder)} {why}",
+        hint="`sandbox wipe` deletes the sandbox and its data.",
+        code="bad-sandbox-state",
+    )

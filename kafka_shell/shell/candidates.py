@@ -1,0 +1,253 @@
+"""Candidates of the current view for what is being typed. Pure: asks nobody, waits for nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from kafka_shell.language.command import Command, Kind, Option
+from kafka_shell.metadata.match import LIMIT, NameIndex
+from kafka_shell.metadata.view import ClusterView, ConfigDoc
+from kafka_shell.nouns import ConfigEntry, ConfigResource, ConfigType, ResourceType, TopicSummary
+from kafka_shell.values import for_people
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A word that could stand here. `about` is said beside it, in the style of `role`.
+
+    `goes_on` says that more follows in the same word: `retention.ms=`.
+    """
+
+    text: str
+    about: str = ""
+    role: str = ""
+    goes_on: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """What is offered, and how many more there would be."""
+
+    offered: tuple[Candidate, ...] = ()
+    more: int = 0
+
+
+NONE = Candidates()
+About = Callable[[str], tuple[str, str]]
+
+LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
+# The broker does not tell the values of its enumerations. Keys of brokers have a `log.` before.
+ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
+    "cleanup.policy": ("delete", "compact"),
+    "compression.type": ("producer", "uncompressed", "zstd", "lz4", "snappy", "gzip"),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "share.auto.offset.reset": ("earliest", "latest"),
+    "share.isolation.level": ("read_uncommitted", "read_committed"),
+    "ssl.client.auth": ("none", "requested", "required"),
+}
+
+
+def pick(names: Iterable[str] | NameIndex, typed: str, about: About, **how: bool) -> Candidates:
+    """The best of the names, each with what is said about it."""
+    if isinstance(names, NameIndex):
+        found = names.find(typed)
+        chosen, more = found.names, found.more
+    else:
+        in_order = tuple(names)
+        matches = NameIndex(in_order).find(typed)
+        chosen = matches.names if typed else in_order[:LIMIT]
+        more = max(0, (matches.total if typed else len(in_order)) - len(chosen))
+    goes_on = how.get("goes_on", False)
+    return Candidates(tuple(Candidate(name, *about(name), goes_on) for name in chosen), more)
+
+
+def said(names: Iterable[str] | NameIndex, typed: str, what: str = "") -> Candidates:
+    """The best of the names, all with the same word beside them."""
+    return pick(names, typed, lambda name: (what, ""))
+
+
+# -- the language's own ----------------------------------------------------------------------------
+
+
+def commands(registry: Sequence[Command], typed: str, *, flags: bool = False) -> Candidates:
+    """Commands and short forms by name; then those that have to do with what is typed."""
+    if flags:
+        spelled = {f"--{command.name}": command.summary for command in registry
+                   if command.verb_noun}  # fmt: skip
+        return pick(spelled, typed, lambda name: (spelled[name], ""))
+    summaries = {command.name: command.summary for command in registry}
+    for command in registry:
+        for short in command.shorts:
+            summaries.setdefault(short.word, f"short for {short.line}")
+    found = pick(summaries, typed, lambda name: (summaries[name], ""))
+    if len(typed) < 3:
+        return found
+    known = {candidate.text for candidate in found.offered}
+    related = tuple(
+        Candidate(command.name, command.summary)
+        for command in registry
+        if command.name not in known and any(word.startswith(typed) for word in command.search)
+    )
+    return Candidates(found.offered + related, found.more)
+
+
+def options(free: Iterable[Option], typed: str) -> Candidates:
+    """Options not yet given, with what they are for. An alias is found, its option is offered."""
+    spelled: dict[str, Option] = {}
+    for option in free:
+        if option.hidden:
+            continue
+        spelled[option.name] = option
+        if len(typed) > 2 and not option.name.startswith(typed):
+            spelled |= {alias: option for alias in option.aliases if alias.startswith(typed)}
+    return pick(spelled, typed, lambda name: (spelled[name].help, ""))
+
+
+# -- the cluster's names ---------------------------------------------------------------------------
+
+
+def topics(view: ClusterView, typed: str) -> Candidates:
+    """Topics with their partitions and how they are."""
+    index = view.topics.value
+
+    def about(name: str) -> tuple[str, str]:
+        summary = index.summary_of(name)
+        return _shape(summary) if summary else ("", "")
+
+    return pick(index.index, typed, about)
+
+
+def _shape(summary: TopicSummary) -> tuple[str, str]:
+    shape = f"{summary.partitions} × {summary.replication_factor}"
+    if summary.offline:
+        return f"{shape}  {summary.offline} offline", "bad"
+    if summary.under_replicated:
+        return f"{shape}  {summary.under_replicated} under-replicated", "warning"
+    return f"{shape}  internal" if summary.internal else shape, ""
+
+
+def brokers(view: ClusterView, typed: str) -> Candidates:
+    """Broker ids with where they are."""
+    known = {str(broker.id): broker for broker in view.brokers.value}
+
+    def about(name: str) -> tuple[str, str]:
+        broker = known[name]
+        rack = f"  rack {broker.rack}" if broker.rack else ""
+        return f"{broker.host}:{broker.port}{rack}", ""
+
+    return pick(known, typed, about)
+
+
+def addresses(view: ClusterView, typed: str) -> Candidates:
+    """host:port of the brokers that are known."""
+    known = {f"{b.host}:{b.port}": f"broker {b.id}" for b in view.brokers.value}
+    return pick(known, typed, lambda name: (known[name], ""))
+
+
+# -- configs ---------------------------------------------------------------------------------------
+
+
+def config_keys(
+    view: ClusterView,
+    kind: ResourceType,
+    resource: ConfigResource | None,
+    typed: str,
+    *,
+    pairs: bool = False,
+    taken: Iterable[str] = (),
+    only_overridden: bool = False,
+) -> Candidates:
+    """Keys with type, value and whether they are set here; those first while nothing is typed.
+
+    With `pairs` a value is to follow: what cannot be altered is left out. `taken` are left out too.
+    """
+    docs, entries = view.docs(kind), view.entries(resource) if resource else {}
+    known: dict[str, ConfigDoc | ConfigEntry] = {**docs, **entries}
+    for key in taken:
+        known.pop(key, None)
+    if only_overridden and entries:
+        known = {key: entry for key, entry in entries.items()
+                 if entry.overridden and key in known}  # fmt: skip
+    if pairs:
+        known = {key: told for key, told in known.items() if not told.read_only}
+    order = sorted(known, key=lambda key: (not _overridden(entries.get(key)), key))
+
+    def about(key: str) -> tuple[str, str]:
+        return _config(key, docs.get(key), entries.get(key))
+
+    return pick(order, typed, about, goes_on=pairs)
+
+
+def _overridden(entry: ConfigEntry | None) -> bool:
+    return entry is not None and entry.overridden
+
+
+def _config(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> tuple[str, str]:
+    """`long  7d  set here`"""
+    told = entry or doc
+    assert told is not None
+    kind = told.type.name.lower() if told.type is not ConfigType.UNKNOWN else ""
+    raw = entry.value if entry else doc.default if doc else None
+    value = "(sensitive)" if told.sensitive else _friendly(key, told.type, raw)
+    marks = "set here" if _overridden(entry) else "read-only" if told.read_only else ""
+    words = [f"{kind:<7}", value, marks]
+    return "  ".join(
+        word for word in words if word
+    ).rstrip(), "override" if marks == "set here" else ""
+
+
+def _friendly(key: str, kind: ConfigType, raw: str | None) -> str:
+    if raw is None:
+        return ""
+    return for_people(key, kind, raw) if raw else '""'
+
+
+def config_values(
+    view: ClusterView,
+    kind: ResourceType,
+    resource: ConfigResource | None,
+    key: str,
+    typed: str,
+) -> Candidates:
+    """Values of a key: of a boolean, an enumeration or a logger; else what it is and its default."""
+    entry = view.entries(resource).get(key) if resource else None
+    doc = view.docs(kind).get(key)
+    told = entry or doc
+    about = _values_known(kind, entry, doc)
+    choices = _choices(key, kind, told.type if told else ConfigType.UNKNOWN)
+    values = list(choices or about)
+    return pick(values, typed, lambda value: (about.get(value, ""), ""))
+
+
+def _values_known(
+    kind: ResourceType, entry: ConfigEntry | None, doc: ConfigDoc | None
+) -> dict[str, str]:
+    """The value that holds and the default, as they can be typed."""
+    known: dict[str, str] = {}
+    if doc is not None and doc.default:
+        known[for_people(doc.name, doc.type, doc.default)] = "default"
+    if entry is not None and entry.value and not entry.sensitive:
+        now = for_people(entry.name, entry.type, entry.value)
+        here = "now, set here" if entry.overridden else "now"
+        also = ", the default" if now in known else ""
+        known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
+    return known
+
+
+def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]:
+    if kind is ResourceType.BROKER_LOGGER:
+        return LEVELS
+    if type_ is ConfigType.BOOLEAN:
+        return ("true", "false")
+    return ENUMERATIONS.get(key) or ENUMERATIONS.get(key.removeprefix("log."), ())
+
+
+# Kinds whose values are names in a part of the view that is nothing but names.
+INDEXES: Mapping[Kind, Callable[[ClusterView], NameIndex]] = {
+    Kind.GROUP: lambda view: view.groups.value,
+    Kind.USER: lambda view: view.users.value,
+    Kind.CLIENT_ID: lambda view: view.client_ids.value,
+    Kind.PRINCIPAL: lambda view: view.principals.value,
+    Kind.CLIENT_METRICS: lambda view: view.client_metrics.value,
+}

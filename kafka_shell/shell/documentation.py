@@ -1,0 +1,92 @@
+"""What a config key is, in a few lines below the menu: type, values, and the broker's own words."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from kafka_shell.metadata.view import ClusterView, ConfigDoc
+from kafka_shell.nouns import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from kafka_shell.output.text import Text, cut, text, width, wrap
+from kafka_shell.values import for_people
+
+STYLE = "class:documentation"
+HEADING = "class:documentation class:key"
+_LINES = ((24, 5), (16, 3), (10, 1))  # rows of the terminal -> lines that we take of them
+
+
+def lines_for(rows: int) -> int:
+    """How many lines the documentation gets on a terminal of so many rows."""
+    return next((lines for least, lines in _LINES if rows >= least), 0)
+
+
+def pane(
+    view: ClusterView,
+    kind: ResourceType,
+    resource: ConfigResource | None,
+    key: str,
+    columns: int,
+    lines: int,
+) -> StyleAndTextTuples:
+    """Exactly `lines` lines about a key, so that the menu does not jump as one moves through it."""
+    doc = view.docs(kind).get(key)
+    entry = view.entries(resource).get(key) if resource else None
+    room = max(8, columns - 2)
+    heading = _heading(key, doc, entry)
+    body = list(_body(doc, room)) if doc else []
+    kept = body[: lines - 1]
+    if len(body) > len(kept) and kept:
+        kept[-1] = cut(kept[-1] + " …" if kept[-1].width < room - 1 else kept[-1] + "……", room)
+    pieces: StyleAndTextTuples = []
+    name = cut(text(key), room).plain
+    rest = cut(text(heading), max(0, room - width(name) - 2)).plain
+    pieces += [(HEADING, f" {name}"), (STYLE, _filled(f"  {rest}", columns - 1 - width(name)))]
+    for number in range(lines - 1):
+        line = kept[number].plain if number < len(kept) else ""
+        pieces += [("", "\n"), (STYLE, _filled(f" {line}", columns))]
+    return pieces
+
+
+def _filled(line: str, columns: int) -> str:
+    return line + " " * max(0, columns - width(line))
+
+
+def _heading(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> str:
+    """`long · now 7d (dynamic topic) · default 7d · read-only`."""
+    told = entry or doc
+    if told is None:
+        return ""
+    return " · ".join(filter(None, [
+        told.type.name.lower() if told.type is not ConfigType.UNKNOWN else "",
+        _now(entry) if entry else "",
+        f"default {shown(key, doc.type, doc.default)}" if doc and doc.default is not None else "",
+        "sensitive" if told.sensitive else "",
+        "read-only" if told.read_only else "",
+    ]))  # fmt: skip
+
+
+def _now(entry: ConfigEntry) -> str:
+    if entry.sensitive or entry.value is None:
+        return ""
+    value = f"now {shown(entry.name, entry.type, entry.value)}"
+    return f"{value}, set here" if entry.overridden else f"{value} ({_whose(entry)})"
+
+
+def _whose(entry: ConfigEntry) -> str:
+    return entry.source.label.removesuffix(" config").lower()
+
+
+def shown(key: str, kind: ConfigType, raw: str) -> str:
+    """A value for people, and as the wire has it where that differs; the empty one as `""`."""
+    if not raw:
+        return '""'
+    friendly = for_people(key, kind, raw)
+    return raw if friendly == raw else f"{friendly} ({raw})"
+
+
+def _body(doc: ConfigDoc, room: int) -> Iterator[Text]:
+    if not doc.text:
+        yield text("The broker says nothing about it.")
+    for line in doc.text.splitlines():
+        yield from wrap(text(line), room)

@@ -1,0 +1,243 @@
+"""Output longer than the screen goes through a pager; a command that is slow is not held back."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager, suppress
+from typing import TextIO
+
+from kafka_shell.output.pane import PipeClosed
+
+PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
+Size = Callable[[], tuple[int, int]]
+
+
+class Paged(io.TextIOBase):
+    """Standard output of one session. `during()` is one command.
+
+    What a command writes at once is held until it fills the screen (then a pager takes it all) or
+    the command ends, asks, fails or is slow (then it is written as it is).
+    """
+
+    def __init__(self, stream: TextIO, environ: Mapping[str, str], size: Size) -> None:
+        self._stream = stream
+        self._environ = environ
+        self._size = size
+        self._lock = threading.RLock()
+        self._held: list[str] | None = None  # None: written as it comes
+        self._rows = 0
+        self._pager: subprocess.Popen[str] | None = None
+        self._timer: threading.Timer | None = None
+        self._after: list[tuple[TextIO, str]] = []
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """One command: its output is paged where it is long."""
+        self._held, self._rows = [], 0
+        try:
+            yield
+        finally:
+            self.direct()
+            self._leave_pager()
+
+    def direct(self) -> None:
+        """From here on this command writes straight to the terminal."""
+        with self._lock:
+            held, self._held = self._held, None
+            if self._timer is not None:
+                self._timer.cancel()
+                self._timer = None
+            if held and self._pager is None:
+                self._stream.write("".join(held))
+            self._stream.flush()
+
+    def aside(self, stream: TextIO, text: str) -> None:
+        """Write to another stream of the terminal, in order: after what is held, or the pager."""
+        with self._lock:
+            if self._pager is not None:
+                self._after.append((stream, text))
+                return
+            if self._held:
+                self.direct()
+            stream.write(text)
+
+    # -- a stream ----------------------------------------------------------------------------------
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The terminal's."""
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        """Whether there is a terminal at the end."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The terminal's descriptor, for its size and for other programs."""
+        return self._stream.fileno()
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def flush(self) -> None:
+        """What is held stays held."""
+        if self._held is None and self._pager is None:
+            self._stream.flush()
+
+    def write(self, text: str) -> int:
+        """Hold, show or hand on. PipeClosed when the pager was left."""
+        with self._lock:
+            if self._pager is not None:
+                self._feed(text)
+            elif self._held is None:
+                self._stream.write(text)
+            else:
+                self._hold(text)
+        return len(text)
+
+    def _hold(self, text: str) -> None:
+        assert self._held is not None
+        self._held.append(text)
+        self._rows += text.count("\n")
+        if self._rows >= self._size()[0]:
+            self._page()
+        elif self._timer is None:
+            self._timer = threading.Timer(PATIENCE_S, self.direct)
+            self._timer.daemon = True
+            self._timer.start()
+
+    # -- the pager ---------------------------------------------------------------------------------
+
+    def _page(self) -> None:
+        command = pager_command(self._environ)
+        if command is None:
+            self.direct()
+            return
+        text = "".join(self._held or ())
+        try:
+            self._pager = subprocess.Popen(
+                command,
+                stdin=subprocess.PIPE,
+                encoding="utf-8",
+                errors="replace",
+                env={"LESS": "FRX", "LV": "-c", **self._environ},
+            )
+        except OSError:
+            self.direct()
+            return
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+        self._held = None
+        self._feed(text)
+
+    def _feed(self, text: str) -> None:
+        assert self._pager is not None and self._pager.stdin is not None
+        try:
+            self._pager.stdin.write(text)
+            self._pager.stdin.flush()
+        except (BrokenPipeError, ValueError):
+            raise PipeClosed from None
+
+    def _leave_pager(self) -> None:
+        pager, self._pager = self._pager, None
+        if pager is not None and pager.stdin is not None:
+            with suppress(BrokenPipeError), _deaf_to_interrupts():
+                pager.stdin.close()
+            with _deaf_to_interrupts():
+                pager.wait()
+        after, self._after = self._after, []
+        for stream, text in after:
+            stream.write(text)
+
+
+class Beside(io.TextIOBase):
+    """Standard error of one session: never overtakes what was written before it on the other."""
+
+    def __init__(self, stream: TextIO, paged: Paged) -> None:
+        self._stream = stream
+        self._paged = paged
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """The terminal's."""
+        return self._stream.encoding
+
+    def isatty(self) -> bool:
+        """Whether there is a terminal at the end."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The terminal's descriptor."""
+        return self._stream.fileno()
+
+    def writable(self) -> bool:
+        """Always."""
+        return True
+
+    def flush(self) -> None:
+        """As it is."""
+        self._stream.flush()
+
+    def write(self, text: str) -> int:
+        """Write after what came before."""
+        self._paged.aside(self._stream, text)
+        return len(text)
+
+
+def pager_command(environ: Mapping[str, str]) -> list[str] | None:
+    """$PAGER, else less, else our own; None where the user wants none."""
+    chosen = environ.get("PAGER")
+    if chosen is not None:
+        words = shlex.split(chosen)
+        return None if not words or words == ["cat"] else words
+    if shutil.which("less", path=environ.get("PATH")):
+        return ["less", "-RFX"]
+    return [sys.executable, "-c", _OWN]
+
+
+# Where there is no less: a screen, a key, the next screen. Its own process, so that Ctrl-C, a
+# closed pipe and the end of the text mean what they mean to any pager.
+_OWN = """
+import os, sys
+rows = max(2, os.get_terminal_size(1).lines - 1)
+keys = open("/dev/tty")
+for number, line in enumerate(sys.stdin, 1):
+    sys.stdout.write(line)
+    if number % rows == 0:
+        sys.stdout.write("-- more: Enter, or q to leave -- ")
+        sys.stdout.flush()
+        if keys.readline().strip().lower().startswith("q"):
+            break
+"""
+
+
+@contextmanager
+def _deaf_to_interrupts() -> Iterator[None]:
+    """Ctrl-C belongs to the pager while it is up."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def terminal_size(stream: TextIO) -> tuple[int, int]:
+    """(rows, columns) of the terminal behind a stream."""
+    try:
+        size = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 24, 80
+    return size.lines or 24, size.columns or 80

@@ -1,0 +1,54 @@
+"""How the rows below the prompt are shared between menu, documentation and toolbar."""
+
+from __future__ import annotations
+
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+
+from kafka_shell.metadata.cache import Cache
+from kafka_shell.settings import Settings
+
+from .completer import Offer, ShellCompleter
+from .documentation import lines_for, pane
+from .toolbar import toolbar
+
+MENU_ROWS = 8
+
+
+def menu_rows(rows: int) -> int:
+    """Rows kept free for the menu: never so many that the prompt itself finds no room."""
+    return max(0, min(MENU_ROWS, rows - lines_for(rows) - 3))
+
+
+def bottom(
+    cache: Cache,
+    settings: Settings,
+    completer: ShellCompleter,
+    buffer: Buffer,
+    *,
+    rows: int,
+    columns: int,
+) -> StyleAndTextTuples:
+    """The documentation of the key at hand, where there is one, above the toolbar."""
+    line = toolbar(
+        cache.view,
+        cache.state,
+        columns,
+        guard=settings.guard,
+        vi=settings.editing_mode if settings.editing_mode == "vi" else "",
+    )
+    subject = completer.subject(buffer.document, _highlighted(buffer))
+    lines = lines_for(rows)
+    if subject is None or not lines:
+        return line
+    kind, resource, key = subject
+    return [*pane(cache.view, kind, resource, key, columns, lines), ("", "\n"), *line]
+
+
+def _highlighted(buffer: Buffer) -> str:
+    """The candidate that is highlighted; the first one while none is."""
+    state = buffer.complete_state
+    if state is None or not state.completions:
+        return ""
+    chosen = state.current_completion or state.completions[0]
+    return chosen.name if isinstance(chosen, Offer) else ""

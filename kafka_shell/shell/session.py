@@ -1,0 +1,285 @@
+"""The prompt: reads lines, runs them, and stays whatever happens to the cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TextIO, cast
+
+from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
+from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.output.color_depth import ColorDepth
+from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatted_text
+from prompt_toolkit.styles import DynamicStyle
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context
+from kafka_shell.dispatch import run_text
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.language.tokens import logical_lines
+from kafka_shell.metadata.cache import Cache
+from kafka_shell.output import theme as themes
+from kafka_shell.settings import Settings
+
+from . import banner, keys, screen
+from .completer import ShellCompleter
+from .history import PrivateHistory
+from .lexer import ShellLexer
+from .paging import Beside, Paged, terminal_size
+from .styles import style_of
+from .suggest import Suggest
+
+
+def run(context: Context) -> int:
+    """Open the prompt and stay until it is left; the exit status."""
+    return Session(context).run()
+
+
+class Session:
+    """One prompt on one terminal. Also what a command may ask of it (`context.ShellControl`)."""
+
+    def __init__(self, context: Context) -> None:
+        self.context = context
+        self._notes: list[str] = []
+        self._leaving = False
+        self._stdout = context.out
+        self._paged = Paged(context.out, context.environ, lambda: terminal_size(self._stdout))
+        context.err = cast(TextIO, Beside(context.err, self._paged))
+        context.out = cast(TextIO, self._paged)
+        context.shell = self
+        context.ask = self.ask
+        if context.run_line is None:
+            context.run_line = lambda text: int(run_text(text, context))
+        self.plain = bool(context.settings.no_color or context.environ.get("NO_COLOR"))
+        self._style = style_of(self._theme(context.theme), colour=not self.plain)
+        self.cache = self._open_cache()
+        self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
+        self._said_unreachable = False
+        self.prompt: PromptSession[str] = self._make_prompt()
+
+    # -- the loop ----------------------------------------------------------------------------------
+
+    def run(self) -> int:
+        """Read and run lines until Ctrl-D or `exit`."""
+        self._print(banner.lines(self.context.settings, terminal_size(self._stdout)[1]))
+        try:
+            while not self._leaving:
+                self._say_notes()
+                try:
+                    text = self.prompt.prompt()
+                except KeyboardInterrupt:
+                    continue  # the line was cleared
+                except EOFError:
+                    break
+                self.run_lines(text)
+        finally:
+            self.cache.close()
+        return int(Status.OK)
+
+    def run_lines(self, text: str) -> Status:
+        """Run what was typed or pasted: one line, or several until one fails."""
+        lines = [line for _, line in logical_lines(text.split("\n")) if line.strip()]
+        status = Status.OK
+        for number, line in enumerate(lines):
+            if len(lines) > 1:
+                self._print([("class:comment", f"› {line}")])
+            status = self._run_line(line)
+            left = len(lines) - number - 1
+            if status and left:
+                self._print([("class:warning", f"stopped: {left} more not run")])
+            if status or self._leaving:
+                break
+        return status
+
+    def _run_line(self, line: str) -> Status:
+        try:
+            with self._paged.during():
+                status = run_text(line, self.context)
+        except KeyboardInterrupt:
+            self.context.err.write("interrupted\n")
+            status = Status.INTERRUPTED
+        except Exception as error:  # a fault of ours must not end the session
+            self._report_fault(error)
+            status = Status.FAILED
+        finally:
+            clear = getattr(self.context.report, "clear", None)
+            if clear is not None:
+                clear()
+        if status is Status.OK:
+            self.cache.retry()
+        return status
+
+    def _report_fault(self, error: Exception) -> None:
+        import traceback
+
+        self.context.err.write("".join(traceback.format_exception(error)))
+        self.context.err.write("This is a fault of kafka.sh; please report it.\n")
+
+    # -- what a command may ask --------------------------------------------------------------------
+
+    def connect(self, settings: Settings) -> None:
+        """Work on another cluster from now on."""
+        self.context.close()
+        self.context.settings = settings
+        self.cache.close()
+        self._said_unreachable = False
+        self.cache = self._open_cache()
+
+    def set_theme(self, name: str) -> None:
+        """Draw with another theme from now on."""
+        self._style = style_of(themes.load(name), colour=not self.plain)
+        self.context.theme = name
+
+    def leave(self) -> None:
+        """End the session after this command."""
+        self._leaving = True
+
+    def refresh(self, parts: frozenset[str]) -> None:
+        """Read these parts of the view again."""
+        self.cache.refresh(parts)
+
+    def ask(self, question: str) -> str:
+        """Put a question; Ctrl-C and Ctrl-D are no answer, and so a no."""
+        self._paged.direct()
+        asking: PromptSession[str] = PromptSession(
+            history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
+        )
+        try:
+            return asking.prompt(FormattedText([("class:warning", question)]))
+        except (KeyboardInterrupt, EOFError):
+            return ""
+
+    # -- what the keys ask -------------------------------------------------------------------------
+
+    def help_text(self, text: str, position: int) -> Callable[[], None]:
+        """What shows help for the command that this line names."""
+        name = self.completer.command_at(text, position)
+
+        def show() -> None:
+            self._run_line(f"help {name}" if name else "help")
+
+        return show
+
+    def toggle_vi(self) -> None:
+        """Change between emacs and vi keys."""
+        mode = "emacs" if self.context.settings.editing_mode == "vi" else "vi"
+        self.context.settings = replace(self.context.settings, editing_mode=mode)
+        self.prompt.app.editing_mode = keys.editing_mode(mode)
+
+    # -- the view ----------------------------------------------------------------------------------
+
+    def _open_cache(self) -> Cache:
+        settings = self.context.settings
+        cache = Cache(
+            settings.connection,
+            self.context.paths,
+            self.context.clock,
+            name=settings.cluster_name if settings.profile else "",
+        )
+        cache.on_swap(self._swapped)
+        self.context.cache = cache
+        return cache
+
+    def _swapped(self) -> None:
+        """On the cache's thread: have the prompt's look at what is new."""
+        app = self.prompt.app
+        loop = app.loop
+        if loop is not None and app.is_running and app.context is not None:
+            try:
+                loop.call_soon_threadsafe(self._redraw, context=app.context.copy())
+            except RuntimeError:
+                return  # the prompt has just ended; the next one draws what is new
+
+    def _redraw(self) -> None:
+        buffer = self.prompt.default_buffer
+        state = buffer.complete_state
+        if self.completer.waits_for(buffer.document) and (
+            state is None or state.complete_index is None
+        ):
+            buffer.start_completion(select_first=False)
+        self.prompt.app.invalidate()
+        failure = self.cache.state.failure
+        if failure is not None and not self.cache.view.read_at and not self._said_unreachable:
+            self._said_unreachable = True
+            run_in_terminal(lambda: self._print(banner.unreachable(failure)))
+
+    # -- the prompt itself -------------------------------------------------------------------------
+
+    def _make_prompt(self) -> PromptSession[str]:
+        prompt: PromptSession[str] = PromptSession(
+            message=lambda: banner.prompt(self.context.settings),
+            multiline=True,
+            prompt_continuation=lambda width, line, wrapped: " " * (width - 2) + "· ",
+            lexer=ShellLexer(REGISTRY),
+            style=DynamicStyle(lambda: self._style),
+            include_default_pygments_style=False,
+            history=PrivateHistory(self.context.paths.history, self._notes.append),
+            auto_suggest=Suggest(),
+            completer=self.completer,
+            complete_while_typing=True,
+            complete_style=CompleteStyle.COLUMN,
+            enable_open_in_editor=True,
+            enable_suspend=True,
+            key_bindings=keys.bindings(self),
+            bottom_toolbar=self._toolbar,
+            color_depth=ColorDepth.DEPTH_1_BIT if self.plain else None,
+            editing_mode=keys.editing_mode(self.context.settings.editing_mode),
+            mouse_support=False,
+        )
+        # Not through PromptSession: there it would switch off completion while typing.
+        prompt.default_buffer.enable_history_search = lambda: True
+        prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
+        prompt.app.before_render += lambda _: self._fit()
+        prompt.app.after_render += lambda _: self._first_drawn()
+        return prompt
+
+    def _first_drawn(self) -> None:
+        """The network waits until the prompt is there."""
+        if not self.cache.view.read_at and self.cache.state.failure is None:
+            self.cache.touch()
+
+    def _fit(self) -> None:
+        rows = self.prompt.app.output.get_size().rows
+        self.prompt.reserve_space_for_menu = screen.menu_rows(rows)
+        self.prompt.app.editing_mode = keys.editing_mode(self.context.settings.editing_mode)
+
+    def _toolbar(self) -> StyleAndTextTuples:
+        size = self.prompt.app.output.get_size()
+        return screen.bottom(
+            self.cache,
+            self.context.settings,
+            self.completer,
+            self.prompt.default_buffer,
+            rows=size.rows,
+            columns=size.columns,
+        )
+
+    # -- printing ----------------------------------------------------------------------------------
+
+    def _print(self, fragments: StyleAndTextTuples) -> None:
+        print_formatted_text(
+            FormattedText(fragments),
+            style=self._style,
+            include_default_pygments_style=False,
+            file=self._stdout,
+            color_depth=ColorDepth.DEPTH_1_BIT if self.plain else None,
+        )
+
+    def _say_notes(self) -> None:
+        notes = [*self._notes, *self.cache.notes()]
+        self._notes.clear()
+        for note in notes:
+            self._print([("class:warning", "note: "), ("", note)])
+
+    def _theme(self, name: str) -> themes.Theme:
+        """The theme, or the default one where it cannot be had; a prompt there must be."""
+        try:
+            return themes.load(name or themes.DEFAULT)
+        except ShellError as error:
+            self._notes.append(error.message)
+            self.context.theme = themes.DEFAULT
+            return themes.load(themes.DEFAULT)
+
+
+

@@ -1,0 +1,51 @@
+"""The grey rest of a line: from one's own history, and from the starter sessions before that."""
+
+from __future__ import annotations
+
+from functools import cached_property
+from pathlib import Path
+
+from prompt_toolkit.auto_suggest import AutoSuggest, Suggestion
+from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.document import Document
+
+
+def starter_folder() -> Path:
+    """Where the starter sessions are: inside the wheel, or at the root of a checkout."""
+    package = Path(__file__).parent.parent
+    inside = package / "data" / "history"
+    return inside if inside.is_dir() else package.parent / "history"
+
+
+def starter_lines(folder: Path) -> list[str]:
+    """The lines of every session, without comments, in the order of the files' names."""
+    lines: dict[str, None] = {}
+    for path in sorted(folder.glob("*.kafka")) if folder.is_dir() else ():
+        for row in path.read_text(encoding="utf-8", errors="replace").splitlines():
+            if row.strip() and not row.startswith("#"):
+                lines[row.strip()] = None
+    return list(lines)
+
+
+class Suggest(AutoSuggest):
+    """The newest line of the history that goes on as typed, else the first starter that does."""
+
+    def __init__(self, folder: Path | None = None) -> None:
+        self._folder = folder or starter_folder()
+
+    @cached_property
+    def _starters(self) -> list[str]:
+        return starter_lines(self._folder)
+
+    def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
+        """The rest of the line, or None."""
+        text = document.text
+        if not text.strip() or "\n" in text:
+            return None
+        for line in reversed(buffer.history.get_strings()):
+            if line.startswith(text) and "\n" not in line:
+                return Suggestion(line[len(text) :])
+        for line in self._starters:
+            if line.startswith(text):
+                return Suggestion(line[len(text) :])
+        return None

@@ -1,0 +1,127 @@
+"""The line at the bottom: which cluster, how big, how it is, how old what we know is."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.utils import get_cwidth
+
+from kafka_shell.metadata.cache import CacheState
+from kafka_shell.metadata.view import ClusterView
+
+PLAIN = "class:toolbar"
+WARNING = "class:toolbar-warning"
+GAP = "  "
+HINTS = ("F1 help", "^R search", "F4 vi", "^D leave")
+
+
+@dataclass(frozen=True, slots=True)
+class Segment:
+    """A piece of the toolbar. The higher `rank`, the sooner it gives way on a narrow terminal."""
+
+    text: str
+    rank: int
+    style: str = PLAIN
+
+
+def toolbar(
+    view: ClusterView,
+    state: CacheState,
+    columns: int,
+    *,
+    guard: str = "",
+    vi: str = "",
+) -> StyleAndTextTuples:
+    """The toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys."""
+    segments = [segment for segment in _segments(view, state, guard, vi) if segment.text]
+    room = columns - 2
+    while len(segments) > 1 and _width(segments) > room:
+        segments.remove(max(segments, key=lambda segment: segment.rank))
+    pieces: StyleAndTextTuples = [(PLAIN, " ")]
+    used = 0
+    for number, segment in enumerate(segments):
+        gap = GAP if number else ""
+        text = _cut(segment.text, room - used - len(gap))
+        pieces += [(PLAIN, gap), (segment.style, text)]
+        used += len(gap) + get_cwidth(text)
+    hints = _hints(room - used - 2 * len(GAP), vi)
+    pieces.append((PLAIN, " " * max(0, room - used - get_cwidth(hints)) + hints))
+    return pieces
+
+
+def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list[Segment]:
+    topics = view.topics.value
+    known = bool(view.read_at)
+    return [
+        Segment(view.name or view.bootstrap, 0),
+        Segment(_failing(state), 1, WARNING),
+        Segment(_plural(len(view.brokers.value), "broker") if known else "", 5),
+        Segment(_plural(len(topics), "topic") if len(topics) or known else "", 4),
+        Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),
+        Segment(
+            f"{topics.under_replicated:,} under-replicated" if topics.under_replicated else "",
+            3,
+            WARNING,
+        ),
+        Segment(_guard(guard), 2, WARNING),
+        Segment(_age(view, state), 6),
+        Segment(_reading(view, state), 7),
+        Segment(vi, 8),
+    ]
+
+
+def _failing(state: CacheState) -> str:
+    if state.failure is None:
+        return ""
+    return f"unreachable since {_clock(state.since)}: {state.failure.message}"
+
+
+def _guard(guard: str) -> str:
+    return {"confirm": "asks first", "typed": "asks for its name", "read-only": "read-only"}.get(
+        guard, guard
+    )
+
+
+def _age(view: ClusterView, state: CacheState) -> str:
+    """A time of day, not seconds ago: it stays true while nobody types and nothing is redrawn."""
+    if view.read_at:
+        return f"as of {_clock(view.read_at)}"
+    return "as of the last session" if len(view.topics.value) else ""
+
+
+def _reading(view: ClusterView, state: CacheState) -> str:
+    if not state.reading:
+        return ""
+    if not view.read_at:
+        return "connecting…"
+    return f"reading {state.reading[0]}…"
+
+
+def _hints(room: int, vi: str) -> str:
+    hints = [hint for hint in HINTS if not (vi and hint == "F4 vi")]
+    while hints and len(GAP.join(hints)) > room:
+        hints.pop()
+    return GAP.join(hints)
+
+
+def _clock(when: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(when))
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+
+
+def _width(segments: list[Segment]) -> int:
+    return sum(get_cwidth(segment.text) for segment in segments) + len(GAP) * (len(segments) - 1)
+
+
+def _cut(text: str, room: int) -> str:
+    if get_cwidth(text) <= room:
+        return text
+    kept = text[: max(0, room - 1)]
+    while kept and get_cwidth(kept) > room - 1:
+        kept = kept[:-1]
+    return kept + "…" if room > 0 else ""

@@ -1,0 +1,208 @@
+"""`watch`: a line run again and again, drawn in place, with what changed since the last time."""
+
+from __future__ import annotations
+
+import io
+import os
+import re
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import TextIO, cast
+
+from kafka_shell.context import Context
+from kafka_shell.errors import UsageError
+
+_SGR = re.compile(r"(\x1b\[[0-9;]*m)")
+_ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, long lines are cut
+_LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
+_CHANGED, _SAME = "\x1b[7m", "\x1b[27m"
+
+
+def watch(
+    context: Context,
+    seconds: float,
+    line: str,
+    *,
+    sleep: Callable[[float], None] = time.sleep,
+    rounds: int | None = None,
+) -> int:
+    """Run `line` every so many seconds until Ctrl-C (or so many `rounds`); its last exit status.
+
+    On a terminal the answer is redrawn in place and what changed is marked; elsewhere each answer
+    is a block of its own. Questions are not asked: what wants one is refused.
+    """
+    if seconds < 0.1:
+        raise UsageError("watch wants at least 0.1 seconds", hint="For example: watch 5 health")
+    direct = getattr(context.out, "direct", None)
+    if direct is not None:
+        direct()  # this is no output to be held for a pager
+    screen = _Screen(context.out, seconds, line) if _drawable(context) else None
+    blocks = screen or _Blocks(context.out, line)
+    status, done = 0, 0
+    try:
+        with blocks.during():
+            while rounds is None or done < rounds:
+                if done:
+                    sleep(seconds)
+                status, answer = _answer(context, line)
+                blocks.show(answer, context.clock())
+                done += 1
+    except KeyboardInterrupt:
+        pass
+    if screen is not None:
+        screen.keep_last()
+    return status
+
+
+def _drawable(context: Context) -> bool:
+    return context.out.isatty() and context.environ.get("TERM", "") not in ("", "dumb")
+
+
+def _answer(context: Context, line: str) -> tuple[int, str]:
+    """One run: its status, and all it wrote on either stream."""
+    assert context.run_line is not None
+    out, err, ask, report = context.out, context.err, context.ask, context.report
+    caught = _Caught(out)
+    context.out = context.err = cast(TextIO, caught)
+    context.ask, context.report = None, _no_report
+    try:
+        status = context.run_line(line)
+    finally:
+        context.out, context.err, context.ask, context.report = out, err, ask, report
+    return status, caught.getvalue()
+
+
+def _no_report(task: str, done: int, total: int | None) -> None:
+    """Progress would be drawn over the answer."""
+
+
+class _Caught(io.StringIO):
+    """Looks like the stream it stands for, so that the answer has its width and colours."""
+
+    def __init__(self, stream: TextIO) -> None:
+        super().__init__()
+        self._stream = stream
+
+    def isatty(self) -> bool:
+        """As the stream itself."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """The stream's, for the terminal's size."""
+        return self._stream.fileno()
+
+
+class _Blocks:
+    """Answers one after the other."""
+
+    def __init__(self, out: TextIO, line: str) -> None:
+        self._out = out
+        self._line = line
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Nothing to prepare."""
+        yield
+
+    def show(self, answer: str, now: float) -> None:
+        """One block: a comment with the time, the answer, a blank line."""
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
+        self._out.write(f"# {stamp} {self._line}\n{answer}\n")
+        self._out.flush()
+
+
+class _Screen(_Blocks):
+    """Answers in place."""
+
+    def __init__(self, out: TextIO, seconds: float, line: str) -> None:
+        super().__init__(out, line)
+        self._seconds = seconds
+        self._last: list[str] | None = None
+        self._changed_at = ""
+        self._answer = ""
+
+    @contextmanager
+    def during(self) -> Iterator[None]:
+        """Another screen, so that what was there before is there after."""
+        self._out.write(_ENTER)
+        try:
+            yield
+        finally:
+            self._out.write(_LEAVE)
+            self._out.flush()
+
+    def show(self, answer: str, now: float) -> None:
+        """Draw over the last answer."""
+        self._answer = answer
+        clock = time.strftime("%H:%M:%S", time.localtime(now))
+        lines = answer.rstrip("\n").split("\n")
+        if self._last is not None and [*map(_plain, lines)] != [*map(_plain, self._last)]:
+            self._changed_at = clock
+        rows, columns = self._size()
+        shown = _fitting(lines, rows - 2)
+        marked = [_marked(text, _at(self._last, row)) for row, text in enumerate(shown)]
+        drawn = "".join(f"{text}\x1b[K\r\n" for text in (self._header(clock, columns), "", *marked))
+        self._out.write(f"\x1b[H{drawn.removesuffix(chr(10)).removesuffix(chr(13))}\x1b[J")
+        self._out.flush()
+        self._last = lines
+
+    def keep_last(self) -> None:
+        """Leave the last answer where other answers are."""
+        self._out.write(self._answer)
+        self._out.flush()
+
+    def _header(self, clock: str, columns: int) -> str:
+        left = f"every {self._seconds:g} s: {self._line}"
+        changed = f"changed {self._changed_at}, " if self._changed_at else ""
+        right = f"{changed}{clock}  Ctrl-C ends"
+        if len(left) + len(right) + 2 > columns:
+            right = clock
+        room = max(0, columns - len(right) - 2)
+        left = left if len(left) <= room else left[: max(0, room - 1)] + "…"
+        return f"\x1b[1m{left:<{room}}\x1b[0m  {right}"
+
+    def _size(self) -> tuple[int, int]:
+        try:
+            size = os.get_terminal_size(self._out.fileno())
+        except (OSError, ValueError):
+            return 24, 80
+        return size.lines or 24, size.columns or 80
+
+
+def _fitting(lines: Sequence[str], rows: int) -> list[str]:
+    if len(lines) <= rows:
+        return list(lines)
+    kept = max(0, rows - 1)
+    return [*lines[:kept], f"… {len(lines) - kept:,} more lines"]
+
+
+def _at(lines: Sequence[str] | None, row: int) -> str | None:
+    """The line that stood here; None where there was no answer before."""
+    if lines is None:
+        return None
+    return lines[row] if row < len(lines) else ""
+
+
+def _plain(line: str) -> str:
+    return _SGR.sub("", line)
+
+
+def _marked(line: str, before: str | None) -> str:
+    """The line with the characters that changed in reverse video; its colours stay."""
+    if before is None or before == line:
+        return line
+    was = _plain(before)
+    pieces, place, marking = [], 0, False
+    for part in _SGR.split(line):
+        if part.startswith("\x1b["):
+            pieces.append(part + (_CHANGED if marking else ""))
+            continue
+        for char in part:
+            changed = place >= len(was) or was[place] != char
+            if changed != marking:
+                pieces.append(_CHANGED if changed else _SAME)
+                marking = changed
+            pieces.append(char)
+            place += 1
+    return "".join([*pieces, _SAME if marking else ""])

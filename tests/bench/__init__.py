@@ -1,0 +1,1 @@
+"""Benchmarks: commands, not timed tests. `python -m tests.bench`."""

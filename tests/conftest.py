@@ -1,0 +1,49 @@
+"""Real Kafka clusters, each started when a test first asks for it and shared by all modules."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
+
+
+def pytest_configure() -> None:
+    """End the session properly when it is terminated, so that its brokers are stopped."""
+    signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
+
+
+def _running(
+    folder: Path, *, version: str = "4.3", brokers: int = 1, secure: bool = False
+) -> Iterator[Sandbox]:
+    try:
+        yield start(SandboxOptions(folder, version, brokers, port=0, secure=secure))
+    finally:
+        wipe(folder)
+
+
+@pytest.fixture(scope="session")
+def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 4.3, no login."""
+    yield from _running(tmp_path_factory.mktemp("sandbox"))
+
+
+@pytest.fixture(scope="session")
+def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 4.3 that clients must log in to."""
+    yield from _running(tmp_path_factory.mktemp("secure"), secure=True)
+
+
+@pytest.fixture(scope="session")
+def three_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Three brokers of Kafka 4.3 in three racks. A test that stops one brings it back."""
+    yield from _running(tmp_path_factory.mktemp("three"), brokers=3)
+
+
+@pytest.fixture(scope="session")
+def old_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 3.9, no login."""
+    yield from _running(tmp_path_factory.mktemp("old"), version="3.9")

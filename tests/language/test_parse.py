@@ -1,0 +1,250 @@
+"""Lines -> invocations; wrong lines -> an error that points at the word."""
+
+from typing import Any
+
+import pytest
+
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.common import PROGRAM
+from kafka_shell.language.parse import parse, usage
+from kafka_shell.language.tokens import tokenize, words_of
+
+from . import registry
+from .registry import REGISTRY
+
+pytestmark = pytest.mark.quick
+
+
+def read(text: str) -> Invocation:
+    return parse(tokenize(text), REGISTRY, text=text)
+
+
+def given(invocation: Invocation) -> dict[str, Any]:
+    """The values that are not at their defaults."""
+    return {
+        name: value for name, value in invocation.values.items() if value not in (None, False, ())
+    }
+
+
+@pytest.mark.parametrize(
+    ("text", "command", "values"),
+    [
+        ("list-topics", "list-topics", {}),
+        ("--list-topics", "list-topics", {}),
+        ("topics --long", "list-topics", {"long": True}),
+        ("topic orders a,b", "describe-topic", {"topic": ("orders", "a,b")}),
+        ("describe-topic --topic a b --topic=c", "describe-topic", {"topic": ("a", "b", "c")}),
+        ("--broker h:1 --describe-topic --topic t", "describe-topic",
+         {"broker": "h:1", "topic": ("t",)}),
+        ("list-topics --bootstrap-server h:1", "list-topics", {"broker": "h:1"}),
+        ("list-topics --output=json --no-color", "list-topics",
+         {"output": "json", "no-color": True}),
+        ("list-topics --timeout 30s --deadline 100", "list-topics",
+         {"timeout": 30_000, "deadline": 100}),
+        ("list-topics --timeout -1", "list-topics", {"timeout": -1}),
+        ("delete-topic t --yes", "delete-topic", {"topic": ("t",), "yes": True}),
+        ("delete-topic t --yes=prod", "delete-topic", {"topic": ("t",), "yes": "prod"}),
+        ("delete-topic --yes t", "delete-topic", {"topic": ("t",), "yes": True}),
+        ("delete-topic --force -- -t --yes", "delete-topic",
+         {"topic": ("-t", "--yes"), "yes": True}),
+        ("create-topic a --partitions 3 --config k=v=w --config x=", "create-topic",
+         {"topic": ("a",), "partitions": 3, "config": (("k", "v=w"), ("x", ""))}),
+        ("create-topic a --replica-assignment 1:2,2:3", "create-topic",
+         {"topic": ("a",), "replica-assignment": ((1, 2), (2, 3))}),
+        ("alter-topic a --delete-config k1,k2 --delete-config k3", "alter-topic",
+         {"topic": ("a",), "delete-config": ("k1", "k2", "k3")}),
+        ("config-command --alter --entity-type topics --entity-name t --add-config "
+         r"'k1=v1, k2=[v1,v2\]] ,k3=a=b,k4=,k5=x]'", "config-command",
+         {"alter": True, "entity-type": ("topics",), "entity-name": ("t",), "add-config":
+          (("k1", "v1"), ("k2", "v1,v2]"), ("k3", "a=b"), ("k4", ""), ("k5", "x]"))}),
+        ("config-command --describe --broker 1", "config-command",
+         {"describe": True, "broker": "1"}),
+        ("config-command --describe --broker=h:1 --broker=2", "config-command",
+         {"describe": True, "broker": "2", "bootstrap-server": "h:1"}),
+        ("alter-configs --broker 1 --broker h:1 k=v", "alter-configs",
+         {"broker-id": ("1",), "broker": "h:1", "config": (("k", "v"),)}),
+        ("alter-configs a b k=v l=w", "alter-configs",
+         {"topic": ("a", "b"), "config": (("k", "v"), ("l", "w"))}),
+        ("alter-configs k=v --group g", "alter-configs",
+         {"group": ("g",), "config": (("k", "v"),)}),
+        ("describe-configs a,b k1 k2", "describe-configs",
+         {"topic": ("a,b",), "key": ("k1", "k2")}),
+        ("broker 1 k1", "describe-configs", {"broker-id": ("1",), "key": ("k1",)}),
+        ("describe-configs --topic a --topic b k", "describe-configs",
+         {"topic": ("a", "b"), "key": ("k",)}),
+        ("reset-offsets g --to -1h --shift -5 --ratio 1e3 --throttle 50MB/s", "reset-offsets",
+         {"group": "g", "to": "-1h", "shift": -5, "ratio": 1000.0, "throttle": 50_000_000}),
+        ("reset-offsets g --to --x --client-property a=b=c", "reset-offsets",
+         {"group": "g", "to": "--x", "client-property": (("a", "b=c"),)}),
+        ("set output json", "set", {"name": "output", "value": "json"}),
+        ("spark audit --master local", "spark audit", {"master": "local"}),
+        ("spark sql select *  from t", "spark sql", {"query": "select *  from t"}),
+        ("watch 5 list-topics  --long --help", "watch",
+         {"seconds": 5.0, "line": "list-topics  --long --help"}),
+        ("watch list-topics", "watch", {"line": "list-topics"}),
+        ("watch --no-color 5 topics > f", "watch",
+         {"no-color": True, "seconds": 5.0, "line": "topics"}),
+        ("watch 5 'topics | wc -l' | cat", "watch", {"seconds": 5.0, "line": "topics | wc -l"}),
+        ("help", "help", {}),
+        ("help spark audit # x", "help", {"about": "spark audit"}),
+    ],
+)  # fmt: skip
+def test_lines(text: str, command: str, values: dict[str, Any]) -> None:
+    invocation = read(text)
+    assert invocation.command.name == command
+    assert given(invocation) == values
+
+
+def test_absent_values_have_their_defaults() -> None:
+    values = read("create-topic t").values
+    assert values == {
+        "topic": ("t",), "from-file": None, "partitions": None, "replication-factor": None,
+        "replica-assignment": None, "config": (), "broker": None, "command-config": None,
+        "adminclient-property": (), "profile": None, "output": None, "no-color": False,
+        "timeout": None, "deadline": None, "help": False, "dry-run": False, "yes": False,
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["create-topic --help", "create-topic -h a", "--help --create-topic", "create-topic --x --help",
+     "alter-topic --partitions x --help", "topic --help extra"],
+)  # fmt: skip
+def test_help_complains_of_nothing(text: str) -> None:
+    assert read(text)["help"] is True
+
+
+@pytest.mark.parametrize(
+    ("text", "blamed", "message", "hint"),
+    [
+        ("lst-topics", "lst-topics", "unknown command 'lst-topics'", "did you mean list-topics?"),
+        ("--lst-topics", "--lst-topics", "unknown command '--lst-topics'", "mean --list-topics?"),
+        ("show", "show", "unknown command 'show'", "did you mean list-topics?"),
+        ("zzz", "zzz", "unknown command 'zzz'", "help lists"),
+        ("--broker h:1", "--broker", "no command before '--broker'", "help"),
+        ("--list-topics --describe-topic", "--describe-topic", "two commands", ""),
+        ("spark adit", "adit", "spark wants one of audit, sql", "did you mean spark audit?"),
+        ("list-topics --lng", "--lng", "unknown option '--lng' for list-topics", "mean --long?"),
+        ("list-topics --partitions=3", "--partitions", "unknown option '--partitions'",
+         "--partitions is an option of create-topic, alter-topic"),
+        ("list-topics --secret 3", "--secret", "unknown option '--secret'", ""),
+        ("list-topics --zookeeper z:1", "--zookeeper", "unknown option", "--broker HOST:PORT"),
+        ("list-topics --sandbox", "--sandbox", "unknown option", "kafka.sh's own command line"),
+        ("delete-topic -t", "-t", "unknown option '-t'", "goes after --: -- -t"),
+        ("list-topics --dry-run", "--dry-run", "unknown option '--dry-run'", ""),
+        ("list-topics --long=1", "--long", "--long takes no value", ""),
+        ("list-topics --output", "--output", "--output wants a value", "table, json"),
+        ("create-topic t --config --partitions 3", "--config", "--config wants a value", ""),
+        ("create-topic t --config -- 3", "--config", "--config wants a value", ""),
+        ("create-topic t --partitions 3x", "3x", "--partitions wants a whole number; got '3x'", ""),
+        ("create-topic t --partitions='3 x'", "3 x", "whole number; got '3 x'", ""),
+        ("create-topic t --partitions ''", "''", "whole number; got ''", ""),
+        ("list-topics --output jsn", "jsn", "wants one of table, json, yaml, csv; got 'jsn'",
+         "did you mean json?"),
+        ("list-topics --timeout 3x", "3x", "--timeout wants a duration", "Units"),
+        ("reset-offsets g --to 1 --throttle 1x", "1x", "--throttle wants a size", "KiB"),
+        ("reset-offsets g --to 1 --ratio 1e999", "1e999", "--ratio wants a number", ""),
+        ("reset-offsets g --shift 1", "reset-offsets", "reset-offsets wants --to", ""),
+        ("reset-offsets --to 1", "reset-offsets", "reset-offsets wants GROUP", ""),
+        ("reset-offsets g h --to 1", "h", "one word too many: 'h'", ""),
+        ("reset-offsets g --group h --to 1", "g", "one word too many: 'g'", ""),
+        ("reset-offsets g --to 1 --to 2", "2", "--to is given twice", ""),
+        ("list-topics long", "long", "one word too many: 'long'", "did you mean --long?"),
+        ("create-topic t --partitions 1 --replica-assignment 1", "--replica-assignment",
+         "--partitions and --replica-assignment cannot stand together", ""),
+        ("create-topic", "create-topic", "create-topic wants one of TOPIC, --from-file", ""),
+        ("create-topic t --from-file f", "--from-file", "cannot stand together", ""),
+        ("alter-topic t", "alter-topic", "at least one of --partitions, --config", ""),
+        ("alter-configs --topic t --group g k=v", "--group", "TOPIC and --group cannot", ""),
+        ("create-topic t --replica-assignment 1:2,2:x", "2:x", "wants broker ids", "preferred"),
+        ("create-topic t --replica-assignment 1:1", "1:1", "each broker once", ""),
+        ("create-topic t --replica-assignment 1:2,3", "3", "as many replicas", ""),
+        ("alter-configs t k=v '=w'", "=w", "CONFIG wants key=value; got '=w'", ""),
+        ("alter-topic t --delete-config k1,,k2", "'k1,,k2'", "", ""),
+        ("alter-topic t --delete-config k1,k=2", "k=2", "wants keys such as k1,k2", "no value"),
+        ("config-command --alter --add-config 'k=v,x'", "x", "wants k1=v1,k2=[v1,v2]", "Group"),
+        ("config-command --alter --add-config k=[a,b", "[", "a ] for each [", ""),
+        ("config-command --alter --add-config 'k=[::1]:9092'", ":", "a comma after ]", "escapes"),
+        ("describe-topic '/a(/'", "/a(/", "is not a regular expression", ""),
+        ("describe-topic /a", "/a", "has no closing /", "Quote it"),
+        ("describe-topic /a|b/", "/a", "has no closing /", "The | after it began a pipe"),
+        ("list-topics |", "|", "nothing follows |", ""),
+        ("list-topics 'a", "'", "the quote is not closed", ""),
+        ("watch 5 topics > f --long", "--long", "words follow the file", "at the end"),
+    ],
+)  # fmt: skip
+def test_wrong_lines(text: str, blamed: str, message: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        read(text)
+    error = caught.value
+    assert message in error.message
+    assert hint in error.hint
+    assert error.text == text
+    assert error.span is not None, "the error points at no word"
+    if blamed != "'k1,,k2'":
+        assert text[slice(*error.span)] == blamed
+    assert error.status == 2
+
+
+def test_errors_of_a_command_give_its_usage() -> None:
+    with pytest.raises(UsageError) as caught:
+        read("describe-topic --x")
+    assert caught.value.usage == usage(registry.DESCRIBE_TOPIC)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        (registry.DESCRIBE_TOPIC, "describe-topic [TOPIC...] [--under-replicated-partitions] "
+         "[--unavailable-partitions] [common options]"),
+        (registry.CREATE_TOPIC, "create-topic (TOPIC... | --from-file FILE) [--partitions N] "
+         "[--replication-factor INTEGER] [--replica-assignment ASSIGNMENT] "
+         "[--config KEY=VALUE...] [common options]"),
+        (registry.ALTER_CONFIGS, "alter-configs [TOPIC... | --broker-id N... | --group GROUP...] "
+         "[CONFIG...] [--delete-config CONFIG-KEYS...] [--append KEY=VALUE...] [common options]"),
+        (registry.ALTER_TOPIC, "alter-topic TOPIC... (--partitions INTEGER | --config KEY=VALUE... "
+         "| --delete-config CONFIG-KEYS...)... [common options]"),
+        (registry.RESET_OFFSETS, "reset-offsets GROUP --to TEXT [--shift INTEGER] [--ratio NUMBER] "
+         "[--throttle RATE] [--client-property PROPERTY...] [--throttles BYTES...] "
+         "[common options]"),
+    ],
+)  # fmt: skip
+def test_usage(command: Any, line: str) -> None:
+    assert usage(command) == line
+
+
+def test_spans_point_at_values_also_inside_a_word() -> None:
+    text = "config-command --alter --add-config 'k1=v1,k2=[a,b]' --entity-type=topics"
+    spans = read(text).spans
+    assert [text[slice(*span)] for span in spans["add-config"]] == ["k1=v1", "k2=[a,b]"]
+    assert [text[slice(*span)] for span in spans["entity-type"]] == ["topics"]
+    assert [text[slice(*span)] for span in spans["alter"]] == ["--alter"]
+
+
+def test_spans_of_a_short_form_point_at_what_was_typed() -> None:
+    text = "broker 7 k1"
+    invocation = read(text)
+    assert [text[slice(*span)] for span in invocation.spans["broker-id"]] == ["7"]
+    with pytest.raises(UsageError) as caught:
+        read("broker")
+    assert caught.value.span == (0, 6)
+
+
+def test_words_of_argv() -> None:
+    line = words_of(["--broker", "x:1", "--describe-topic", "--topic", "a b", "|"])
+    invocation = parse(line, REGISTRY)
+    assert given(invocation) == {"broker": "x:1", "topic": ("a b", "|")}
+    assert invocation.text == line.text
+
+
+def test_extra_options_stand_on_this_line_only() -> None:
+    line = words_of(["--sandbox", "--list-topics", "--keep"])
+    values = parse(line, REGISTRY, extra=PROGRAM).values
+    assert (values["sandbox"], values["keep"], values["shell"]) == (True, True, False)
+
+
+def test_a_very_long_line_is_answered() -> None:
+    with pytest.raises(UsageError) as caught:
+        read("list-topics " + "x" * 1_000_000)
+    assert len(caught.value.message) < 100

@@ -1,0 +1,100 @@
+"""What is kept between two sessions."""
+
+from __future__ import annotations
+
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.metadata.disk import Shelf, names_on_disk
+from kafka_shell.metadata.view import ConfigDoc
+from kafka_shell.nouns import ConfigType, ResourceType
+
+pytestmark = pytest.mark.quick
+
+DOC = ConfigDoc("retention.ms", ConfigType.LONG, "How long.\nReally.", "604800000")
+
+
+@dataclass
+class Folder:
+    cache: Path
+
+
+def test_topics_come_back_by_bootstrap(tmp_path: Path) -> None:
+    Shelf(tmp_path).keep_topics("one:9092", "id", ["a", "ö b"])
+    assert names_on_disk(Folder(tmp_path), "one:9092") == ["a", "ö b"]
+    assert names_on_disk(Folder(tmp_path), "two:9092") == []
+
+
+def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.keep_documentation("3.9", ResourceType.TOPIC, {})
+    shelf.keep_documentation("4.3", ResourceType.TOPIC, {DOC.name: DOC})
+    assert shelf.documentation("4.3", ResourceType.TOPIC) == {DOC.name: DOC}
+    assert shelf.documentation("4.3", ResourceType.BROKER) == {}
+    assert shelf.any_documentation(ResourceType.TOPIC) == {DOC.name: DOC}
+    assert shelf.any_documentation(ResourceType.GROUP) == {}
+
+
+def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
+    Shelf(tmp_path / "cache").keep_topics("one:9092", "id", ["a"])
+    for path in (tmp_path / "cache").rglob("*"):
+        mode = stat.S_IMODE(path.stat().st_mode)
+        assert mode == (0o700 if path.is_dir() else 0o600)
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b"{",
+        b"\xff\xfe",
+        b"[]",
+        b'{"format": "1"}',
+        b'{"format": 1, "topics": 3}',
+        b'{"format": 1, "keys": {"a": [1]}}',
+        b"[" * 100_000,
+    ],
+)
+def test_a_broken_file_is_set_aside_and_said_once(tmp_path: Path, content: bytes) -> None:
+    said: list[str] = []
+    shelf = Shelf(tmp_path, said.append)
+    shelf.keep_topics("one:9092", "id", ["a"])
+    (path,) = (tmp_path / "topics").iterdir()
+    path.write_bytes(content)
+    assert shelf.topics("one:9092") == []
+    assert shelf.topics("one:9092") == []
+    assert len(said) == 1
+    assert str(path) in said[0]
+    assert path.with_name(path.name + ".broken").read_bytes() == content
+
+
+def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
+    said: list[str] = []
+    shelf = Shelf(tmp_path, said.append)
+    shelf.keep_topics("one:9092", "id", ["a"])
+    (path,) = (tmp_path / "topics").iterdir()
+    path.write_text('{"format": 2, "topics": {}}')
+    assert shelf.topics("one:9092") == []
+    assert not said
+    assert path.exists()
+
+
+def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "topics").write_text("in the way")
+    Shelf(tmp_path, said.append).keep_topics("one:9092", "id", ["a"])
+    assert len(said) == 1
+
+
+def test_names_are_read_without_kafka() -> None:
+    code = (
+        "import sys, kafka_shell.metadata.disk\n"
+        "print([m for m in ('kafka', 'prompt_toolkit', 'socket') if m in sys.modules])"
+    )
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.strip() == "[]"

@@ -1,0 +1,127 @@
+"""Nouns to draw, and writers that keep what they drew."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.nouns import (
+    Change,
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigType,
+    Done,
+    Effect,
+    Failure,
+    Outcome,
+    Partition,
+    Plan,
+    Resource,
+    ResourceType,
+    Results,
+    Topic,
+    TopicSummary,
+)
+from kafka_shell.output.text import Text
+from kafka_shell.output.writer import Writer
+
+ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
+BROKER = ConfigResource(ResourceType.BROKER, "1")
+TOPIC = Topic(
+    "orders",
+    "VtX0mX9HSZ2p1J8mG7qk3A",
+    False,
+    (
+        Partition("orders", 0, 1, 5, (1, 2, 3), (1, 2, 3)),
+        Partition("orders", 1, 3, 5, (2, 3, 1), (3, 1)),
+        Partition("orders", 2, None, 6, (3, 1, 2), (), (3, 1, 2)),
+    ),
+)
+SUMMARIES = (
+    TopicSummary("orders", "VtX0mX9HSZ2p1J8mG7qk3A", False, 6, 3, 1),
+    TopicSummary("__consumer_offsets", "BtX0mX9HSZ2p1J8mG7qk3A", True, 50, 3),
+)
+GONE = Failure("UNKNOWN_TOPIC_OR_PARTITION", "This server does not host this topic-partition.", 3)
+
+
+def entry(
+    name: str,
+    value: str | None,
+    source: ConfigSource = ConfigSource.DEFAULT,
+    resource: ConfigResource = ORDERS,
+    **more: Any,
+) -> ConfigEntry:
+    return ConfigEntry(resource, name, value, source, **more)
+
+
+ENTRIES = (
+    entry("cleanup.policy", "compact", ConfigSource.DYNAMIC_TOPIC, type=ConfigType.LIST),
+    entry("retention.ms", "604800000", type=ConfigType.LONG),
+    entry("segment.bytes", "1073741824", ConfigSource.STATIC_BROKER, type=ConfigType.INT),
+)
+
+
+@dataclass(frozen=True)
+class FakeStep:
+    """A step that only says what it would change."""
+
+    changes: tuple[Change, ...]
+    validates: bool = False
+
+    def again(self, cluster: Any) -> FakeStep:
+        return self
+
+    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+        return Results({change: change for change in self.changes})
+
+
+def plan(*changes: Change, **more: Any) -> Plan:
+    return Plan(Effect.CHANGE, (FakeStep(changes),), **more)
+
+
+def outcome(made: Plan, *statuses: str, **more: Any) -> Outcome:
+    failure = Failure("POLICY_VIOLATION", "No.", 44)
+    done = [
+        Done(change, status, failure if status == "failed" else None)
+        for change, status in zip(made.changes, statuses, strict=True)
+    ]
+    return Outcome(made, tuple(done), **more)
+
+
+def topic(name: str) -> Resource:
+    return Resource("topic", name)
+
+
+class Tty(io.StringIO):
+    """A stream that says it is a terminal."""
+
+    def isatty(self) -> bool:
+        return True
+
+
+def writer(format: str = "table", *, tty: bool = False, **more: Any) -> Writer:
+    return Writer(Tty() if tty else io.StringIO(), io.StringIO(), format, **more)
+
+
+def drawn(value: object, format: str = "table", **more: Any) -> str:
+    """What a value looks like on standard output."""
+    made = writer(format, **more)
+    made.write(value)
+    return out_of(made)
+
+
+def out_of(made: Writer) -> str:
+    assert isinstance(made.out.stream, io.StringIO)
+    return made.out.stream.getvalue()
+
+
+def err_of(made: Writer) -> str:
+    assert isinstance(made.err.stream, io.StringIO)
+    return made.err.stream.getvalue()
+
+
+def plain(lines: Any) -> str:
+    """Lines of Text as characters."""
+    return "\n".join(line.plain.rstrip() if isinstance(line, Text) else line for line in lines)

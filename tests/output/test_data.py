@@ -1,0 +1,142 @@
+from __future__ import annotations
+
+import csv
+import io
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+import yaml
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.nouns import (
+    ConfigEntry,
+    ConfigSource,
+    Listing,
+    Resource,
+    Results,
+    Secret,
+    Topic,
+    TopicDescription,
+)
+from kafka_shell.output.data import plain
+
+from .samples import ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
+
+pytestmark = pytest.mark.quick
+
+
+def test_keys_are_field_names_enums_lower_case_and_resources_strings() -> None:
+    assert plain(ENTRIES[0]) == {
+        "resource": "topic orders",
+        "name": "cleanup.policy",
+        "value": "compact",
+        "source": "dynamic_topic",
+        "read_only": False,
+        "sensitive": False,
+        "type": "list",
+        "documentation": "",
+        "synonyms": [],
+    }
+
+
+def test_scalars_and_containers() -> None:
+    assert plain(
+        (Path("/a"), b"\xff", {2, 1}, {Resource("user", "bob"): ConfigSource.DEFAULT})
+    ) == [
+        "/a",
+        "\\xff",
+        [1, 2],
+        {"user bob": "default"},
+    ]
+    assert plain(datetime(2026, 1, 31, tzinfo=UTC)) == "2026-01-31T00:00:00+00:00"
+
+
+@pytest.mark.parametrize("value", [Secret("x"), [Secret("x")], object(), print])
+def test_what_is_not_written(value: object) -> None:
+    with pytest.raises(TypeError):
+        plain(value)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [list(SUMMARIES), iter(SUMMARIES), Listing(SUMMARIES), Results(dict(enumerate(SUMMARIES)))],
+)
+def test_several_are_always_an_array(value: object) -> None:
+    assert [row["name"] for row in json.loads(drawn(value, "json"))] == [
+        "orders",
+        "__consumer_offsets",
+    ]
+
+
+def test_one_is_an_object_and_none_an_empty_array() -> None:
+    assert json.loads(drawn(SUMMARIES[0], "json"))["name"] == "orders"
+    assert json.loads(drawn([SUMMARIES[0]], "json"))[0]["name"] == "orders"
+    nothing: tuple[object, ...] = ([], iter(()), Results[str, str](), Listing(()))
+    for empty in nothing:
+        assert json.loads(drawn(empty, "json")) == []
+
+
+def test_json_reads_well() -> None:
+    text = drawn(TopicDescription(Topic("a", "", False, TOPIC.partitions[:1])), "json")
+    assert '        "replicas": [1, 2, 3],\n' in text
+    assert text.endswith('  "overrides": [],\n  "shown": null\n}\n')
+
+
+def test_configs_of_many_resources_are_one_flat_array() -> None:
+    rows = json.loads(drawn(Results({ORDERS: ENTRIES}, {"gone": GONE}), "json"))
+    assert [row.get("name") for row in rows] == [*(e.name for e in ENTRIES), None]
+
+
+def test_yaml_keeps_order_and_types() -> None:
+    text = drawn([entry("retention.ms", "604800000")], "yaml")
+    assert text.startswith("- resource: topic orders\n  name: retention.ms\n  value: '604800000'\n")
+    assert yaml.safe_load(drawn(list(SUMMARIES), "yaml")) == plain(SUMMARIES)
+    assert drawn([], "yaml") == "[]\n"
+    assert drawn(7, "yaml") == "7\n"
+
+
+def test_csv_has_a_row_a_noun_and_columns_for_failures() -> None:
+    assert drawn(Results({"orders": SUMMARIES[0]}, {"gone": GONE}), "csv") == (
+        "name,id,internal,partitions,replication_factor,under_replicated,offline,"
+        "resource,error,message\n"
+        "orders,VtX0mX9HSZ2p1J8mG7qk3A,false,6,3,1,0,,,\n"
+        f",,,,,,,gone,{GONE.name},{GONE.message}\n"
+    )
+    none: Results[str, str] = Results({}, {"gone": GONE})
+    assert drawn(none, "csv") == (f"resource,error,message\ngone,{GONE.name},{GONE.message}\n")
+
+
+def test_csv_of_a_page_is_its_rows() -> None:
+    assert drawn(TopicDescription(TOPIC), "csv").splitlines()[:2] == [
+        "topic,partition,leader,leader_epoch,replicas,isr,offline",
+        'orders,0,1,5,"1,2,3","1,2,3",',
+    ]
+
+
+def test_csv_flattens_objects() -> None:
+    nested = {"topic": {"name": "a", "partitions": 3}, "tags": ["x", "y"], "rest": [{"k": None}]}
+    assert drawn(nested, "csv") == (
+        'topic.name,topic.partitions,tags,rest\na,3,"x,y","[{""k"": null}]"\n'
+    )
+
+
+@given(st.lists(st.tuples(st.text(), st.none() | st.text())))
+def test_any_text_survives_json_yaml_and_csv(pairs: list[tuple[str, str | None]]) -> None:
+    entries = [entry(name, value) for name, value in pairs]
+    wanted = [_spelled(e) for e in entries]
+    for read in (json.loads(drawn(entries, "json")), yaml.safe_load(drawn(entries, "yaml"))):
+        assert [(row["name"], row["value"]) for row in read] == wanted
+    rows = list(csv.DictReader(io.StringIO(drawn(entries, "csv"), newline="")))
+    assert [(row["name"], row["value"]) for row in rows] == [(n, v or "") for n, v in wanted]
+
+
+def _spelled(made: ConfigEntry) -> tuple[str, str | None]:
+    """Name and value, lone surrogates as they are spelled out."""
+    name, value = (
+        text.encode("utf-8", "backslashreplace").decode() if text is not None else None
+        for text in (made.name, made.value)
+    )
+    return name or "", value

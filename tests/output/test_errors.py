@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+import io
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.nouns import Failure
+from kafka_shell.output.errors import draw_failure, draw_note, error_lines, pointed
+from kafka_shell.output.pane import Pane
+from kafka_shell.output.text import width
+
+from .samples import GONE, plain
+
+pytestmark = pytest.mark.quick
+
+LINE = "create-topic orders --partitons 6"
+
+
+def test_the_word_is_pointed_at() -> None:
+    error = UsageError(
+        "unknown option --partitons",
+        hint="did you mean --partitions?",
+        text=LINE,
+        span=(20, 31),
+        usage="create-topic TOPIC... [--partitions N]",
+    )
+    assert plain(error_lines(error)) == (
+        "error: unknown option --partitons\n"
+        "  create-topic orders --partitons 6\n"
+        "                      ^^^^^^^^^^^\n"
+        "hint: did you mean --partitions?\n"
+        "usage: create-topic TOPIC... [--partitions N]"
+    )
+
+
+def test_a_script_is_named() -> None:
+    error = ShellError("no topic gone", hint="list-topics")
+    assert plain(error_lines(error, place="nightly.kafka:12")) == (
+        "nightly.kafka:12: error: no topic gone\nhint: list-topics"
+    )
+
+
+@pytest.mark.parametrize(
+    ("line", "span", "drawn"),
+    [
+        ("topics\tx", (7, 8), "  topics x\n         ^"),
+        ("topic 訂單 x", (6, 8), "  topic 訂單 x\n        ^^^^"),
+        ("topic \x1bx", (6, 7), "  topic \\x1bx\n        ^^^^"),
+        ("topic ", (6, 6), "  topic\n        ^"),
+        ("one\ntwo x\nthree", (8, 9), "  two x\n      ^"),
+        ("topic", (90, 95), "  topic\n       ^"),
+    ],
+)
+def test_tabs_wide_and_control_characters_keep_the_caret_in_place(
+    line: str, span: tuple[int, int], drawn: str
+) -> None:
+    assert plain(pointed(line, span)) == drawn
+
+
+def test_a_ten_megabyte_line_gets_a_window() -> None:
+    line = "x" * 5_000_000 + " retention.ms=7days " + "y" * 5_000_000
+    source, carets = pointed(line, (5_000_014, 5_000_019), 60)
+    assert source.width <= 60
+    assert carets.plain.index("^") == source.plain.index("7days")
+    assert "retention.ms=7days" in source.plain
+
+
+@given(st.text(max_size=300), st.tuples(st.integers(0, 300), st.integers(0, 300)))
+def test_pointing_never_fails_and_fits(line: str, span: tuple[int, int]) -> None:
+    source, carets = pointed(line, span, 50)
+    assert width(source.plain) <= 50
+    assert "^" in carets.plain
+    assert source.plain.isprintable()
+
+
+def test_messages_cannot_draw_on_the_terminal() -> None:
+    assert plain(error_lines(ShellError("a\x1b[2J\nsecond"))) == "error: a\\x1b[2J\n  second"
+
+
+def test_a_failure_and_its_hint() -> None:
+    pane = Pane(io.StringIO())
+    draw_failure(GONE, "orders", pane)
+    draw_failure(Failure("TIMEOUT", "", hint="look: topic orders"), "", pane, place="f:1")
+    draw_note("broker 3 is away", pane)
+    assert isinstance(pane.stream, io.StringIO)
+    assert pane.stream.getvalue() == (
+        "error: orders: UNKNOWN_TOPIC_OR_PARTITION:"
+        " This server does not host this topic-partition.\n"
+        "f:1: error: TIMEOUT\n"
+        "hint: look: topic orders\n"
+        "warning: broker 3 is away\n"
+    )

@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from kafka_shell.nouns import Change, Results
+
+from .samples import GONE, err_of, out_of, outcome, plan, topic, writer
+
+pytestmark = pytest.mark.quick
+
+THREE = plan(
+    Change(topic("a"), "create", after="1 partition"),
+    Change(topic("b"), "alter", "retention.ms", "1", "2"),
+    Change(topic("c"), "delete", before="1 partition", reversible=False),
+    refused=Results({}, {topic("gone"): GONE}),
+)
+
+
+def test_done_on_out_the_rest_on_err() -> None:
+    drawing = writer()
+    drawing.write(outcome(THREE, "done", "failed", "unknown", undo=("delete-topic a",)))
+    assert out_of(drawing) == "created topic a\n"
+    assert err_of(drawing) == (
+        "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
+        "unknown: topic c: it may still happen; look before trying again\n"
+        "1 done, 1 failed, 1 unknown, 1 refused\n"
+        "take it back: delete-topic a\n"
+    )
+
+
+def test_fields_of_one_resource_share_a_line_and_the_fresh_state_follows() -> None:
+    made = plan(
+        Change(topic("b"), "alter", "retention.ms", "1", "2"),
+        Change(topic("b"), "alter", "segment.ms", "1", "2"),
+    )
+    drawing = writer()
+    drawing.write(outcome(made, "done", "done", fresh="fresh"))
+    assert out_of(drawing) == "altered topic b: retention.ms, segment.ms\nfresh\n"
+    assert err_of(drawing) == ""
+
+
+def test_many_are_counted() -> None:
+    made = plan(*(Change(topic(f"t{n}"), "create") for n in range(30)))
+    drawing = writer()
+    drawing.write(outcome(made, *["done"] * 30))
+    assert out_of(drawing) == "done: 30 created\n"
+
+
+def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
+    drawing = writer()
+    drawing.write(outcome(THREE, "planned", "failed", "planned", dry_run=True))
+    assert out_of(drawing).splitlines()[0] == "+ topic a: 1 partition"
+    assert out_of(drawing).splitlines()[-1] == (
+        "3 changes to 3 topics: 1 created, 1 altered, 1 deleted; 1 refused"
+    )
+    assert [line.split(":")[1] for line in err_of(drawing).splitlines()] == [
+        " topic gone",
+        " topic b retention.ms",
+        " nothing was changed",
+    ]
+
+
+def test_json_of_a_change() -> None:
+    drawing = writer("json")
+    drawing.write(outcome(THREE, "done", "failed", "done", undo=("delete-topic a",), fresh=object))
+    data = json.loads(out_of(drawing))
+    assert list(data) == ["changes", "undo", "warnings", "dry_run"]
+    assert data["undo"] == ["delete-topic a"]
+    assert data["changes"][1] == {
+        "resource": "topic b",
+        "verb": "alter",
+        "field": "retention.ms",
+        "before": "1",
+        "after": "2",
+        "status": "failed",
+        "error": "POLICY_VIOLATION",
+        "message": "No.",
+    }
+    assert [(row["resource"], row["status"]) for row in data["changes"]] == [
+        ("topic a", "done"),
+        ("topic b", "failed"),
+        ("topic c", "done"),
+        ("topic gone", "refused"),
+    ]
+    assert "POLICY_VIOLATION" in err_of(drawing)

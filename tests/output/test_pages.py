@@ -1,0 +1,167 @@
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.nouns import (
+    Broker,
+    ClusterMetadata,
+    ConfigSource,
+    ConfigType,
+    Finding,
+    Health,
+    Quorum,
+    QuorumReplica,
+    Severity,
+    TopicDescription,
+)
+from kafka_shell.nouns.sandbox import SandboxReport
+
+from .samples import BROKER, ENTRIES, TOPIC, drawn, entry
+
+pytestmark = pytest.mark.quick
+
+TOPIC_PAGE = """\
+topic orders   3 partitions   replication factor 3   1 offline   2 under-replicated   \
+id VtX0mX9HSZ2p1J8mG7qk3A
+
+PARTITION  LEADER  EPOCH  REPLICAS  ISR    OFFLINE
+        0       1      5  1,2,3     1,2,3  -
+        1       3      5  2,3,1     3,1    -
+        2       -      6  3,1,2     -      3,1,2
+
+CONFIG          VALUE
+cleanup.policy  compact
+"""
+
+
+def test_a_topic() -> None:
+    assert drawn(TopicDescription(TOPIC, ENTRIES[:1])) == TOPIC_PAGE
+
+
+def test_a_filter_leaves_the_partitions_it_left() -> None:
+    shown = TopicDescription(TOPIC, shown=TOPIC.partitions[1:2])
+    lines = drawn(shown).splitlines()
+    assert [line.split() for line in lines[2:]] == [
+        ["PARTITION", "LEADER", "EPOCH", "REPLICAS", "ISR"],
+        ["1", "3", "5", "2,3,1", "3,1"],
+    ]
+
+
+def test_topics_are_parted_by_a_blank_line() -> None:
+    page = TopicDescription(TOPIC, ENTRIES[:1])
+    assert drawn([page, page]) == TOPIC_PAGE + "\n" + TOPIC_PAGE
+
+
+def test_the_summary_flows_on_a_narrow_terminal() -> None:
+    lines = drawn(TopicDescription(TOPIC), width=60).splitlines()
+    assert lines[:2] == [
+        "topic orders   3 partitions   replication factor 3",
+        "  1 offline   2 under-replicated   id VtX0mX9HSZ2p1J8mG7qk3A",
+    ]
+
+
+def test_the_cluster() -> None:
+    brokers = (
+        Broker(1, "kafka-1", 9092, "a", False, "4.3"),
+        Broker(2, "kafka-2", 9092, "b", True, "4.3"),
+    )
+    assert drawn(ClusterMetadata("5L6g", 2, brokers, 41, 2, 3120)) == (
+        "cluster 5L6g   controller 2   2 brokers   41 topics (2 internal)   3,120 partitions\n"
+        "\n"
+        "BROKER  HOST     PORT  RACK  VERSION  ROLE\n"
+        "     1  kafka-1  9092  a     4.3      -\n"
+        "     2  kafka-2  9092  b     4.3      controller\n"
+    )
+
+
+def test_a_cluster_without_controller_says_so() -> None:
+    assert "no controller" in drawn(ClusterMetadata("5L6g", None, (), 0, 0, 0))
+
+
+def test_the_quorum() -> None:
+    replicas = (QuorumReplica(2, "leader", 100, 0), QuorumReplica(1, "voter", 97, 3))
+    assert drawn(Quorum(2, 17, 100, replicas)) == (
+        "metadata quorum   leader 2   epoch 17   high watermark 100\n"
+        "\n"
+        "ID  ROLE    LOG-END-OFFSET  LAG\n"
+        " 2  leader             100    0\n"
+        " 1  voter               97    3\n"
+    )
+
+
+def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
+    findings = (
+        Finding(Severity.NOTE, "off-preferred", "leaders are off their preferred replica", 2),
+        Finding(
+            Severity.CRITICAL,
+            "offline-partitions",
+            "partitions have no leader",
+            12,
+            ("orders-2", "orders-3"),
+            "describe-topic --unavailable-partitions",
+        ),
+    )
+    assert drawn(Health("5L6g", 3, 41, 312, findings)) == (
+        "not healthy: 1 critical   cluster 5L6g: 3 brokers, 41 topics, 312 partitions\n"
+        "\n"
+        "CRITICAL      12  partitions have no leader\n"
+        "                  orders-2, orders-3 and 10 more\n"
+        "                  describe-topic --unavailable-partitions\n"
+        "\n"
+        "NOTE           2  leaders are off their preferred replica\n"
+    )
+
+
+def test_health_is_friendly_when_all_is_well() -> None:
+    assert drawn(Health("5L6g", 1, 2, 3, ())) == (
+        "all is well   cluster 5L6g: 1 broker, 2 topics, 3 partitions\n"
+    )
+
+
+def test_configs_of_one_resource() -> None:
+    assert drawn(ENTRIES) == (
+        "KEY             VALUE    SOURCE\n"
+        "cleanup.policy  compact  Dynamic topic *\n"
+        "retention.ms    7d       Default\n"
+        "segment.bytes   1GiB     Static broker\n"
+    )
+
+
+def test_configs_of_several_resources_have_headings_marks_and_documentation() -> None:
+    secret = entry("ssl.key.password", None, ConfigSource.STATIC_BROKER, BROKER, sensitive=True)
+    fixed = entry("node.id", "1", ConfigSource.STATIC_BROKER, BROKER, read_only=True)
+    told = entry(
+        "x.list", "", resource=BROKER, type=ConfigType.LIST, documentation="What it is.\n\nMore."
+    )
+    unset = entry("y", None, resource=BROKER)
+    assert drawn([ENTRIES[0], secret, fixed, told, unset]) == (
+        "topic orders\n"
+        "KEY             VALUE    SOURCE\n"
+        "cleanup.policy  compact  Dynamic topic *\n"
+        "\n"
+        "broker 1\n"
+        "KEY               VALUE        SOURCE         NOTE\n"
+        "ssl.key.password  (sensitive)  Static broker  -\n"
+        "node.id           1            Static broker  read-only\n"
+        'x.list            ""           Default        -\n'
+        "    What it is.\n"
+        "\n"
+        "    More.\n"
+        "y                 -            Default        -\n"
+    )
+
+
+def test_configs_are_stacked_where_keys_leave_no_room() -> None:
+    long = entry("follower.replication.throttled.replicas", "0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2")
+    assert drawn([long], width=50) == (
+        "KEY\n"
+        "    VALUE                            SOURCE\n"
+        "follower.replication.throttled.replicas\n"
+        "    0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2  Default\n"
+    )
+
+
+def test_facts_leave_out_what_is_empty() -> None:
+    assert drawn(SandboxReport("up", "/s", kafka_version="4.3.1", brokers=1)) == (
+        "state          up\nfolder         /s\nkafka-version  4.3.1\nbrokers        1\n"
+    )

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import io
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.output.pane import Pane, PipeClosed
+from kafka_shell.output.text import text
+from kafka_shell.output.theme import load
+
+pytestmark = pytest.mark.quick
+
+
+def test_colours_are_around_the_words_and_only_when_wanted() -> None:
+    stream = io.StringIO()
+    Pane(stream, theme=load("midnight"), depth=16777216).line(text("a", "good") + " b")
+    Pane(stream, theme=load("midnight"), depth=0).line(text("a", "good") + " b")
+    assert stream.getvalue() == "\x1b[38;2;127;216;143ma\x1b[0m b\na b\n"
+
+
+def test_trailing_spaces_go() -> None:
+    stream = io.StringIO()
+    Pane(stream).line(text("a  ") + "  ")
+    assert stream.getvalue() == "a\n"
+
+
+def test_a_stream_that_is_no_unicode_gets_what_it_takes() -> None:
+    raw = io.BytesIO()
+    stream = io.TextIOWrapper(raw, encoding="ascii")
+    Pane(stream).line(text("größer…"))
+    assert raw.getvalue() == b"gr\\xf6\\xdfer...\n"
+
+
+def test_something_is_hidden_before_anything_is_written() -> None:
+    stream, calls = io.StringIO(), []
+    pane = Pane(stream, before=lambda: calls.append(stream.getvalue()))
+    pane.line(text("a"))
+    pane.line(text("b"))
+    assert calls == ["", "a\n"]
+
+
+def test_a_closed_pipe_is_a_signal_and_later_writes_are_quiet() -> None:
+    reading, writing = os.pipe()
+    os.close(reading)
+    with open(writing, "w") as stream:  # noqa: PTH123 - a descriptor
+        pane = Pane(stream)
+        with pytest.raises(PipeClosed):
+            pane.line(text("a"))
+        pane.line(text("b"))
+
+
+def test_a_reader_that_stops_early_ends_nothing_badly(tmp_path: Path) -> None:
+    program = tmp_path / "rows.py"
+    program.write_text(
+        "import sys\n"
+        "from kafka_shell.output.writer import PipeClosed, Writer\n"
+        "try:\n"
+        "    Writer(sys.stdout, sys.stderr).write(str(n) for n in range(10**6))\n"
+        "except PipeClosed:\n"
+        "    sys.exit(0)\n"
+    )
+    root = Path(__file__).parent.parent.parent
+    ended = subprocess.run(
+        f"{sys.executable} {program} | head -n 2; echo ${{PIPESTATUS[0]}}",
+        shell=True,
+        executable="/bin/bash",
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONPATH": str(root)},
+        check=True,
+        timeout=60,
+    )
+    assert (ended.stdout, ended.stderr) == ("0\n1\n0\n", "")

@@ -1,0 +1,123 @@
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.nouns import Change, Resource, Results
+from kafka_shell.output.plans import draw_plan, plan_lines
+
+from .samples import GONE, Tty, err_of, out_of, plain, plan, topic, writer
+
+pytestmark = pytest.mark.quick
+
+
+def lines(*changes: Change) -> str:
+    """The lines of the changes, without the closing one."""
+    return "\n".join(plain(plan_lines(plan(*changes))).split("\n")[:-1])
+
+
+def test_a_default_that_is_overridden_says_what_held_and_whose_it_was() -> None:
+    change = Change(
+        topic("orders"), "alter", "retention.ms", None, "86400000",
+        effective="604800000", source="Default config",
+    )  # fmt: skip
+    assert lines(change) == "topic orders\n  retention.ms: 7d -> 1d (was default config)"
+
+
+def test_an_override_is_replaced_removed_or_new() -> None:
+    orders = topic("orders")
+    assert lines(
+        Change(orders, "alter", "cleanup.policy", "compact", "compact,delete"),
+        Change(orders, "alter", "segment.ms", "3600000", None),
+        Change(orders, "alter", "follower.replication.throttled.replicas", None, "*"),
+    ) == (
+        "topic orders\n"
+        "    cleanup.policy: compact -> compact,delete\n"
+        "  - segment.ms: 1h -> (removed)\n"
+        "  + follower.replication.throttled.replicas: *"
+    )
+
+
+def test_whole_resources_come_and_go() -> None:
+    assert lines(
+        Change(topic("new"), "create", after="6 partitions"),
+        Change(topic("old"), "delete", before="12 partitions", note="id x", reversible=False),
+    ) == (
+        "+ topic new: 6 partitions\n"
+        "- topic old: 12 partitions (id x) (cannot be taken back)"
+    )  # fmt: skip
+
+
+def test_a_sensitive_change_shows_its_note_alone() -> None:
+    broker = Resource("broker", "1")
+    change = Change(broker, "alter", "ssl.key.password", note="not shown", reversible=False)
+    assert lines(change) == "broker 1\n  ssl.key.password (not shown) (cannot be taken back)"
+
+
+def test_empty_strings_are_seen() -> None:
+    change = Change(topic("orders"), "alter", "cleanup.policy", "delete", "")
+    assert lines(change) == 'topic orders\n  cleanup.policy: delete -> ""'
+
+
+def test_the_rest_of_a_plan() -> None:
+    made = plan(
+        Change(topic("a"), "create", after="1 partition"),
+        Change(Resource("broker", "1"), "alter", "x", "1", "2"),
+        warnings=("broker 3 is away",),
+        refused=Results({}, {topic("gone"): GONE}),
+    )
+    drawing = writer()
+    draw_plan(made, ("delete-topic a", "alter-configs --broker-id 1 x=1"), drawing)
+    assert out_of(drawing) == ""
+    assert err_of(drawing) == (
+        "+ topic a: 1 partition\n"
+        "broker 1\n"
+        "  x: 1 -> 2\n"
+        "error: topic gone: UNKNOWN_TOPIC_OR_PARTITION:"
+        " This server does not host this topic-partition.\n"
+        "warning: broker 3 is away\n"
+        "2 changes to 1 topic, 1 broker: 1 created, 1 altered; 1 refused\n"
+        "take it back: delete-topic a\n"
+        "take it back: alter-configs --broker-id 1 x=1\n"
+    )
+
+
+def test_nothing_to_change() -> None:
+    assert plain(plan_lines(plan())) == "nothing to change"
+
+
+def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:
+    made = plan(*(Change(topic(f"t{n}"), "create", after="1 partition") for n in range(300)))
+    drawing = writer()
+    draw_plan(made, (), drawing, pane=drawing.out)
+    assert out_of(drawing).count("\n") == 301
+    drawing = writer(tty=True)
+    draw_plan(made, (), drawing, pane=drawing.out)
+    assert out_of(drawing).splitlines()[39:] == [
+        "+ topic t39: 1 partition",
+        "... and 260 topics (260 created)",
+        "300 changes to 300 topics: 300 created",
+    ]
+
+
+def test_a_long_change_of_one_resource_is_counted_too() -> None:
+    made = plan(*(Change(topic("t"), "alter", f"k{n}", "a", "b") for n in range(100)))
+    drawn = plain(plan_lines(made, limit=40)).split("\n")
+    assert len(drawn) == 42
+    assert drawn[-2] == "... in all 1 topic (100 altered)"
+
+
+def test_long_lines_hang_on_a_narrow_terminal() -> None:
+    change = Change(topic("old"), "delete", before="12 partitions", reversible=False)
+    assert plain(plan_lines(plan(change), room=40)).split("\n")[:2] == [
+        "- topic old: 12 partitions (cannot be",
+        "      taken back)",
+    ]
+
+
+def test_signs_stay_without_colour_and_colours_have_signs() -> None:
+    from kafka_shell.output.theme import load
+    from kafka_shell.output.writer import Writer
+
+    drawing = Writer(Tty(), Tty(), theme=load("midnight"), colour=True, depth=256)
+    draw_plan(plan(Change(topic("new"), "create", after="x")), (), drawing)
+    assert "\x1b[38;5;114m+\x1b[0m " in err_of(drawing)

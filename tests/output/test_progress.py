@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+import io
+import time
+
+import pytest
+
+from kafka_shell.output import progress as progress_module
+from kafka_shell.output.progress import Progress
+
+from .samples import Tty
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture(autouse=True)
+def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "DELAY", 0)
+
+
+def test_a_bar_is_drawn_and_erased() -> None:
+    err = Tty()
+    with Progress(err) as report:
+        report("reading topics", 0, 4)
+        time.sleep(0.15)
+        report("reading topics", 1, 4)
+        assert "reading topics:  25%" in err.getvalue()
+    assert err.getvalue().endswith("\r")
+    assert "\n" not in err.getvalue()
+
+
+def test_a_task_ends_when_it_is_done() -> None:
+    err = Tty()
+    report = Progress(err)
+    report("a", 1, 2)
+    report("a", 2, 2)
+    length = len(err.getvalue())
+    report.clear()
+    report.close()
+    assert len(err.getvalue()) == length
+
+
+def test_clear_hides_a_bar() -> None:
+    err = Tty()
+    report = Progress(err)
+    report("a", 1, None)
+    report.clear()
+    assert err.getvalue().endswith("\r")
+    report.close()
+
+
+def test_a_file_gets_nothing_from_quick_work() -> None:
+    err = io.StringIO()
+    with Progress(err) as report:
+        for done in range(5):
+            report("a", done, 4)
+    assert err.getvalue() == ""
+
+
+def test_a_file_gets_a_line_now_and_then_from_slow_work(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress_module, "LOG_EVERY", 0.0)
+    err = io.StringIO()
+    with Progress(err) as report:
+        report("a\x1b", 1, 4)
+        report("b", 2, None)
+    assert err.getvalue() == "a\\x1b: 1 of 4\nb: 2\n"

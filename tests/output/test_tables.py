@@ -1,0 +1,95 @@
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.nouns import Secret
+from kafka_shell.output.tables import Column, draw_table, lay_out
+from kafka_shell.output.text import width
+
+from .samples import plain
+
+pytestmark = pytest.mark.quick
+
+NAME = Column("NAME", lambda row: row[0])
+COUNT = Column("COUNT", lambda row: row[1], "right")
+NOTE = Column("NOTE", lambda row: row[2])
+COLUMNS = (NAME, COUNT, NOTE)
+
+cells = st.text(st.characters(codec="utf-8"), max_size=30)
+rows = st.lists(st.tuples(cells, st.none() | st.integers(), st.none() | cells), min_size=1)
+
+
+def test_columns_are_aligned_and_nothing_is_a_dash() -> None:
+    table = plain(draw_table(COLUMNS, [("orders", 6, None), ("訂單", 12, "big"), ("", None, "x")]))
+    assert table == (
+        "NAME    COUNT  NOTE\n"
+        "orders      6  -\n"
+        "訂單       12  big\n"
+        "-           -  x"
+    )  # fmt: skip
+
+
+def test_columns_that_are_empty_in_every_row_are_left_out() -> None:
+    assert plain(draw_table(COLUMNS, [("a", None, None), ("b", None, "")])) == "NAME\na\nb"
+
+
+def test_no_rows_are_no_table() -> None:
+    assert plain(draw_table(COLUMNS, [])) == ""
+
+
+def test_names_cannot_draw_on_the_terminal() -> None:
+    assert plain(draw_table([NAME], [("a\x1b[2Jb\nc",)])) == "NAME\n" + r"a\x1b[2Jb\nc"
+
+
+def test_a_narrow_terminal_cuts_the_last_text_column() -> None:
+    table = plain(draw_table(COLUMNS, [("orders", 6, "a note that is long")], width=26))
+    assert table == "NAME    COUNT  NOTE\norders      6  a note tha…"
+
+
+def test_a_pipe_is_never_cut() -> None:
+    assert "z" * 500 in plain(draw_table(COLUMNS, [("orders", 6, "z" * 500)], width=None))
+
+
+def test_a_column_may_wrap_instead() -> None:
+    wrapping = Column("VALUE", lambda row: row[1], give="wrap")
+    last = Column("SOURCE", lambda row: row[2])
+    table = plain(draw_table((NAME, wrapping, last), [("k", "aaa,bbb,ccc,ddd", "here")], width=20))
+    assert table == "NAME  VALUE     SOURCE\nk     aaa,bbb,  here\n      ccc,ddd"
+
+
+def test_a_secret_is_not_drawn() -> None:
+    with pytest.raises(TypeError, match="Secret"):
+        list(draw_table([NAME], [(Secret("hunter2"),)]))
+
+
+@given(rows)
+def test_every_row_has_its_columns_in_the_same_places(values: list[Any]) -> None:
+    layout = lay_out(COLUMNS, values)
+    lines = [layout.heading(), *(line for row in values for line in layout.row(row))]
+    assert len(lines) == len(values) + 1
+    assert {line.width for line in lines} == {layout.width}
+    edge = 0
+    for cells_wide in layout.widths[:-1]:
+        edge += cells_wide
+        assert all(_gap_at(line.plain, edge) for line in lines)
+        edge += 2
+
+
+@given(rows, st.integers(60, 100))
+def test_a_table_that_can_give_way_fits(values: list[Any], room: int) -> None:
+    short = [(name[:4], (count or 0) % 1000, note) for name, count, note in values]
+    assert all(line.width <= room for line in draw_table(COLUMNS, short, width=room))
+
+
+def _gap_at(line: str, cell: int) -> bool:
+    """Whether the two cells there are spaces."""
+    used = 0
+    for index, char in enumerate(line):
+        if used == cell:
+            return line[index : index + 2] == "  "
+        used += width(char)
+    return False

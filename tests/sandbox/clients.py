@@ -1,0 +1,25 @@
+"""Small kafka-python clients for these tests."""
+
+from __future__ import annotations
+
+from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
+
+from kafka_shell.sandbox import Sandbox
+
+
+def admin(sandbox: Sandbox, **settings: object) -> KafkaAdminClient:
+    """An admin client, of the first listener unless told otherwise."""
+    return KafkaAdminClient(**{"bootstrap_servers": sandbox.bootstrap} | settings)
+
+
+def loggers(client: KafkaAdminClient, broker: str = "1") -> dict[str, str]:
+    """The broker's loggers and their levels (DescribeConfigs of resource type 8)."""
+    resource = ConfigResource(ConfigResourceType.BROKER_LOGGER, broker)
+    found = client.describe_configs([resource], config_filter="all")["broker_logger"][broker]
+    return {name: config["value"] for name, config in found.items()}
+
+
+def set_logger(client: KafkaAdminClient, name: str, level: str, broker: str = "1") -> None:
+    """Alter one of the broker's loggers (IncrementalAlterConfigs of resource type 8)."""
+    resource = ConfigResource(ConfigResourceType.BROKER_LOGGER, broker, {name: level})
+    assert client.alter_configs([resource], incremental=True) == {"broker_logger": {broker: "OK"}}

@@ -1,0 +1,256 @@
+"""A sandbox's life: start, stop, crash, start again, wipe; and what refuses to start."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import psutil
+import pytest
+from kafka.admin import NewTopic
+
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox import (
+    Sandbox,
+    SandboxOptions,
+    attach,
+    in_use_by_others,
+    leave,
+    start,
+    status,
+    stop,
+    wipe,
+)
+from kafka_shell.sandbox.state import state_file
+from tests.sandbox.clients import admin
+
+START = """
+import sys
+from pathlib import Path
+from kafka_shell.sandbox import SandboxOptions, start
+print(start(SandboxOptions(Path(sys.argv[1]), port=0)).brokers[0].pid)
+"""
+
+USE = """
+import sys
+from pathlib import Path
+from kafka_shell.sandbox import attach, leave
+attachment = attach(Path(sys.argv[1]))
+print("attached", flush=True)
+sys.stdin.readline()
+print(leave(attachment))
+"""
+
+
+def python(program: str, folder: Path) -> subprocess.Popen[str]:
+    """Another process that uses the sandbox."""
+    return subprocess.Popen(
+        [sys.executable, "-c", program, str(folder)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        cwd=Path(__file__).parents[2],
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    folder = tmp_path_factory.mktemp("life")
+    yield folder
+    wipe(folder)
+
+
+@pytest.fixture
+def mine(folder: Path) -> Sandbox:
+    """A sandbox that tests of this module may harm; it is up."""
+    return start(SandboxOptions(folder, port=0))
+
+
+def exists(pid: int) -> bool:
+    """Whether the process lives; one that only waits for its parent to notice does not."""
+    try:
+        return psutil.Process(pid).status() != psutil.STATUS_ZOMBIE
+    except psutil.NoSuchProcess:
+        return False
+
+
+def kill(sandbox: Sandbox) -> None:
+    process = psutil.Process(sandbox.brokers[0].pid)
+    process.kill()
+    process.wait(10)
+
+
+def test_data_survive_a_stop(mine: Sandbox) -> None:
+    with admin(mine) as client:
+        client.create_topics([NewTopic("kept", 1, 1)])
+    stopped = stop(mine.folder)
+    assert not stopped.running
+    assert status(mine.folder) == stopped
+    assert "shut down completely" in mine.brokers[0].log.read_text()
+    with admin(start(mine.options)) as client:
+        assert "kept" in client.list_topics()
+
+
+def test_a_killed_broker_is_noticed_and_started_again(mine: Sandbox) -> None:
+    kill(mine)
+    found = status(mine.folder)
+    assert found is not None
+    assert not found.running
+    assert start(mine.options).running
+
+
+def test_a_pid_that_another_process_took_is_stale(mine: Sandbox) -> None:
+    stop(mine.folder)
+    state = json.loads(state_file(mine.folder).read_text())
+    state["brokers"][0]["pid"] = os.getpid()
+    state_file(mine.folder).write_text(json.dumps(state))
+    found = status(mine.folder)
+    assert found is not None
+    assert not found.running
+    assert not stop(mine.folder).running
+
+
+def test_it_outlives_the_process_that_started_it(mine: Sandbox) -> None:
+    stop(mine.folder)
+    starters = [python(START, mine.folder) for _ in range(2)]
+    pids = {int(starter.communicate(timeout=60)[0]) for starter in starters}
+    found = status(mine.folder)
+    assert found is not None
+    assert pids == {found.brokers[0].pid}
+    stop(mine.folder)
+    assert not exists(pids.pop())
+
+
+def test_the_last_to_leave_stops_it(mine: Sandbox) -> None:
+    other = python(USE, mine.folder)
+    assert other.stdout is not None
+    assert other.stdout.readline() == "attached\n"
+    assert in_use_by_others(mine.folder)
+    with attach(mine.folder) as attachment:
+        assert in_use_by_others(mine.folder, attachment)
+        assert not leave(attachment)
+        assert start(mine.options) == mine
+    assert other.communicate("\n", timeout=60)[0] == "True\n"
+    assert not in_use_by_others(mine.folder)
+    found = status(mine.folder)
+    assert found is not None
+    assert not found.running
+
+
+def test_a_shell_that_dies_uses_nothing(mine: Sandbox) -> None:
+    other = python(USE, mine.folder)
+    assert other.stdout is not None
+    assert other.stdout.readline() == "attached\n"
+    other.send_signal(signal.SIGKILL)
+    other.communicate()
+    with attach(mine.folder) as attachment:
+        assert not in_use_by_others(mine.folder, attachment)
+
+
+def test_a_broker_that_cannot_start_says_why(mine: Sandbox) -> None:
+    stop(mine.folder)
+    identity = mine.brokers[0].folder / "data-b" / "meta.properties"
+    text = identity.read_text()
+    identity.write_text(text.replace(mine.cluster_id, "another-cluster"))
+    try:
+        with pytest.raises(ShellError, match="another-cluster") as refused:
+            start(mine.options)
+    finally:
+        identity.write_text(text)
+    assert str(mine.brokers[0].log) in refused.value.hint
+    found = status(mine.folder)
+    assert found is not None
+    assert not found.running
+
+
+@pytest.mark.quick
+def test_a_port_in_use_is_named_at_once(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        port = other.getsockname()[1]
+        with pytest.raises(ShellError, match=f"Port {port} ") as refused:
+            start(SandboxOptions(tmp_path, port=port))
+    assert "--port" in refused.value.hint
+    assert status(tmp_path) is None
+
+
+def test_wipe_deletes_the_sandbox_and_nothing_else(mine: Sandbox) -> None:
+    pid = mine.brokers[0].pid
+    assert pid is not None
+    notes = mine.folder / "notes.txt"
+    notes.touch()
+    try:
+        wipe(mine.folder)
+        assert not exists(pid)
+        assert status(mine.folder) is None
+        assert {path.name for path in mine.folder.iterdir()} <= {"lock", "users", "notes.txt"}
+    finally:
+        notes.unlink()
+
+
+def test_wipe_needs_no_readable_state(mine: Sandbox) -> None:
+    pid = mine.brokers[0].pid
+    assert pid is not None
+    state_file(mine.folder).write_text("{")
+    with pytest.raises(ShellError, match="is not JSON") as refused:
+        status(mine.folder)
+    assert "wipe" in refused.value.hint
+    wipe(mine.folder)
+    assert not exists(pid)
+
+
+@pytest.mark.quick
+def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "clients").mkdir()
+    with pytest.raises(ShellError, match=r"no sandbox and not empty: it holds clients"):
+        start(SandboxOptions(tmp_path, port=0))
+    wipe(tmp_path)
+    assert (tmp_path / "clients").is_dir()
+
+
+def test_what_an_interrupted_start_left_is_made_anew(mine: Sandbox) -> None:
+    wipe(mine.folder)
+    starter = python(START, mine.folder)
+    formatting = mine.brokers[0].folder / "format.args"
+    while not formatting.exists():
+        assert starter.poll() is None
+    starter.send_signal(signal.SIGKILL)
+    starter.communicate()
+    assert status(mine.folder) is None
+    assert start(SandboxOptions(mine.folder, port=0)).running
+
+
+def test_a_folder_has_many_names(mine: Sandbox, tmp_path: Path) -> None:
+    other_name = tmp_path / "link"
+    other_name.symlink_to(mine.folder)
+    assert start(SandboxOptions(other_name, port=0)) == mine
+    assert status(other_name) == mine
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("options", "complaint"),
+    [
+        ({"brokers": 0}, "at least one"),
+        ({"brokers": 3, "secure": True}, "one broker, not 3"),
+        ({"kafka_version": "2.8"}, r"Kafka 2\.8"),
+        ({"port": 70000}, "70000"),
+        ({"port": 65535, "secure": True}, "65535"),
+    ],
+)
+def test_what_no_sandbox_can_be(tmp_path: Path, options: dict[str, object], complaint: str) -> None:
+    with pytest.raises(ShellError, match=complaint):
+        start(SandboxOptions(tmp_path / "new", **{"port": 0} | options))
+
+
+@pytest.mark.quick
+def test_there_is_nothing_to_stop(tmp_path: Path) -> None:
+    with pytest.raises(ShellError, match="no sandbox"):
+        stop(tmp_path)
+    wipe(tmp_path / "nowhere")
+    assert not in_use_by_others(tmp_path / "nowhere")

@@ -1,0 +1,110 @@
+"""What every test relies on: the shared sandboxes serve, log to their file, and have loggers."""
+
+from __future__ import annotations
+
+import stat
+
+import psutil
+import pytest
+from kafka.admin import (
+    ACLFilter,
+    ACLOperation,
+    ACLPermissionType,
+    ResourcePattern,
+    ResourceType,
+)
+from kafka.errors import NoError
+
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox import Sandbox, SandboxOptions, start, status
+from tests.jvm_tools import run_tool
+from tests.sandbox.clients import admin, loggers, set_logger
+
+
+@pytest.mark.quick
+def test_it_serves_on_loopback_only(sandbox: Sandbox) -> None:
+    with admin(sandbox) as client:
+        cluster = client.describe_cluster()
+    assert cluster["cluster_id"] == sandbox.cluster_id
+    assert [broker["rack"] for broker in cluster["brokers"]] == ["rack-a"]
+    listening = psutil.Process(sandbox.brokers[0].pid).net_connections("tcp")
+    addresses = {c.laddr.ip for c in listening if c.status == psutil.CONN_LISTEN}
+    assert {address.removeprefix("::ffff:") for address in addresses} == {"127.0.0.1"}
+
+
+@pytest.mark.quick
+def test_starting_it_again_returns_the_same(sandbox: Sandbox) -> None:
+    assert start(sandbox.options) == sandbox
+    assert start(SandboxOptions(sandbox.folder, port=0)) == sandbox
+    assert status(sandbox.folder) == sandbox
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("other", "difference"),
+    [
+        ({"brokers": 3}, "brokers: 1, not 3"),
+        ({"kafka_version": "3.9"}, "Kafka 4.3.1, not 3.9.2"),
+        ({"secure": True}, "secure: no, not yes"),
+        ({"port": 1}, "not 1"),
+    ],
+)
+def test_other_options_are_refused(
+    sandbox: Sandbox, other: dict[str, object], difference: str
+) -> None:
+    with pytest.raises(ShellError, match=difference) as refused:
+        start(SandboxOptions(sandbox.folder, **{"port": 0} | other))
+    assert "`sandbox stop`" in refused.value.hint or "`sandbox wipe`" in refused.value.hint
+
+
+@pytest.mark.quick
+def test_files_are_private(sandbox: Sandbox) -> None:
+    assert stat.S_IMODE(sandbox.brokers[0].folder.stat().st_mode) == 0o700
+    for path in (sandbox.brokers[0].log, sandbox.brokers[0].java_arguments):
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+@pytest.mark.quick
+def test_acls_and_two_log_dirs_can_be_tried(sandbox: Sandbox) -> None:
+    with admin(sandbox) as client:
+        [broker] = client.describe_log_dirs()
+        assert len(broker["log_dirs"]) == 2
+        nothing = ResourcePattern(ResourceType.TOPIC, "no-such-topic")
+        everything = ACLFilter(None, None, ACLOperation.ANY, ACLPermissionType.ANY, nothing)
+        assert client.describe_acls(everything) == ([], NoError)
+
+
+def check_loggers(sandbox: Sandbox) -> None:
+    """Loggers are listed, one is altered and what it logs from then on is in the log file."""
+    name = "kafka.request.logger"
+    with admin(sandbox) as client:
+        assert loggers(client)["root"] == "INFO"
+        assert "DEBUG" not in sandbox.brokers[0].log.read_text()
+        set_logger(client, name, "DEBUG")
+        try:
+            assert loggers(client)[name] == "DEBUG"
+        finally:
+            set_logger(client, name, "INFO")
+        assert loggers(client)[name] == "INFO"
+    assert f"({name})" in sandbox.brokers[0].log.read_text()
+
+
+@pytest.mark.quick
+def test_loggers_are_listed_and_altered(sandbox: Sandbox) -> None:
+    check_loggers(sandbox)
+
+
+def test_loggers_of_kafka_3_are_listed_and_altered(old_sandbox: Sandbox) -> None:
+    check_loggers(old_sandbox)
+
+
+def test_kafka_3_has_no_newer_features(old_sandbox: Sandbox) -> None:
+    with admin(old_sandbox) as client:
+        assert "share.version" not in client.describe_features()
+
+
+def test_kafkas_own_tools_run(sandbox: Sandbox) -> None:
+    done = run_tool(
+        "org.apache.kafka.tools.TopicCommand", "--bootstrap-server", sandbox.bootstrap, "--list"
+    )
+    assert (done.returncode, done.stderr) == (0, "")

@@ -1,0 +1,224 @@
+"""One-shots on a real broker: standard output, standard error and exit status are a promise."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+import yaml
+
+from kafka_shell.sandbox import Sandbox
+
+from .program import Program
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def topic(kafka: Program) -> Iterator[str]:
+    name = f"oneshot.{uuid.uuid4().hex[:8]}"
+    kafka.ok("create-topic", name, "--partitions", "3")
+    yield name
+    kafka("delete-topic", name, "--yes", "--if-exists")
+
+
+@pytest.mark.parametrize(
+    "spelling",
+    [("list-topics",), ("--list-topics",), ("topics",), ("--list-topics", "--exclude-internal")],
+    ids=" ".join,
+)
+def test_every_spelling_of_list_topics_prints_bare_names(
+    kafka: Program, topic: str, spelling: tuple[str, ...]
+) -> None:
+    run = kafka.ok(*spelling)
+    assert topic in run.lines, str(run)
+    assert run.stderr == ""
+
+
+def test_the_command_may_stand_before_or_after_the_broker(kafka: Program, topic: str) -> None:
+    bare = Program(kafka.home)
+    for argv in (
+        ("--list-topics", "--broker", kafka.broker),
+        ("--broker", kafka.broker, "--list-topics"),
+        ("--bootstrap-server", kafka.broker, "list-topics", topic),
+        ("topics", "--broker=" + kafka.broker),
+    ):
+        assert topic in bare.ok(*argv).lines
+
+
+def test_describe_topic_means_the_same_in_every_spelling(kafka: Program, topic: str) -> None:
+    expected = kafka.ok("describe-topic", topic).stdout
+    assert topic in expected
+    assert kafka.ok("--describe-topic", "--topic", topic).stdout == expected
+    assert kafka.ok("topic", topic).stdout == expected
+    assert kafka.ok(stdin=f"describe-topic {topic}\n").stdout == expected
+
+
+def test_json_yaml_and_csv_have_the_nouns_field_names(kafka: Program, topic: str) -> None:
+    (row,) = kafka.ok("list-topics", topic, "--output", "json").json
+    assert row["name"] == topic
+    assert row["partitions"] == 3
+    assert row["internal"] is False
+    (same,) = yaml.safe_load(kafka.ok("list-topics", topic, "--output", "yaml").stdout)
+    assert same == row
+    (flat,) = csv.DictReader(io.StringIO(kafka.ok("topics", topic, "--output", "csv").stdout))
+    assert flat["name"] == topic
+    assert flat["partitions"] == "3"
+
+
+def test_a_list_that_finds_nothing_is_no_failure(kafka: Program) -> None:
+    run = kafka.ok("list-topics", "no-such-*")
+    assert run.stdout == ""
+
+
+@pytest.mark.parametrize("pattern", ["{0}*", "/{0}.*/", "other,{0}x"], ids=["glob", "regex", "list"])
+def test_selectors_take_dots_for_dots(kafka: Program, topic: str, pattern: str) -> None:
+    pattern = pattern.replace("{0}x", topic).format(topic[:-1].replace(".", r"\.")
+        if pattern.startswith("/") else topic[:-1])  # fmt: skip
+    assert topic in kafka.ok("list-topics", pattern).lines
+    assert kafka.ok("list-topics", topic.replace(".", "_")).lines == []
+
+
+def test_a_missing_topic_is_a_failure_of_that_item_alone(kafka: Program, topic: str) -> None:
+    run = kafka("describe-topic", topic, "no-such-topic")
+    assert run.status == 1, str(run)
+    assert topic in run.stdout
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in run.stderr
+    assert "no-such-topic" in run.stderr
+    rows = kafka("describe-topic", topic, "no-such-topic", "--output", "json").json
+    assert [row.get("error") for row in rows] == [None, "UNKNOWN_TOPIC_OR_PARTITION"]
+
+
+def test_a_wrong_line_is_status_2_and_points_at_the_word(kafka: Program) -> None:
+    run = kafka("list-topics", "--exlude-internal")
+    assert run.status == 2, str(run)
+    assert run.stdout == ""
+    assert "--exclude-internal" in run.stderr, "the near miss is named"
+    assert "^^^^" in run.stderr
+    assert "usage: list-topics" in run.stderr
+
+
+def test_a_wrong_value_is_refused_before_anything_is_sent(kafka: Program, topic: str) -> None:
+    run = kafka("alter-configs", topic, "retention.ms=7 weeks")
+    assert run.status == 1, str(run)
+    assert "retention.ms wants" in run.stderr
+    assert "^^^" in run.stderr
+    assert kafka.ok("configs", topic, "--output", "json").json == []
+
+
+def test_units_are_turned_and_the_fresh_state_is_shown(kafka: Program, topic: str) -> None:
+    run = kafka.ok("alter-configs", topic, "retention.ms=3d", "segment.bytes=512MiB")
+    assert "take it back: alter-configs" in run.stdout + run.stderr
+    assert "3d" in run.stdout
+    rows = kafka.ok("configs", topic, "--output", "json").json
+    assert {row["name"]: row["value"] for row in rows} == {
+        "retention.ms": "259200000",
+        "segment.bytes": "536870912",
+    }
+
+
+def test_an_alteration_is_json_for_programs(kafka: Program, topic: str) -> None:
+    change = kafka.ok("alter-configs", topic, "retention.ms=1h", "--output", "json").json
+    assert change["changes"] == [
+        {
+            "resource": f"topic {topic}",
+            "field": "retention.ms",
+            "before": None,
+            "after": "3600000",
+            "status": "done",
+            "error": None,
+        }
+    ]
+
+
+def test_a_dry_run_is_the_result_and_changes_nothing(kafka: Program, topic: str) -> None:
+    run = kafka.ok("alter-configs", topic, "retention.ms=3d", "--dry-run")
+    assert "retention.ms: 7d -> 3d" in run.stdout, "the plan of a dry run goes to stdout"
+    assert kafka.ok("configs", topic, "--output", "json").json == []
+
+
+def test_a_destroying_command_without_a_terminal_wants_yes(kafka: Program, topic: str) -> None:
+    run = kafka("delete-topic", topic)
+    assert run.status == 2, str(run)
+    assert "--yes" in run.stderr
+    assert topic in kafka.ok("list-topics").lines, "nothing was deleted"
+    kafka.ok("delete-topic", topic, "--yes")
+    assert topic not in kafka.ok("list-topics").lines
+
+
+def test_the_journal_tells_how_to_take_a_change_back(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=1h")
+    entry = kafka.ok("journal", "--output", "json").json[-1]
+    assert entry["status"] == "done"
+    assert entry["command"] == f"alter-configs {topic} retention.ms=1h"
+    (undo,) = entry["undo"]
+    kafka.ok(stdin=undo + "\n")
+    assert kafka.ok("configs", topic, "--output", "json").json == []
+
+
+def test_config_command_prints_the_table_of_kip_248(kafka: Program, topic: str) -> None:
+    altered = kafka.ok(
+        "config-command", "--alter", "--entity-type", "topics", "--entity-name", topic,
+        "--add-config", "cleanup.policy=[compact,delete],retention.ms=86400000",
+    )  # fmt: skip
+    assert f"CONFIGS FOR TOPIC {topic}" in altered.stdout, "fresh state after an alter"
+    run = kafka.ok("config-command", "--describe", "--topic", topic)
+    heading = next(line for line in run.lines if "Name" in line)
+    assert heading.split() == ["Name", "Value", "Sensitive", "Read-only", "Source"]
+    row = next(line for line in run.lines if "retention.ms = " in line and "local" not in line)
+    assert row.split()[2:] == ["86400000", "false", "false", "Dynamic", "topic", "config"]
+    policy = next(line for line in run.lines if "cleanup.policy = " in line)
+    assert "compact,delete" in policy
+
+
+def test_topics_from_a_file(kafka: Program, tmp_path: Path) -> None:
+    names = [f"file.{uuid.uuid4().hex[:6]}" for _ in range(3)]
+    forms = {
+        "topics.yaml": yaml.safe_dump(
+            [{"name": names[0], "partitions": 2, "configs": {"retention.ms": "2d"}}]
+        ),
+        "topics.json": json.dumps({"topics": [{"name": names[1], "replication_factor": 1}]}),
+        "topics.csv": f"name,partitions,configs\n{names[2]},4,cleanup.policy=compact\n",
+    }
+    for name, text in forms.items():
+        (tmp_path / name).write_text(text)
+        kafka.ok("create-topic", "--from-file", str(tmp_path / name))
+    counts = {row["name"]: row["partitions"] for row in
+              kafka.ok("topics", "file.*", "--output", "json").json}  # fmt: skip
+    assert [counts[name] for name in names] == [2, 1, 4]
+    assert kafka.ok("configs", names[0], "--output", "json").json[0]["value"] == "172800000"
+    kafka.ok("delete-topic", *names, "--yes")
+
+
+def test_a_pasted_kafka_line_is_answered_with_the_line_here(kafka: Program) -> None:
+    run = kafka("kafka-topics.sh", "--bootstrap-server", "x:1", "--describe", "--topic", "orders")
+    assert run.status == 2, str(run)
+    assert "describe-topic orders" in run.stderr
+
+
+def test_words_of_argv_are_never_pipes(kafka: Program) -> None:
+    run = kafka("list-topics", "|", "wc")
+    assert "|" not in run.stdout
+
+
+def test_help_of_every_spelling(kafka: Program) -> None:
+    page = kafka.ok("help", "alter-configs").stdout
+    assert "EXAMPLES" in page
+    assert kafka.ok("alter-configs", "--help").stdout == page
+
+
+def test_a_pipe_that_closes_early_is_quiet(kafka: Program, topic: str) -> None:
+    run = kafka(stdin="describe-configs --broker-id 1 --all | head -n 1\n")
+    assert run.status == 0, str(run)
+    assert len(run.lines) == 1
+    assert run.stderr == ""
