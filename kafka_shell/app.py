@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from typing import Any
 
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import Context, Paths, Report
 from kafka_shell.errors import ShellError, Status, UsageError
 
 
@@ -25,6 +25,25 @@ def main(argv: Sequence[str] | None = None) -> int:
         # Whoever read stdout has gone; without this the interpreter complains at its end.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
+    except Exception as error:
+        return int(_crashed(error))
+
+
+def _crashed(error: Exception) -> Status:
+    """A mistake of this program's: its details go to a file, not to the user's face."""
+    import traceback
+
+    from kafka_shell.context import open_private
+
+    path = Paths.of(os.environ).state / "crash.log"
+    with open_private(path, "a") as file:
+        file.write("".join(traceback.format_exception(error)))
+    sys.stderr.write(
+        f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
+        f"hint: The details are in {path}; please report them. The cluster may or may not have\n"
+        "      been changed: journal tells what was sent.\n"
+    )
+    return Status.FAILED
 
 
 def _main(words: list[str]) -> Status:
@@ -78,13 +97,13 @@ def _context(flags: dict[str, Any], paths: Paths) -> Context:
     return context
 
 
-def _reporter():  # type: ignore[no-untyped-def]
+def _reporter() -> Report:
     from kafka_shell.output.progress import Progress
 
     return Progress(sys.stderr)
 
 
-def _asker():  # type: ignore[no-untyped-def]
+def _asker() -> Callable[[str], str] | None:
     """How to put a question: on the terminal, if there is one at both ends."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None

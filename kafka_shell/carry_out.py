@@ -98,7 +98,7 @@ def _confirmed(context: Context, guard: str, yes: str | bool | None) -> bool:
     if context.ask is None:
         raise _nobody_to_ask("--yes")
     if context.ask("Carry this out? [y/N] ").strip().lower() not in ("y", "yes"):
-        raise ShellError("nothing was changed", code="declined")
+        raise ShellError("not confirmed: nothing was changed", code="declined")
     return True
 
 

@@ -44,6 +44,11 @@ class Paths:
         return self.config / "config.toml"
 
     @property
+    def themes(self) -> Path:
+        """Where users keep themes of their own."""
+        return self.config / "themes"
+
+    @property
     def journal(self) -> Path:
         """What this program changed."""
         return self.state / "journal.jsonl"
@@ -122,4 +127,4 @@ def open_private(path: Path, mode: str) -> TextIO:
     """Open a file of this program for writing: 0600, in a 0700 folder."""
     private_folder(path.parent)
     flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if "a" in mode else os.O_TRUNC)
-    return os.fdopen(os.open(path, flags, 0o600), mode, encoding="utf-8")
+    return open(os.open(path, flags, 0o600), mode, encoding="utf-8")  # type: ignore[return-value]

@@ -23,7 +23,7 @@ from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error
 from kafka_shell.output.plans import draw_plan
 from kafka_shell.output.pane import PipeClosed
-from kafka_shell.output.theme import load
+from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 
 
@@ -69,12 +69,17 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         out,
         context.err,
         values.get("output") or context.settings.output,
-        load(context.theme) if colour or colour_err else None,
+        _theme(context) if colour or colour_err else None,
         colour,
         _width(out),
         colour_err=colour_err,
         before=getattr(context.report, "clear", None),
     )
+
+
+def _theme(context: Context) -> Theme:
+    """The theme asked for; the default where it is malformed, which the prompt has said by then."""
+    return load_or_default(context.theme, user=context.paths.themes)[0]
 
 
 def _width(out: TextIO) -> int | None:
@@ -108,7 +113,8 @@ def _run(line: Line, text: str, context: Context) -> Status:
 def _parse(line: Line, text: str) -> Invocation:
     first = line.words[0]
     if first.text.endswith(".sh"):
-        
+        from kafka_shell.language.pasted import translate
+
         here = translate([word.text for word in line.words], REGISTRY)
         if here is not None:
             raise UsageError(

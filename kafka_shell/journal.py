@@ -14,7 +14,7 @@ from typing import Any
 from kafka_shell.context import Context, open_private
 from kafka_shell.nouns import Change, Done, JournalEntry
 
-_FIELDS = JournalEntry.__slots__  # type: ignore[attr-defined]
+_FIELDS = JournalEntry.__slots__
 _KEPT_BYTES = 8 << 20  # beyond this the journal is turned over once: journal.jsonl.old
 
 

@@ -53,7 +53,7 @@ class Settings:
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
     profile: str = ""
-    guard: str = "confirm"
+    guard: str = ""
     colour: str = ""
     theme: str = ""
     output: str = "table"
@@ -100,7 +100,7 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
     return Settings(
         connection=to_connection(properties),
         profile=name,
-        guard=values.get("guard", "confirm"),
+        guard=values.get("guard", ""),
         colour=values.get("colour", ""),
         theme=values.get("theme", ""),
         output=values.get("output", "table"),

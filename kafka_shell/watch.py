@@ -142,8 +142,10 @@ class _Screen(_Blocks):
         rows, columns = self._size()
         shown = _fitting(lines, rows - 2)
         marked = [_marked(text, _at(self._last, row)) for row, text in enumerate(shown)]
-        drawn = "".join(f"{text}\x1b[K\r\n" for text in (self._header(clock, columns), "", *marked))
-        self._out.write(f"\x1b[H{drawn.removesuffix(chr(10)).removesuffix(chr(13))}\x1b[J")
+        # Each row is cleared before it is written: afterwards its last cell would go too.
+        drawn = [f"\x1b[K{text}" for text in (self._header(clock, columns), "", *marked)]
+        below = "\r\n\x1b[J" if len(drawn) < rows else ""
+        self._out.write("\x1b[H" + "\r\n".join(drawn) + below)
         self._out.flush()
         self._last = lines
 

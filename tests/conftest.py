@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
+from kafka_shell.sandbox import Sandbox, SandboxOptions, no_report, start, wipe
+from kafka_shell.sandbox.session import bring_up
 
 
 def pytest_configure() -> None:
@@ -29,6 +30,16 @@ def _running(
 def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of Kafka 4.3, no login."""
     yield from _running(tmp_path_factory.mktemp("sandbox"))
+
+
+@pytest.fixture(scope="session")
+def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 4.3 with the demo company on it."""
+    folder = tmp_path_factory.mktemp("demo")
+    try:
+        yield bring_up(SandboxOptions(folder, port=0), no_report)
+    finally:
+        wipe(folder)
 
 
 @pytest.fixture(scope="session")

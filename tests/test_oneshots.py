@@ -109,7 +109,7 @@ def test_a_wrong_line_is_status_2_and_points_at_the_word(kafka: Program) -> None
 
 
 def test_a_wrong_value_is_refused_before_anything_is_sent(kafka: Program, topic: str) -> None:
-    run = kafka("alter-configs", topic, "retention.ms=7 weeks")
+    run = kafka("alter-configs", topic, "retention.ms=7 parsecs")
     assert run.status == 1, str(run)
     assert "retention.ms wants" in run.stderr
     assert "^^^" in run.stderr
@@ -128,17 +128,17 @@ def test_units_are_turned_and_the_fresh_state_is_shown(kafka: Program, topic: st
 
 
 def test_an_alteration_is_json_for_programs(kafka: Program, topic: str) -> None:
-    change = kafka.ok("alter-configs", topic, "retention.ms=1h", "--output", "json").json
-    assert change["changes"] == [
-        {
-            "resource": f"topic {topic}",
-            "field": "retention.ms",
-            "before": None,
-            "after": "3600000",
-            "status": "done",
-            "error": None,
-        }
-    ]
+    (change,) = kafka.ok(
+        "alter-configs", topic, "retention.ms=1h", "--output", "json"
+    ).json["changes"]
+    assert change == change | {
+        "resource": f"topic {topic}",
+        "field": "retention.ms",
+        "before": None,
+        "after": "3600000",
+        "status": "done",
+        "error": None,
+    }
 
 
 def test_a_dry_run_is_the_result_and_changes_nothing(kafka: Program, topic: str) -> None:
@@ -175,7 +175,7 @@ def test_config_command_prints_the_table_of_kip_248(kafka: Program, topic: str) 
     run = kafka.ok("config-command", "--describe", "--topic", topic)
     heading = next(line for line in run.lines if "Name" in line)
     assert heading.split() == ["Name", "Value", "Sensitive", "Read-only", "Source"]
-    row = next(line for line in run.lines if "retention.ms = " in line and "local" not in line)
+    row = next(line for line in run.lines if line.split()[:2] == ["retention.ms", "="])
     assert row.split()[2:] == ["86400000", "false", "false", "Dynamic", "topic", "config"]
     policy = next(line for line in run.lines if "cleanup.policy = " in line)
     assert "compact,delete" in policy

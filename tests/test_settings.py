@@ -137,7 +137,8 @@ def test_java_names_without_quotes_are_understood(config: Path) -> None:
 
 def test_secrets_are_not_shown(tmp_path: Path) -> None:
     flags = properties(
-        tmp_path, f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={PLAIN}"
+        tmp_path,
+        f"security.protocol=SASL_PLAINTEXT\nsasl.mechanism=PLAIN\nsasl.jaas.config={PLAIN}",
     )
     found = loaded(flags)
     assert found.connection.sasl is not None
@@ -160,7 +161,7 @@ def test_secrets_are_not_shown(tmp_path: Path) -> None:
         ('[profiles.dev]\nbootstrap = "a:1"\nguard = "tiped"\n', 3, "guard is 'tiped'", "typed"),
         ('defalt = "dev"\n', 1, "defalt", "default"),
         ('default = "dve"\n[profiles.dev]\n', 1, "no profile dve", "dev"),
-        ('[profiles.dev]\nbootstrap = [1, 2]\n', 2, "bootstrap is a list", "string"),
+        ("[profiles.dev]\nbootstrap = [1, 2]\n", 2, "bootstrap is a list", "string"),
         ('[profiles.dev]\nbootstrap = "a:port"\n', 2, "'port' is no port", "host:port"),
         ('[profiles.dev]\n"security.protocol" = "TLS"\n', 2, "TLS", "SASL_SSL"),
         ('[profiles.dev]\ncommand-config = "gone.properties"\n', 2, "No such file", ".properties"),
@@ -253,7 +254,11 @@ def test_pem_in_the_properties_themselves(tmp_path: Path) -> None:
         "ssl.endpoint.identification.algorithm=\nssl.enabled.protocols=TLSv1.3\n"
     )
     tls = loaded(properties(tmp_path, text)).connection.tls
-    assert (tls.ca_text, tls.certificate_text, tls.key_text) == ("CA\nTEXT", "CHAIN", Secret("s3cret"))
+    assert (tls.ca_text, tls.certificate_text, tls.key_text) == (
+        "CA\nTEXT",
+        "CHAIN",
+        Secret("s3cret"),
+    )
     assert (tls.check_hostname, tls.minimum_version) == (False, "TLSv1.3")
     assert "s3cret" not in repr(tls)
 
@@ -317,7 +322,7 @@ def test_latin_1_is_read_as_java_does(tmp_path: Path) -> None:
 
 
 def test_jaas_options_and_their_quotes() -> None:
-    text = f"{JAAS}.X required\n a=\"x;\\\"y\\\"\" b='it' c=plain ;"
+    text = f'{JAAS}.X required\n a="x;\\"y\\"" b=\'it\' c=plain ;'
     jaas = parse_jaas(Property(text, "f:1"))
     assert (jaas.module, jaas.options) == ("X", {"a": 'x;"y"', "b": "it", "c": "plain"})
     assert "plain" not in repr(jaas)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.access import (
     AclBinding,
@@ -21,6 +24,8 @@ from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error
 
 _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
+# The controller answers before its brokers have heard: who reads next is to see what was done.
+_SETTLE_S, _LOOK_S = 1.0, 0.005
 _EVERYTHING = AclFilter()
 _USER_SINCE = 3  # the version of all three APIs that knows ACLs on users (Kafka 3.3)
 
@@ -135,7 +140,9 @@ class CreateAcls:
             ]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=_lowest(self.bindings))
-        return _in_order(self.changes, response.results, _why)
+        results = _in_order(self.changes, response.results, _why)
+        _settle(cluster, self.bindings, results, there=True)
+        return results
 
 
 def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
@@ -201,7 +208,9 @@ class DeleteAcls:
             filters=[DeleteAclsRequest.DeleteAclsFilter(**_fields(each)) for each in filters]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=_lowest(filters))
-        return _in_order(self.changes, response.filter_results, _why_not_deleted)
+        results = _in_order(self.changes, response.filter_results, _why_not_deleted)
+        _settle(cluster, self.bindings, results, there=False)
+        return results
 
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
@@ -238,6 +247,24 @@ def _why_not_deleted(about: str, row: Any) -> Failure | None:
 
 
 # -- shared ----------------------------------------------------------------------------------------
+
+
+def _settle(
+    cluster: Cluster,
+    bindings: Sequence[AclBinding],
+    results: Results[Change, Change],
+    *,
+    there: bool,
+) -> None:
+    """Wait until a broker tells what was just done (see `_SETTLE_S`)."""
+    done = {change.resource for change in results}
+    wanted = frozenset(binding for binding in bindings if binding.resource in done)
+    until = time.monotonic() + _SETTLE_S
+    with suppress(ShellError):
+        while time.monotonic() < until:
+            if _there(cluster, wanted) == (wanted if there else frozenset()):
+                return
+            time.sleep(_LOOK_S)
 
 
 def _lowest(wanted: Iterable[AclBinding | AclFilter]) -> int | None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import (
     ClusterMetadata,
     ConfigResource,
@@ -22,6 +22,7 @@ from kafka_shell.nouns import (
 
 from . import configs, topics
 from .connection import Cluster, failure
+from .failures import as_error
 from .scan import MetadataScan
 
 _EXAMPLES = 3
@@ -32,12 +33,10 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     """Brokers with racks and versions, controller, cluster id and counts."""
     found = topics.scan(cluster)
     summaries = found.summaries()
-    controller = found.controller_id if found.controller_id >= 0 else None
+    controller = _controller(cluster, found)
     releases = cluster.versions_of_brokers().values
     brokers = tuple(
-        replace(
-            broker, controller=broker.id == controller, version=releases.get(broker.id, "")
-        )
+        replace(broker, controller=broker.id == controller, version=releases.get(broker.id, ""))
         for broker in found.brokers
     )
     return ClusterMetadata(
@@ -49,6 +48,20 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         partitions=found.partitions,
         bootstrap=",".join(map(str, cluster.config.bootstrap)),
     )
+
+
+def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
+    """The active controller. In KRaft that is the quorum's leader: Metadata names any broker."""
+    if cluster.is_kraft():
+        try:
+            controller = quorum(cluster).leader
+        except ShellError as error:
+            if error.status is Status.UNREACHABLE or error.code == "deadline":
+                raise
+            return None  # it takes a permission of its own
+    else:
+        controller = found.controller_id
+    return controller if controller >= 0 else None
 
 
 def quorum(cluster: Cluster) -> Quorum:
@@ -67,8 +80,7 @@ def quorum(cluster: Cluster) -> Quorum:
     response = cluster.send(request)
     partition = response.topics[0].partitions[0]
     if partition.error_code:
-        why = failure(partition.error_code, about="the metadata quorum")
-        raise ShellError(str(why), code=why.name)
+        raise as_error(failure(partition.error_code, about="the metadata quorum"))
     voters = [_replica(row, partition, "voter") for row in partition.current_voters]
     observers = [_replica(row, partition, "observer") for row in partition.observers]
     return Quorum(
@@ -126,8 +138,11 @@ def _minimums(cluster: Cluster, sick: Sequence[Topic]) -> dict[str, int]:
 def _partition_findings(sick: Sequence[Topic], minimum: dict[str, int]) -> Iterator[Finding]:
     partitions = [partition for topic in sick for partition in topic.partitions]
     offline = [p for p in partitions if p.leader is None]
+    # A broker asks for no more in-sync replicas than there are replicas.
     under_min = [
-        p for p in partitions if p.leader is not None and len(p.isr) < minimum.get(p.topic, 1)
+        p
+        for p in partitions
+        if p.leader is not None and len(p.isr) < min(minimum.get(p.topic, 1), len(p.replicas))
     ]
     under = [p for p in partitions if p.under_replicated]
     yield from _some(
@@ -149,39 +164,33 @@ def _some(
     severity: Severity, check: str, partitions: Sequence[Partition], what: str, look: str
 ) -> Iterator[Finding]:
     if partitions:
-        names = tuple(f"{p.topic}:{p.partition}" for p in partitions[:_EXAMPLES])
+        places = [(partition.topic, partition.partition) for partition in partitions]
         summary = f"{_count(len(partitions), 'partition')} {what}"
-        yield Finding(severity, check, summary, len(partitions), names, look)
+        yield Finding(severity, check, summary, len(partitions), _examples(places), look)
+
+
+def _examples(places: Sequence[tuple[str, int]]) -> tuple[str, ...]:
+    return tuple(f"{topic}:{partition}" for topic, partition in places[:_EXAMPLES])
 
 
 def _preferred(found: MetadataScan) -> Iterator[Finding]:
     """Leaders off their preferred replica: load is not where it was planned."""
-    if len(found.brokers) < 2:
-        return
-    off = [
-        partition
-        for name in found.names
-        for partition in found.topic(name).partitions
-        if partition.leader is not None and not partition.on_preferred_leader
-    ]
-    yield from _some(
-        Severity.NOTE, "off-preferred", off, "led by another than the preferred replica",
-        "describe-topic",
-    )  # fmt: skip
+    places = found.misplaced()
+    if places:
+        first = dict.fromkeys(topic for topic, _ in places[:_EXAMPLES])
+        yield Finding(
+            Severity.NOTE,
+            "off-preferred",
+            f"{_count(len(places), 'partition')} led by another than the preferred replica",
+            len(places),
+            _examples(places),
+            f"describe-topic {' '.join(first)}",
+        )
 
 
 def _brokers(found: MetadataScan) -> Iterator[Finding]:
     """Brokers that hold replicas and are not there."""
-    there = {broker.id for broker in found.brokers}
-    gone = sorted(
-        {
-            replica
-            for name in found.names
-            for partition in found.topic(name).partitions
-            for replica in partition.replicas
-        }
-        - there
-    )
+    gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
     if gone:
         yield Finding(
             Severity.CRITICAL,
@@ -194,11 +203,18 @@ def _brokers(found: MetadataScan) -> Iterator[Finding]:
 
 
 def _quorum_findings(cluster: Cluster) -> Iterator[Finding]:
+    if not cluster.is_kraft():
+        return
     try:
         found = quorum(cluster)
     except ShellError as error:
         yield Finding(
-            Severity.NOTE, "quorum", f"the metadata quorum could not be read: {error.message}", 1
+            Severity.NOTE,
+            "quorum",
+            f"the metadata quorum could not be read: {error.message}",
+            1,
+            (),
+            "cluster-metadata --quorum",
         )
         return
     if found.leader < 0:

@@ -144,9 +144,10 @@ class Cluster:
         *,
         raw: bool = False,
         timeout: float | None = None,
+        refresh: bool = False,
     ) -> Results[int, Any]:
         """Ask every broker at once; the outcome of each by its id."""
-        brokers = self.brokers()
+        brokers = self.brokers(refresh=refresh)
         calls = [
             Call(make_request(broker), Node(broker.id), raw=raw, timeout=timeout)
             for broker in brokers

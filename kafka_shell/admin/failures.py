@@ -35,8 +35,11 @@ def failure(code: int, message: str | None = None, *, about: str = "", hint: str
 
     `about` names the thing (`topic orders`) and is added where the message does not name it.
     """
-    known = ERRORS.get(code, ("", ""))[1]
-    said = (message or "").strip() or known or f"the broker answered error code {code}"
+    known = ERRORS.get(code, ("", ""))[1] or f"the broker answered error code {code}"
+    said = (message or "").strip() or known
+    if said.startswith("Request Request("):  # the broker's own request object, in Java's words
+        needed = said.partition(" needs ")[2].rstrip(".")
+        said = f"{known}: it needs {needed}" if needed else known
     named = not about or about.split()[-1] in said
     return Failure(error_name(code), said if named else f"{about}: {said}", code, hint)
 

@@ -30,6 +30,7 @@ class Pool:
         self._loop: Loop | None = None
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
+        self.entered = False  # whether this cluster has let us in before
         self.head = frames.MetadataHead()
         self.coordinators: dict[Coordinator, int] = {}
 
@@ -120,6 +121,7 @@ class Pool:
                 next_at = now + _STAGGER
             for link in tried:
                 if link.ready:
+                    self.entered = True
                     self._close_others(tried, link)
                     return link
             if not left and all(link.closed for link in tried):

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -24,6 +25,8 @@ from .failures import REQUEST_TIMED_OUT
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
 _INVALID_REQUEST = 42
+# The controller answers before its brokers have heard: who reads next is to see what was done.
+_SETTLE_S, _LOOK_S = 1.0, 0.005
 _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
 
 _EVERYTHING = QuotaFilter()
@@ -184,7 +187,24 @@ class AlterQuotas:
                 results.values[change] = change
             else:
                 results.failures[change] = why
+        if not validate_only:
+            self._settle(cluster, {change.resource for change in results})
         return results
+
+    def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
+        """Wait until a broker tells what was just done to these entities (see `_SETTLE_S`)."""
+        wanted = [each for each in self.alterations if each.entity.resource in done]
+        entities = [each.entity for each in wanted]
+        until = time.monotonic() + _SETTLE_S
+        while time.monotonic() < until:
+            try:
+                found = describe_each(cluster, entities)
+            except ShellError:
+                return
+            now = {(quota.entity, quota.key): quota.value for quota in _flat(found)}
+            if not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted):
+                return
+            time.sleep(_LOOK_S)
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:

@@ -92,7 +92,8 @@ class Request(Protocol):
 class RawRequest:
     """A request that needs no kafka-python: `body` makes the bytes of a version.
 
-    `flexible_since` is None for APIs whose flexible versions are known here. The answer is bytes.
+    `flexible_since` is None for APIs whose flexible versions are known here. The answer is bytes,
+    or what `read` makes of a version's bytes.
     """
 
     api_key: int
@@ -100,6 +101,7 @@ class RawRequest:
     body: Callable[[int], bytes]
     flexible_since: int | None = None
     validates_only: bool = False
+    read: Callable[[int, bytes], Any] | None = None
 
     @property
     def name(self) -> str:
@@ -117,9 +119,9 @@ class RawRequest:
         """The body."""
         return self.body(version)
 
-    def decode(self, version: int, body: memoryview) -> bytes:
-        """The answer's body as it came."""
-        return bytes(body)
+    def decode(self, version: int, body: memoryview) -> Any:
+        """The answer's body as it came, or as it is read."""
+        return bytes(body) if self.read is None else self.read(version, bytes(body))
 
     def lacks(self, version: int) -> tuple[str, int] | None:
         """Whoever encodes by hand knows what the version has."""

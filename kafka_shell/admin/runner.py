@@ -39,7 +39,9 @@ _MOVE_GRACE = 15.0
 _MAY_PASS = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
 )
+_DROPPED = frozenset({"connection-lost", "closed-early"})
 _FIND_COORDINATOR = 10
+_FIND_COORDINATOR_VERSIONS = (0, 6)
 
 
 class Runner:
@@ -180,7 +182,8 @@ class Runner:
             if job.link is None:
                 job.link = self._route(job)
         except ShellError as error:
-            if isinstance(job.call.to, AnyBroker) and not job.met and error.code != "deadline":
+            nobody = isinstance(to, AnyBroker) and error.code != "deadline"
+            if nobody and not self._worth_waiting(job, error):
                 raise
             self._not_reached(job, error)
             return None
@@ -248,7 +251,8 @@ class Runner:
         who = self._pool.describe(any_link.address)
         try:
             lowest = {0: 0, 1: 1, 2: 6}[kind]
-            version = versions.choose(_FIND_COORDINATOR, (lowest, 6), any_link.versions, who)
+            ours = (lowest, _FIND_COORDINATOR_VERSIONS[1])
+            version = versions.choose(_FIND_COORDINATOR, ours, any_link.versions, who)
         except ShellError as error:
             for job in (job for jobs in wanting.values() for job in jobs):
                 job.fail(error)
@@ -291,8 +295,11 @@ class Runner:
         job.met = True
         if job.request.api_key == frames.METADATA:
             self._pool.learn(exchange.body, version)
-        if job.call.raw or isinstance(job.request, RawRequest):
+        if job.call.raw:
             job.finish(bytes(exchange.body))
+            return
+        if isinstance(job.request, RawRequest):
+            job.finish(job.request.decode(version, exchange.body))
             return
         try:
             self._judge(job, job.request.decode(version, exchange.body))
@@ -354,12 +361,19 @@ class Runner:
 
     def _not_reached(self, job: Job, error: ShellError) -> None:
         """No link came about: fail at once, unless the broker was there a moment ago."""
-        moves = isinstance(job.call.to, Controller | Coordinator)
-        grace = moves and time.monotonic() - job.started < _MOVE_GRACE
-        if error.code in _MAY_PASS and (job.met or grace) and time.monotonic() < job.until:
+        if self._worth_waiting(job, error):
             self._forget_route(job, 0)
             self._again(job, error.message)
-        else:
-            if not isinstance(job.call.to, AnyBroker):
-                self._pool.forget_brokers()
-            job.fail(error)
+            return
+        if not isinstance(job.call.to, AnyBroker):
+            self._pool.forget_brokers()
+        job.fail(error)
+
+    def _worth_waiting(self, job: Job, error: ShellError) -> bool:
+        """Whether the failure may pass: a broker restarts, or the others elect another."""
+        if error.code not in _MAY_PASS or time.monotonic() >= job.until:
+            return False
+        moves = isinstance(job.call.to, Controller | Coordinator)
+        grace = moves and time.monotonic() - job.started < _MOVE_GRACE
+        dropped = error.code in _DROPPED and self._pool.entered
+        return job.met or grace or dropped

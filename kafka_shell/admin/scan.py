@@ -1,16 +1,23 @@
 """A Metadata response (API key 3) read without decoding every partition.
 
 Walking the bytes once gives every topic's name, counts and health; a topic is decoded when it is
-asked for. On a cluster of 25,000 topics that is some fifty times faster than objects for all.
+asked for. On a cluster of 25,000 topics that is many times faster than objects for all.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Sequence
+from binascii import b2a_base64
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from kafka_shell.nouns import Broker, Partition, Topic, TopicSummary
+
+from .failures import as_error, failure
+
+if TYPE_CHECKING:
+    from .connection import Cluster
 
 API_KEY = 3
 LOWEST_VERSION = 9  # the first flexible version: Kafka 2.4
@@ -18,7 +25,19 @@ HIGHEST_VERSION = 13
 
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
+_URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
+_FIRST = bytes(4)  # the index of a topic's first partition
+
+
+def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
+    """The cluster's metadata: of these topics, of none (an empty sequence), or of all (None)."""
+    version = cluster.negotiate(API_KEY, LOWEST_VERSION, HIGHEST_VERSION)
+    body = cluster.send_raw(API_KEY, version, encode_request(version, names))
+    found = MetadataScan(body, version)
+    if found.error_code:
+        raise as_error(failure(found.error_code, about="the cluster's metadata"))
+    return found
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
@@ -44,6 +63,7 @@ class MetadataScan:
     def __init__(self, body: bytes, version: int) -> None:
         self._data = body
         self._version = version
+        self._head_size = 17 if version >= 10 else 1  # topic id, is_internal
         self._rows: dict[str, tuple[int, int, int, int, int]] = {}
         self.errors: dict[str, int] = {}
         self.error_code = 0
@@ -82,6 +102,25 @@ class MetadataScan:
         partitions.sort(key=lambda partition: partition.partition)
         return Topic(name, topic_id, internal, tuple(partitions))
 
+    def misplaced(self) -> list[tuple[str, int]]:
+        """(topic, partition) of each leader that is not the preferred replica, in order."""
+        data, found = self._data, []
+        for name, position in self._each_partition():
+            # The leader, and the first of the replicas behind their one-byte count.
+            leader = data[position + 6 : position + 10]
+            if leader != data[position + 15 : position + 19] and not leader[0] & 0x80:
+                found.append((name, _INT32(data, position + 2)[0]))
+        return sorted(found)
+
+    def replica_ids(self) -> set[int]:
+        """The brokers that hold a replica of anything."""
+        data = self._data
+        lists = {
+            data[position + 15 : position + 11 + 4 * data[position + 14]]
+            for _, position in self._each_partition()
+        }
+        return {node for raw in lists for (node,) in struct.iter_unpack(">i", raw)}
+
     @property
     def partitions(self) -> int:
         """Partitions of all topics."""
@@ -114,17 +153,28 @@ class MetadataScan:
         return position
 
     def _walk_topic(self, position: int) -> int:
-        error: int = _INT16(self._data, position)[0]
-        name, position = self._string(position + 2)
-        start = position
-        position += 17 if self._version >= 10 else 1  # topic id, is_internal
-        count, position = self._varint(position)
-        factor, under, offline, position = self._walk_partitions(count - 1, position)
-        position = self._skip_tags(position + 4)  # topic_authorized_operations
-        if error:
-            self.errors[name or ""] = error
+        data = self._data
+        error: int = _INT16(data, position)[0]
+        length = data[position + 2]
+        if 0 < length < 0x80:  # a name: mostly shorter than 127 bytes
+            start = position + 2 + length
+            name = str(data[position + 3 : start], "utf-8")
         else:
-            self._rows[name or ""] = (start, count - 1, factor, under, offline)
+            told, start = self._string(position + 2)
+            name = told or ""
+        position = start + self._head_size
+        count = data[position]
+        if count < 0x80:
+            position += 1
+        else:
+            count, position = self._varint(position)
+        factor, under, offline, position = self._walk_partitions(count - 1, position)
+        position += 4  # topic_authorized_operations
+        position = position + 1 if not data[position] else self._skip_tags(position)
+        if error:
+            self.errors[name] = error
+        else:
+            self._rows[name] = (start, count - 1, factor, under, offline)
         return position
 
     def _walk_partitions(self, count: int, position: int) -> tuple[int, int, int, int]:
@@ -145,9 +195,22 @@ class MetadataScan:
                 under += 1
             if data[position + 6] & 0x80:  # a negative leader: none
                 offline += 1
-            factor = factor or replicas - 1
+            if not data[position + 5] and data[position + 2 : position + 6] == _FIRST:
+                factor = replicas - 1
             position = tags + 1 if not data[tags] else self._skip_tags(tags)
         return factor, under, offline, position
+
+    def _each_partition(self) -> Iterator[tuple[str, int]]:
+        """(topic, where the partition's bytes begin) of every partition that could be read."""
+        data = self._data
+        for name, (start, count, *_) in self._rows.items():
+            _, position = self._varint(start + self._head_size)
+            for _ in range(count):
+                yield name, position
+                position += 11 + 4 * data[position + 14]
+                position += 4 * data[position] - 3
+                position += 4 * data[position] - 3
+                position = position + 1 if not data[position] else self._skip_tags(position)
 
     # -- decoding --------------------------------------------------------------------------------
 
@@ -155,7 +218,7 @@ class MetadataScan:
         topic_id = ""
         if self._version >= 10:
             raw = self._data[position : position + 16]
-            topic_id = "" if raw == _NO_ID else str(_base64(raw))
+            topic_id = "" if raw == _NO_ID else spell_id(raw)
             position += 16
         return topic_id, bool(self._data[position]), position + 1
 
@@ -209,10 +272,9 @@ def uuid_of(topic_id: str) -> UUID:
     return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
 
 
-def _base64(raw: bytes) -> str:
-    import base64
-
-    return base64.urlsafe_b64encode(raw).decode().rstrip("=")
+def spell_id(raw: bytes) -> str:
+    """Kafka's 22-letter spelling of a topic id."""
+    return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()
 
 
 def _unsigned_varint(value: int) -> bytes:

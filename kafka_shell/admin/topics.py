@@ -1,46 +1,50 @@
-"""Topics: list, describe, create, delete, add partitions (KIP-4; API keys 3, 19, 20, 37)."""
+"""Topics: list, describe, and plans to create, delete and grow them (KIP-4)."""
 
 from __future__ import annotations
 
-import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
-from kafka_shell.errors import ShellError
-from kafka_shell.nouns import (
-    Change,
-    Effect,
-    Failure,
-    NewTopic,
-    Plan,
-    Resource,
-    Results,
-    Topic,
+from kafka_shell.nouns import Effect, Failure, NewTopic, Plan, Resource, Results, Topic
+
+from .connection import Cluster, failure
+from .scan import MetadataScan, scan
+from .topic_steps import (
+    DEFAULT_TIMEOUT_MS,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Growth,
+    count_of,
+    spell,
 )
 
-from .connection import CONTROLLER, Cluster, failure
-from .scan import API_KEY, HIGHEST_VERSION, LOWEST_VERSION, MetadataScan, encode_request, uuid_of
+__all__ = [
+    "DEFAULT_TIMEOUT_MS",
+    "MetadataScan",
+    "describe",
+    "plan_create",
+    "plan_delete",
+    "plan_partitions",
+    "scan",
+]
 
-DEFAULT_TIMEOUT_MS = 30_000
-_REQUEST_TIMED_OUT = 7
-_ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
-_READY_POLL_S = 0.05
-
-
-def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
-    """The cluster's metadata: of these topics, of none (an empty sequence), or of all (None)."""
-    version = cluster.negotiate(API_KEY, LOWEST_VERSION, HIGHEST_VERSION)
-    body = cluster.send_raw(API_KEY, version, encode_request(version, names))
-    return MetadataScan(body, version)
+_INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
+_INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
+_INVALID_ASSIGNMENT = ("INVALID_REPLICA_ASSIGNMENT", 39)
+_INVALID_REQUEST = ("INVALID_REQUEST", 42)
+_INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
 def describe(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
     """Each topic with its partitions, or why it cannot be described."""
-    found = scan(cluster, list(dict.fromkeys(names)))
+    asked = list(dict.fromkeys(names))
     results: Results[str, Topic] = Results()
-    for name in dict.fromkeys(names):
+    if not asked:
+        return results
+    found = scan(cluster, asked)
+    for name in asked:
         if name in found:
             results.values[name] = found.topic(name)
         else:
@@ -48,195 +52,59 @@ def describe(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
     return results
 
 
-# -- create ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CreateTopics:
-    """One CreateTopics request (KIP-4, API key 19).
-
-    `timeout_ms` bounds the wait for the topics to be complete: every partition has a leader. Zero
-    or less does not wait; the broker still gets its usual time, as one of 4.x does nothing in none.
-    """
-
-    topics: tuple[NewTopic, ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """One creation a topic."""
-        return tuple(
-            Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.topics
-        )
-
-    def again(self, cluster: Cluster) -> CreateTopics:
-        """Nothing was there before: the broker refuses a name that exists by now."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Create, or only validate."""
-        from kafka.protocol.admin import CreateTopicsRequest
-
-        broker_ms = self.timeout_ms if self.timeout_ms > 0 else DEFAULT_TIMEOUT_MS
-        request = CreateTopicsRequest(
-            topics=[_creatable(CreateTopicsRequest, new) for new in self.topics],
-            timeout_ms=broker_ms,
-            validate_only=validate_only,
-        )
-        lowest = 4 if any(new.partitions is None and not new.assignment for new in self.topics) else 1
-        started = time.monotonic()
-        response = cluster.send(
-            request, to=CONTROLLER, lowest=lowest, timeout=broker_ms / 1000 + _ANSWER_GRACE_S
-        )
-        results = _by_topic(self.changes, response.topics, _may_still("appear"))
-        if validate_only or self.timeout_ms <= 0:
-            return results
-        return _when_ready(cluster, results, started + self.timeout_ms / 1000)
-
-
-def plan_create(
-    topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
-) -> Plan:
+def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
     """Create topics. A name that stands twice in the batch is refused, and it alone (KIP-4)."""
     count = Counter(new.name for new in topics)
-    twice = {
-        Resource("topic", name): Failure(
-            "INVALID_REQUEST", f"topic {name} stands {times} times in one request", 42,
-            hint="Name it once; nothing was created for it.",
-        )
-        for name, times in count.items() if times > 1
-    }  # fmt: skip
-    once = tuple(new for new in topics if count[new.name] == 1)
-    names = [new.name for new in once]
+    refused: Results[Resource, Any] = Results()
+    wanted = []
+    for new in {new.name: new for new in topics}.values():
+        wrong = _twice(new.name, count[new.name]) if count[new.name] > 1 else _cannot_be(new)
+        if wrong is None:
+            wanted.append(new)
+        else:
+            refused.failures[Resource("topic", new.name)] = wrong
+    names = [new.name for new in wanted]
     return Plan(
         Effect.CHANGE,
-        (CreateTopics(once, timeout_ms),) if once else (),
+        (CreateTopics(tuple(wanted), timeout_ms),) if wanted else (),
         touches=frozenset({"topics"}),
-        fresh=lambda cluster: describe(cluster, names) if timeout_ms > 0 else None,
-        refused=Results({}, twice),
+        fresh=lambda cluster: _there(cluster, names) if timeout_ms > 0 else None,
+        refused=refused,
     )
 
 
-def _shape(new: NewTopic) -> str:
-    """What a topic is created with, in a line."""
-    if new.assignment:
-        parts = [f"{len(new.assignment)} partitions on {_spell(new.assignment)}"]
-    else:
-        count, factor = new.partitions, new.replication_factor
-        parts = [
-            "the broker's number of partitions" if count is None else f"{count} partitions",
-            "the broker's replication factor"
-            if factor is None
-            else f"replication factor {factor}",
-        ]
-    return ", ".join([*parts, *(f"{key}={value}" for key, value in new.configs)])
+def _there(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
+    """Those that are there: what became of the others has been told."""
+    return Results(describe(cluster, names).values)
 
 
-def _spell(assignment: Iterable[Sequence[int]]) -> str:
-    return ",".join(":".join(map(str, replicas)) for replicas in assignment)
-
-
-def _creatable(request: Any, new: NewTopic) -> Any:
-    kind = request.CreatableTopic
-    return kind(
-        name=new.name,
-        num_partitions=-1 if new.partitions is None else new.partitions,
-        replication_factor=-1 if new.replication_factor is None else new.replication_factor,
-        assignments=[
-            kind.CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
-            for index, replicas in enumerate(new.assignment)
-        ],
-        configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
+def _twice(name: str, times: int) -> Failure:
+    return _failure(
+        _INVALID_REQUEST,
+        f"topic {name} stands {times} times in one request",
+        "Name it once; nothing was created for it.",
     )
 
 
-def _when_ready(
-    cluster: Cluster, results: Results[Change, Change], until: float
-) -> Results[Change, Change]:
-    """Wait until every created topic has all its leaders; what has not by `until` says so."""
-    waiting = {change.resource.name: change for change in results.values.values()}
-    while waiting:
-        seen = scan(cluster, list(waiting))
-        for name in list(waiting):
-            if name in seen and not seen.summary(name).offline:
-                del waiting[name]
-        if not waiting:
-            break
-        if time.monotonic() > until:
-            for name, change in waiting.items():
-                del results.values[change]
-                results.failures[change] = Failure(
-                    "REQUEST_TIMED_OUT",
-                    f"topic {name} is created but not complete: a partition has no leader yet",
-                    _REQUEST_TIMED_OUT,
-                    hint=f"Look again: describe-topic {name} --unavailable-partitions",
-                )
-            break
-        time.sleep(_READY_POLL_S)
-    return results
+def _cannot_be(new: NewTopic) -> Failure | None:
+    """Numbers that a request cannot hold, or that mean something else there (-1: the default)."""
+    count, factor = new.partitions, new.replication_factor
+    if count is not None and not 0 < count <= _INT32:
+        said = f"topic {new.name} cannot have {count} partitions"
+        return _failure(_INVALID_PARTITIONS, said, "At least one; leave it out for the default.")
+    if factor is not None and not 0 < factor <= _INT16:
+        said = f"topic {new.name} cannot have the replication factor {factor}"
+        return _failure(_INVALID_FACTOR, said, "At least one; leave it out for the default.")
+    return _no_brokers(new.name, new.assignment)
 
 
-# -- delete ----------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class DeleteTopics:
-    """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic id where there is one.
-
-    A topic that was deleted and created again meanwhile has another id and is not lost.
-    """
-
-    topics: tuple[Topic, ...]
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = False
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """One deletion a topic."""
-        return tuple(
-            Change(
-                Resource("topic", topic.name),
-                "delete",
-                before=f"{len(topic.partitions)} partitions,"
-                f" replication factor {topic.replication_factor}",
-                note=f"topic id {topic.id}" if topic.id else "",
-                reversible=False,
-            )
-            for topic in self.topics
-        )
-
-    def again(self, cluster: Cluster) -> DeleteTopics:
-        """The ids hold: what is deleted is what was shown."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete. The API cannot only validate."""
-        from kafka.protocol.admin import DeleteTopicsRequest
-
-        broker_ms = self.timeout_ms if self.timeout_ms > 0 else DEFAULT_TIMEOUT_MS
-        by_id = all(topic.id for topic in self.topics)
-        request = DeleteTopicsRequest(
-            topics=[
-                DeleteTopicsRequest.DeleteTopicState(name=None, topic_id=uuid_of(topic.id))
-                for topic in self.topics
-                if by_id
-            ],
-            topic_names=[topic.name for topic in self.topics],
-            timeout_ms=broker_ms,
-        )
-        response = cluster.send(
-            request,
-            to=CONTROLLER,
-            lowest=6 if by_id else 0,
-            highest=6 if by_id else 5,
-            timeout=broker_ms / 1000 + _ANSWER_GRACE_S,
-        )
-        names = {topic.id: topic.name for topic in self.topics}
-        for row in response.responses:
-            if row.name is None:
-                row.name = names.get(_id_text(row.topic_id), "")
-        return _by_topic(self.changes, response.responses, _may_still("vanish"))
+def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | None:
+    wrong = [node for replicas in assignment for node in replicas if not 0 <= node <= _INT32]
+    if not wrong:
+        return None
+    return _failure(
+        _INVALID_ASSIGNMENT, f"the assignment of topic {name} names {wrong[0]}: that is no broker"
+    )
 
 
 def plan_delete(
@@ -259,76 +127,6 @@ def plan_delete(
     )
 
 
-# -- more partitions -------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class CreatePartitions:
-    """One CreatePartitions request (KIP-195, API key 37).
-
-    `counts` are (topic, partitions before, partitions after). `assignment` places the new
-    partitions only; empty leaves that to the controller.
-    """
-
-    counts: tuple[tuple[str, int, int], ...]
-    assignment: tuple[tuple[int, ...], ...] = ()
-    timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """One raised count a topic."""
-        note = f"new on {_spell(self.assignment)}" if self.assignment else ""
-        return tuple(
-            Change(
-                Resource("topic", name), "alter", "partitions", before, after,
-                note=note, reversible=False,
-            )
-            for name, before, after in self.counts
-        )  # fmt: skip
-
-    def again(self, cluster: Cluster) -> CreatePartitions:
-        """The counts as they are now."""
-        now = scan(cluster, [name for name, _, _ in self.counts])
-        counts = []
-        for name, _, after in self.counts:
-            if name not in now:
-                raise ShellError(
-                    f"topic {name} vanished while the question was open",
-                    hint="Nothing was sent. Look: list-topics",
-                    code="UNKNOWN_TOPIC_OR_PARTITION",
-                )
-            counts.append((name, now.summary(name).partitions, after))
-        return CreatePartitions(tuple(counts), self.assignment, self.timeout_ms)
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Add the partitions, or only validate."""
-        from kafka.protocol.admin import CreatePartitionsRequest
-
-        kind = CreatePartitionsRequest.CreatePartitionsTopic
-        broker_ms = self.timeout_ms if self.timeout_ms > 0 else DEFAULT_TIMEOUT_MS
-        request = CreatePartitionsRequest(
-            topics=[
-                kind(
-                    name=name,
-                    count=after,
-                    assignments=[
-                        kind.CreatePartitionsAssignment(broker_ids=list(replicas))
-                        for replicas in self.assignment
-                    ]
-                    or None,
-                )
-                for name, _, after in self.counts
-            ],
-            timeout_ms=broker_ms,
-            validate_only=validate_only,
-        )
-        response = cluster.send(
-            request, to=CONTROLLER, timeout=broker_ms / 1000 + _ANSWER_GRACE_S
-        )
-        return _by_topic(self.changes, response.results, _may_still("grow"))
-
-
 def plan_partitions(
     cluster: Cluster,
     names: Sequence[str],
@@ -344,20 +142,20 @@ def plan_partitions(
     """
     found = describe(cluster, names)
     refused = _as_refused(found)
-    counts, placed = [], tuple(tuple(replicas) for replicas in assignment)
+    growths, placed = [], tuple(tuple(replicas) for replicas in assignment)
     for topic in found:
+        have = len(topic.partitions)
         wrong = _cannot_grow(topic, count, placed)
         if wrong is None:
-            counts.append((topic.name, len(topic.partitions), count))
+            growths.append(Growth(topic.name, have, count, placed[have:]))
         else:
             refused.failures[Resource("topic", topic.name)] = wrong
-    new = placed[counts[0][1] :] if placed and counts else ()
     return Plan(
         Effect.CHANGE,
-        (CreatePartitions(tuple(counts), new, timeout_ms),) if counts else (),
+        (CreatePartitions(tuple(growths), timeout_ms),) if growths else (),
         touches=frozenset({"topics"}),
         refused=refused,
-        fresh=lambda later: describe(later, [name for name, _, _ in counts]),
+        fresh=lambda later: describe(later, [growth.name for growth in growths]),
     )
 
 
@@ -366,67 +164,28 @@ def _cannot_grow(
 ) -> Failure | None:
     have = len(topic.partitions)
     if count <= have:
-        return Failure(
-            "INVALID_PARTITIONS",
-            f"topic {topic.name} has {have} partitions: {count} is not more",
-            37,
-            hint="Partitions can only be added.",
-        )
+        said = f"topic {topic.name} has {count_of(have)}: {count} is not more"
+        return _failure(_INVALID_PARTITIONS, said, "Partitions can only be added.")
+    if count > _INT32:
+        return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
     if not assignment:
         return None
     now = tuple(partition.replicas for partition in topic.partitions)
     if len(assignment) != count:
-        said = f"the assignment lists {len(assignment)} partitions, --partitions says {count}"
-        return Failure("INVALID_REPLICA_ASSIGNMENT", said, 39)
+        said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
+        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, those that exist first.")
     if assignment[:have] != now:
-        return Failure(
-            "INVALID_REPLICA_ASSIGNMENT",
-            f"the first {have} partitions of topic {topic.name} must stay on {_spell(now)}",
-            39,
-            hint="List every partition: the ones that exist as they are, then the new ones.",
+        return _failure(
+            _INVALID_ASSIGNMENT,
+            f"the first {count_of(have)} of topic {topic.name} must stay on {spell(now)}",
+            "List every partition: the ones that exist as they are, then the new ones.",
         )
-    return None
-
-
-# -- shared ----------------------------------------------------------------------------------------
+    return _no_brokers(topic.name, assignment)
 
 
 def _as_refused(found: Results[str, Topic]) -> Results[Resource, Any]:
     return Results({}, {Resource("topic", name): why for name, why in found.failures.items()})
 
 
-def _may_still(verb: str) -> Callable[[str], str]:
-    def hint(name: str) -> str:
-        return f"It may still {verb}. Look: describe-topic {name}"
-
-    return hint
-
-
-def _by_topic(
-    changes: Iterable[Change], rows: Iterable[Any], after_timeout: Callable[[str], str]
-) -> Results[Change, Change]:
-    """Each change with the outcome of its topic's row; a topic without a row is unknown."""
-    outcomes = {row.name: row for row in rows}
-    results: Results[Change, Change] = Results()
-    for change in changes:
-        name = change.resource.name
-        row = outcomes.get(name)
-        if row is None:
-            results.failures[change] = Failure(
-                "UNKNOWN", f"the broker's answer does not mention topic {name}",
-                hint=f"Look: describe-topic {name}",
-            )  # fmt: skip
-        elif row.error_code == 0:
-            results.values[change] = change
-        else:
-            hint = after_timeout(name) if row.error_code == _REQUEST_TIMED_OUT else ""
-            results.failures[change] = failure(
-                row.error_code, row.error_message, about=f"topic {name}", hint=hint
-            )
-    return results
-
-
-def _id_text(topic_id: Any) -> str:
-    import base64
-
-    return base64.urlsafe_b64encode(topic_id.bytes).decode().rstrip("=")
+def _failure(error: tuple[str, int], message: str, hint: str = "") -> Failure:
+    return Failure(error[0], message, error[1], hint)

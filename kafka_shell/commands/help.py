@@ -56,7 +56,7 @@ def page(command: Command) -> str:
         _table("ALWAYS", map(_option_row, _visible(common_options(command.effect)))),
         list(_examples(command.examples)),
     ]
-    return "\n\n".join("\n".join(section) for section in sections if section)
+    return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
 def _visible(options: Iterable[Option]) -> list[Option]:
@@ -131,11 +131,16 @@ def reference(registry: Sequence[Command]) -> str:
 
 
 def _reference_row(command: Command) -> str:
-    words = [argument.name.upper() + "..." * argument.many for argument in command.arguments]
+    words = [_reference_word(argument) for argument in command.arguments]
     options = " ".join(f"`{option.name}`" for option in _visible(command.options))
     shorts = " ".join(f"`{short.word}`" for short in command.shorts)
     name = " ".join([command.name, *words])
     return f"| `{name}` | {shorts} | {command.summary} | {options} |"
+
+
+def _reference_word(argument: Argument) -> str:
+    word = argument.name.upper() + ("..." if argument.many else "")
+    return word if argument.required else f"[{word}]"
 
 
 COMMANDS = (

@@ -77,17 +77,17 @@ def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]
     return tuple(lines[-count:] if count else lines)
 
 
-def theme(invocation: Invocation, context: Context) -> str:
+def theme(invocation: Invocation, context: Context) -> Any:
     """Draw with another theme, or show what there is."""
     from kafka_shell.output import theme as themes
 
     name = invocation["name"]
     if name is None:
-        return "\n".join(f"{info.name:<20}{info.description}" for info in themes.available())
-    chosen = themes.load(name)
+        return themes.available(user=context.paths.themes)
+    chosen = themes.load(name, user=context.paths.themes)
     if context.shell is not None:
         context.shell.set_theme(name)
-    return themes.preview(chosen)
+    return chosen
 
 
 def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...]:

@@ -324,7 +324,7 @@ COMMANDS = (
             " defaults hold. --timeout 0 does not wait until every partition has a leader."
         ),
         examples=(
-            Example("create-topic parcels.scanned --partitions 6 --config retention.ms=7d",
+            Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",
                     "a topic that keeps a week"),
             Example("create-topic parcels.lost parcels.found --dry-run",
                     "see what the broker thinks of it first"),

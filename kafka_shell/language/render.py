@@ -24,7 +24,7 @@ def render(invocation: Invocation) -> str:
         if _absent(value):
             continue
         if known.parameter.kind is Kind.LINE:
-            line = _line(value)
+            line = _line(str(value))
         elif known.name in placed:
             plain += _texts(known, value)
         else:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 LIMIT = 200
-SHORT_LIST = 500  # below this, letters in order but apart are looked for too
+SHORT_LIST = 500  # in fewer names, letters in order but apart are looked for where nothing else is
 _SEPARATORS = re.compile(r"[\s._-]+")
 _SORTABLE = 5_000  # beyond this the order among weak matches is the names' own
 _LAST = "\U0010ffff"
@@ -56,7 +56,7 @@ class NameIndex:
 
     def find(self, typed: str, limit: int = LIMIT) -> Matches:
         """Names that begin with `typed`, then those that hold it, then those that hold its
-        fragments in any order, then (in a short list) those that hold its letters in order."""
+        fragments in any order; where none does, and they are few, those with its letters."""
         query = typed.lower()
         if not query:
             return Matches(self.names[:limit], len(self.names))
@@ -66,10 +66,9 @@ class NameIndex:
         if len(found) < limit:
             found += _ranked(loose, query)[: limit - len(found)]
         total = len(holding)
-        if len(self.names) < SHORT_LIST and total < limit:
-            apart = self._apart(query, set(found))
-            found += apart
-            total += len(apart)
+        if not holding and len(self.names) < SHORT_LIST:
+            found = self._apart(query)
+            total = len(found)
         return Matches(tuple(self._named(found[:limit])), total)
 
     def _named(self, folded: Iterable[str]) -> Iterable[str]:
@@ -86,12 +85,12 @@ class NameIndex:
             holding = [name for name in holding if fragment in name]
         return holding
 
-    def _apart(self, query: str, known: set[str]) -> list[str]:
+    def _apart(self, query: str) -> list[str]:
         pattern = re.compile(".*?".join(map(re.escape, query)))
         scored = []
         for name in self._folded:
             found = pattern.search(name)
-            if found and name not in known:
+            if found:
                 scored.append((found.end() - found.start(), found.start(), name))
         return [name for _, _, name in sorted(scored)]
 

@@ -11,6 +11,8 @@ from ..nouns import (
     ConfigEntry,
     ConfigSource,
     Finding,
+    HistoryLine,
+    JournalEntry,
     Partition,
     QuorumReplica,
     Topic,
@@ -70,6 +72,10 @@ def _source(entry: ConfigEntry) -> Text:
     return text(words, "default" if entry.source is ConfigSource.DEFAULT else "")
 
 
+def _ended(entry: JournalEntry) -> Text:
+    return text(entry.status, "good" if entry.status == "done" else "warning")
+
+
 PARTITION = (
     Column("PARTITION", lambda p: p.partition, "right"),
     Column("LEADER", _leader, "right"),
@@ -126,6 +132,17 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("COUNT", lambda f: f.count, "right"),
         Column("SUMMARY", lambda f: f.summary, give="wrap"),
         Column("LOOK", lambda f: f.look, role="hint"),
+    ),
+    JournalEntry: (
+        Column("TIME", lambda e: local_time(int(e.time * 1000)), role="dim"),
+        Column("CLUSTER", lambda e: e.bootstrap),
+        Column("STATUS", _ended),
+        Column("COMMAND", lambda e: e.command, give="wrap", least=24),
+        Column("TAKE-IT-BACK", lambda e: "; ".join(e.undo), role="hint", give="wrap", least=24),
+    ),
+    HistoryLine: (
+        Column("TIME", lambda h: None if h.time is None else local_time(int(h.time * 1000))),
+        Column("LINE", lambda h: h.text),
     ),
     ThemeInfo: (
         Column("NAME", lambda t: t.name, role="name"),

@@ -48,9 +48,13 @@ def error_lines(
 def failure_lines(
     failure: Failure, about: object, room: int | None = None, *, place: str = ""
 ) -> Iterator[Text]:
-    """`error: orders: UNKNOWN_TOPIC_OR_PARTITION: ...` and its hint."""
+    """`error: orders: UNKNOWN_TOPIC_OR_PARTITION: ...` and its hint.
+
+    The subject is left out where the failure's own words name it.
+    """
     head = text(f"{place}: ") if place else Text()
-    subject = f"{about}: " if str(about) else ""
+    named = str(about).split()
+    subject = f"{about}: " if named and named[-1] not in failure.message else ""
     yield from _labelled(head + text("error: ", "error"), subject + str(failure), room)
     if failure.hint:
         yield from _labelled(text("hint: ", "hint"), failure.hint, room)

@@ -4,7 +4,7 @@ topic orders
   retention.ms: 7d -> 1d (was default config)
 + topic invoices: 6 partitions, replication factor 3
 - topic old: 12 partitions, replication factor 3 (cannot be taken back)
-3 changes: 1 created, 1 altered, 1 deleted
+3 changes: create 1, alter 1, delete 1
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 LONG = 40  # lines of changes after which a terminal gets counts instead
 FOREVER = "cannot be taken back"
 REMOVED = "(removed)"
-_DONE = {"create": "created", "delete": "deleted"}
+_DONE = {"create": "created", "alter": "altered", "delete": "deleted"}
 _SIGNS: dict[str, tuple[str, Role]] = {
     "create": ("+", "added"),
     "delete": ("-", "removed"),
@@ -107,20 +107,24 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
 
 
 def counted(changes: Sequence[Change]) -> str:
-    """Counts by what happens: `1 created, 2 altered`."""
-    kinds = Counter(_DONE.get(change.verb, "altered") for change in changes)
-    order = ("created", "altered", "deleted")
-    return ", ".join(f"{kinds[kind]:,} {kind}" for kind in order if kinds[kind])
+    """Counts of what happened: `1 created, 2 altered`."""
+    return ", ".join(f"{count:,} {_DONE[verb]}" for verb, count in _by_verb(changes))
+
+
+def _by_verb(changes: Sequence[Change]) -> list[tuple[str, int]]:
+    counts = Counter(change.verb if change.verb in _DONE else "alter" for change in changes)
+    return [(verb, counts[verb]) for verb in _DONE if counts[verb]]
 
 
 def closing(plan: Plan) -> str:
-    """The counts of a whole plan."""
+    """The counts of a whole plan: `2 changes to 2 topics: create 1, delete 1`."""
     changes = plan.changes
     refused = len(plan.refused.failures)
     tail = f"; {refused:,} refused" if refused else ""
     if not changes:
         return f"nothing to change{tail}"
-    return f"{plural(len(changes), 'change')} to {_kinds(changes)}: {counted(changes)}{tail}"
+    verbs = ", ".join(f"{verb} {count:,}" for verb, count in _by_verb(changes))
+    return f"{plural(len(changes), 'change')} to {_kinds(changes)}: {verbs}{tail}"
 
 
 def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:

@@ -36,6 +36,8 @@ NAMED: dict[str, Colour] = {
     "ansibrightcyan": (0, 255, 255),
     "ansiwhite": (255, 255, 255),
 }
+# Degrees of hue up to which a colour is a red, yellow, green, cyan, blue, magenta; then red again.
+_HUES = ((25, 1), (62, 3), (160, 2), (198, 6), (260, 4), (330, 5))
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
@@ -96,8 +98,34 @@ def _code(colour: Colour | str, depth: Depth, *, base: int) -> str:
         return f"{base + 8};2;{colour[0]};{colour[1]};{colour[2]}"
     if depth == 256:
         return f"{base + 8};5;{_nearest_256(colour)}"
-    nearest = min(range(16), key=lambda index: _distance(colour, list(NAMED.values())[index]))
-    return _sixteen(nearest, base)
+    return _sixteen(_nearest_16(colour), base)
+
+
+def _nearest_16(colour: Colour) -> int:
+    """By hue, not by distance: a pale red must stay a red, not turn into the nearest grey."""
+    top, bottom = max(colour), min(colour)
+    if top < 64 or (top - bottom) / top < 0.32:
+        return next(
+            index for index, least in ((15, 226), (7, 154), (8, 64), (0, 0)) if top >= least
+        )
+    hue = _hue(colour)
+    index = next((index for end, index in _HUES if hue < end), 1)
+    return index + (8 if _luminance(colour) > 0.25 else 0)
+
+
+def _hue(colour: Colour) -> float:
+    red, green, blue = colour
+    top, spread = max(colour), max(colour) - min(colour)
+    if top == red:
+        return (60 * (green - blue) / spread) % 360
+    if top == green:
+        return 60 * (blue - red) / spread + 120
+    return 60 * (red - green) / spread + 240
+
+
+def _luminance(colour: Colour) -> float:
+    red, green, blue = (float((part / 255) ** 2.2) for part in colour)
+    return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
 def _sixteen(index: int, base: int) -> str:

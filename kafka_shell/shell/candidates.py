@@ -16,13 +16,13 @@ from kafka_shell.values import for_people
 class Candidate:
     """A word that could stand here. `about` is said beside it, in the style of `role`.
 
-    `goes_on` says that more follows in the same word: `retention.ms=`.
+    `tail` is what the word goes on with: the `=` of a pair, the `/` of a folder.
     """
 
     text: str
     about: str = ""
     role: str = ""
-    goes_on: bool = False
+    tail: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +48,7 @@ ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
 }
 
 
-def pick(names: Iterable[str] | NameIndex, typed: str, about: About, **how: bool) -> Candidates:
+def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str = "") -> Candidates:
     """The best of the names, each with what is said about it."""
     if isinstance(names, NameIndex):
         found = names.find(typed)
@@ -58,8 +58,7 @@ def pick(names: Iterable[str] | NameIndex, typed: str, about: About, **how: bool
         matches = NameIndex(in_order).find(typed)
         chosen = matches.names if typed else in_order[:LIMIT]
         more = max(0, (matches.total if typed else len(in_order)) - len(chosen))
-    goes_on = how.get("goes_on", False)
-    return Candidates(tuple(Candidate(name, *about(name), goes_on) for name in chosen), more)
+    return Candidates(tuple(Candidate(name, *about(name), tail) for name in chosen), more)
 
 
 def said(names: Iterable[str] | NameIndex, typed: str, what: str = "") -> Candidates:
@@ -157,6 +156,7 @@ def config_keys(
     pairs: bool = False,
     taken: Iterable[str] = (),
     only_overridden: bool = False,
+    only_lists: bool = False,
 ) -> Candidates:
     """Keys with type, value and whether they are set here; those first while nothing is typed.
 
@@ -171,12 +171,20 @@ def config_keys(
                  if entry.overridden and key in known}  # fmt: skip
     if pairs:
         known = {key: told for key, told in known.items() if not told.read_only}
+    if only_lists:
+        lists = (ConfigType.LIST, ConfigType.UNKNOWN)
+        known = {key: told for key, told in known.items() if told.type in lists}
     order = sorted(known, key=lambda key: (not _overridden(entries.get(key)), key))
 
     def about(key: str) -> tuple[str, str]:
         return _config(key, docs.get(key), entries.get(key))
 
-    return pick(order, typed, about, goes_on=pairs)
+    found = pick(order, typed, about, "=" if pairs else "")
+    ranked = sorted(
+        found.offered,
+        key=lambda each: (not each.text.startswith(typed), not _overridden(entries.get(each.text))),
+    )
+    return Candidates(tuple(ranked), found.more)
 
 
 def _overridden(entry: ConfigEntry | None) -> bool:
@@ -209,20 +217,30 @@ def config_values(
     resource: ConfigResource | None,
     key: str,
     typed: str,
+    *,
+    grouped: bool = False,
 ) -> Candidates:
-    """Values of a key: of a boolean, an enumeration or a logger; else what it is and its default."""
+    """Values of a key: of a boolean, an enumeration, a logger; else what holds and the default.
+
+    `grouped`: commas separate pairs here, so a value that holds some goes in brackets (KIP-248).
+    """
     entry = view.entries(resource).get(key) if resource else None
     doc = view.docs(kind).get(key)
     told = entry or doc
-    about = _values_known(kind, entry, doc)
-    choices = _choices(key, kind, told.type if told else ConfigType.UNKNOWN)
-    values = list(choices or about)
-    return pick(values, typed, lambda value: (about.get(value, ""), ""))
+    about = _values_known(entry, doc)
+    type_ = told.type if told else ConfigType.UNKNOWN
+    choices = _choices(key, kind, type_)
+    if choices and type_ is ConfigType.LIST and "," in typed and not grouped:
+        head, _, last = typed.rpartition(",")
+        left = [choice for choice in choices if choice not in head.split(",")]
+        found = pick(left, last, lambda value: ("", ""))
+        return Candidates(tuple(Candidate(f"{head},{each.text}") for each in found.offered))
+    spelled = {f"[{value}]" if grouped and "," in value else value: value
+               for value in dict.fromkeys([*choices, *about])}  # fmt: skip
+    return pick(spelled, typed, lambda value: (about.get(spelled[value], ""), ""))
 
 
-def _values_known(
-    kind: ResourceType, entry: ConfigEntry | None, doc: ConfigDoc | None
-) -> dict[str, str]:
+def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str, str]:
     """The value that holds and the default, as they can be typed."""
     known: dict[str, str] = {}
     if doc is not None and doc.default:

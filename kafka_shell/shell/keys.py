@@ -44,7 +44,6 @@ def bindings(host: Host) -> KeyBindings:
     keys.add("escape", filter=_at_prompt & _menu_is_open, eager=True)(_close_menu)
     keys.add("up", filter=_at_prompt & _menu_is_open & ~completion_is_selected)(_older)
     keys.add("c-r", filter=_at_prompt & vi_insert_mode)(start_reverse_incremental_search)
-    # The text after the cursor is part of a line that is looked for: fish and zsh do so too.
     keys.add("f4", filter=_at_prompt)(lambda event: host.toggle_vi())
 
     @keys.add("f1", filter=_at_prompt)
@@ -95,7 +94,8 @@ def _tab(event: KeyPressEvent) -> None:
 
 def _shared(buffer: Buffer, offers: list[Offer]) -> str:
     """What the candidates that begin as typed have in common beyond that."""
-    typed = buffer.document.text_before_cursor[offers[0].start_position or len(buffer.text) :]
+    before = buffer.document.text_before_cursor
+    typed = before[len(before) + offers[0].start_position :]
     begun = [offer.text for offer in offers if offer.text.startswith(typed)]
     return common_prefix(begun)[len(typed) :] if typed else ""
 

@@ -8,6 +8,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from kafka_shell.metadata.cache import Cache
 from kafka_shell.settings import Settings
 
+from .banner import guard_of
 from .completer import Offer, ShellCompleter
 from .documentation import lines_for, pane
 from .toolbar import toolbar
@@ -34,7 +35,7 @@ def bottom(
         cache.view,
         cache.state,
         columns,
-        guard=settings.guard,
+        guard=guard_of(settings),
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
     )
     subject = completer.subject(buffer.document, _highlighted(buffer))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
 from prompt_toolkit.output.color_depth import ColorDepth
@@ -128,7 +129,7 @@ class Session:
 
     def set_theme(self, name: str) -> None:
         """Draw with another theme from now on."""
-        self._style = style_of(themes.load(name), colour=not self.plain)
+        self._style = style_of(self._load_theme(name), colour=not self.plain)
         self.context.theme = name
 
     def leave(self) -> None:
@@ -210,7 +211,7 @@ class Session:
         prompt: PromptSession[str] = PromptSession(
             message=lambda: banner.prompt(self.context.settings),
             multiline=True,
-            prompt_continuation=lambda width, line, wrapped: " " * (width - 2) + "· ",
+            prompt_continuation=_continuation,
             lexer=ShellLexer(REGISTRY),
             style=DynamicStyle(lambda: self._style),
             include_default_pygments_style=False,
@@ -228,7 +229,7 @@ class Session:
             mouse_support=False,
         )
         # Not through PromptSession: there it would switch off completion while typing.
-        prompt.default_buffer.enable_history_search = lambda: True
+        prompt.default_buffer.enable_history_search = Always()
         prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
         prompt.app.before_render += lambda _: self._fit()
         prompt.app.after_render += lambda _: self._first_drawn()
@@ -272,14 +273,19 @@ class Session:
         for note in notes:
             self._print([("class:warning", "note: "), ("", note)])
 
+    def _load_theme(self, name: str) -> themes.Theme:
+        return themes.load(name or themes.DEFAULT, user=self.context.paths.config / "themes")
+
     def _theme(self, name: str) -> themes.Theme:
         """The theme, or the default one where it cannot be had; a prompt there must be."""
         try:
-            return themes.load(name or themes.DEFAULT)
+            return self._load_theme(name)
         except ShellError as error:
             self._notes.append(error.message)
             self.context.theme = themes.DEFAULT
-            return themes.load(themes.DEFAULT)
+            return self._load_theme("")
 
 
-
+def _continuation(width: int, line: int, wrapped: int) -> str:
+    """Before the second and later lines; a line that is merely long goes on at the margin."""
+    return "" if wrapped else "· ".rjust(width)

@@ -22,20 +22,24 @@ _CLASSES = {
 }
 
 
+# Output roles that mark a candidate in the menu; on the highlighted row the row's own style holds.
+_MARKS = ("override", "warning", "bad", "dim", "key", "hint")
+
+
 def style_of(theme: Theme, *, colour: bool = True) -> BaseStyle:
     """The style of the prompt. Without colour only shapes are left (bold, underline, reverse)."""
-    rules = {"bottom-toolbar": "noreverse", "scrollbar.arrow": "noreverse"}
-    roles = {role: role for role in theme.prompt}
-    for name, role in {**roles, **_CLASSES}.items():
-        style = theme.prompt.get(role, "")
-        if style:
-            rules[name] = f"noreverse {style}" if colour else _without_colour(style)
-    for role in ("key", "override", "warning", "bad", "dim", "hint"):
-        if style := theme.output.get(role, ""):
-            rules.setdefault(role, style if colour else _without_colour(style))
+    styles = {**{role: theme.output.get(role, "") for role in _MARKS}, **theme.prompt}
+    styles |= {name: theme.prompt.get(role, "") for name, role in _CLASSES.items()}
+    styles["auto-suggestion"] = styles["auto-suggestion"] or "dim"
     if not colour:
-        rules["bottom-toolbar"] = rules["completion-menu.completion.current"] = "reverse"
-    return Style.from_dict(rules)
+        styles = {name: _without_colour(style) for name, style in styles.items()}
+        styles |= {"auto-suggestion": "dim", "bottom-toolbar": "reverse"}
+        styles["completion-menu.completion.current"] = "reverse"
+    rules = {name: f"noreverse {style}" for name, style in styles.items() if style}
+    current = "completion-menu.meta.completion.current"
+    for role in _MARKS:  # the more particular rule has to come last
+        rules[f"{current} {role}"] = f"{rules.get(current, '')} bold"
+    return Style.from_dict({"bottom-toolbar": "noreverse", **rules})
 
 
 def _without_colour(style: str) -> str:

@@ -56,9 +56,8 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
     known = bool(view.read_at)
     return [
         Segment(view.name or view.bootstrap, 0),
-        Segment(_failing(state), 1, WARNING),
-        Segment(_plural(len(view.brokers.value), "broker") if known else "", 5),
-        Segment(_plural(len(topics), "topic") if len(topics) or known else "", 4),
+        Segment(f"no contact since {_clock(state.since)}" if state.failure else "", 1, WARNING),
+        Segment(state.failure.message if state.failure else "", 4, WARNING),
         Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),
         Segment(
             f"{topics.under_replicated:,} under-replicated" if topics.under_replicated else "",
@@ -66,16 +65,12 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
             WARNING,
         ),
         Segment(_guard(guard), 2, WARNING),
-        Segment(_age(view, state), 6),
-        Segment(_reading(view, state), 7),
-        Segment(vi, 8),
+        Segment(_plural(len(view.brokers.value), "broker") if known else "", 6),
+        Segment(_plural(len(topics), "topic") if len(topics) or known else "", 5),
+        Segment(_age(view), 7),
+        Segment(_reading(view, state), 8),
+        Segment(vi, 9),
     ]
-
-
-def _failing(state: CacheState) -> str:
-    if state.failure is None:
-        return ""
-    return f"unreachable since {_clock(state.since)}: {state.failure.message}"
 
 
 def _guard(guard: str) -> str:
@@ -84,7 +79,7 @@ def _guard(guard: str) -> str:
     )
 
 
-def _age(view: ClusterView, state: CacheState) -> str:
+def _age(view: ClusterView) -> str:
     """A time of day, not seconds ago: it stays true while nobody types and nothing is redrawn."""
     if view.read_at:
         return f"as of {_clock(view.read_at)}"

@@ -77,7 +77,7 @@ def test_a_plan_says_what_is_replaced_and_never_the_password(cluster: Cluster, u
     assert (added.before, added.after) == (None, "iterations=4096")
     assert (replaced.reversible, added.reversible) == (False, True)
     assert "pa55" not in repr(plan)
-    assert plan.steps[0].again(cluster).changes == plan.changes
+    assert [step.again(cluster) for step in plan.steps] == list(plan.steps)
 
 
 @pytest.mark.quick
@@ -149,6 +149,13 @@ def test_deleting_what_is_not_there_is_refused(cluster: Cluster, user: str) -> N
     }
 
 
+@pytest.mark.quick
+def test_a_name_that_cannot_log_in_is_warned_about(cluster: Cluster) -> None:
+    plan = scram.plan_upsert(cluster, [new("dörte"), new("zoe"), new("dörte", SHA_512)])
+    (warning,) = plan.warnings
+    assert "dörte" in warning
+
+
 def test_salting_is_that_of_rfc_7677() -> None:
     salt = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
     salted = scram.salted_password(SHA_256, "pencil", salt, 4096)
@@ -174,24 +181,13 @@ def test_the_credential_logs_in_until_it_is_deleted(
         )
         return Cluster(config)
 
-    name, password = f"dörte, the {uuid4().hex[:6]}", "Grüße=ﬁ ,\u00a0!"
+    name, password = f"zoe, the {uuid4().hex[:6]}=", "Grüße=ﬁ ,\u00a0!"
     with enter("admin", passwords(secure_sandbox)["admin"]) as admin:
-        credential = NewScramCredential(name, mechanism, Secret(password), 5000)
-        make(admin, credential)
-        for attempt in admin.attempts(10):  # brokers hear of it a moment later
-            try:
-                with enter(name, password) as cluster:
-                    assert cluster.cluster_id == admin.cluster_id
-                break
-            except ShellError:
-                assert attempt < 20
-        with enter(name, f"{password}?") as cluster, pytest.raises(ShellError):
+        make(admin, NewScramCredential(name, mechanism, Secret(password), 5000))
+        with enter(name, password) as cluster:
+            assert cluster.cluster_id == admin.cluster_id
+        with enter(name, f"{password}?") as cluster, pytest.raises(ShellError, match="refused"):
             _ = cluster.cluster_id
         assert apply(scram.plan_delete(admin, [(name, mechanism)]), admin).ok
-        for _attempt in admin.attempts(10):
-            try:
-                with enter(name, password) as cluster:
-                    _ = cluster.cluster_id
-            except ShellError:
-                return
-        pytest.fail("a deleted credential still logs in")
+        with enter(name, password) as cluster, pytest.raises(ShellError, match="refused"):
+            _ = cluster.cluster_id

@@ -85,7 +85,9 @@ def test_at_most_so_many_are_offered_and_the_rest_is_counted() -> None:
     assert found.more == 30_000 - LIMIT
 
 
-@pytest.mark.parametrize("typed", ["", "o", ".", "orders.pay", "pay.ord", "0012", "nothing-like-it"])
+@pytest.mark.parametrize(
+    "typed", ["", "o", ".", "orders.pay", "pay.ord", "0012", "nothing-like-it"]
+)
 def test_a_keystroke_on_a_hundred_thousand_names(typed: str) -> None:
     domains = ("orders", "payments", "clicks", "users", "billing")
     index = NameIndex(

@@ -23,7 +23,7 @@ from kafka_shell.nouns import (
 )
 from kafka_shell.output.data import plain
 
-from .samples import ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
+from .samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
 
@@ -74,8 +74,9 @@ def test_several_are_always_an_array(value: object) -> None:
 def test_one_is_an_object_and_none_an_empty_array() -> None:
     assert json.loads(drawn(SUMMARIES[0], "json"))["name"] == "orders"
     assert json.loads(drawn([SUMMARIES[0]], "json"))[0]["name"] == "orders"
-    nothing: tuple[object, ...] = ([], iter(()), Results[str, str](), Listing(()))
-    for empty in nothing:
+    no_results: Results[str, str] = Results()
+    nothing: tuple[object, ...] = ([], iter(()), Listing(()))
+    for empty in (*nothing, no_results):
         assert json.loads(drawn(empty, "json")) == []
 
 
@@ -86,7 +87,7 @@ def test_json_reads_well() -> None:
 
 
 def test_configs_of_many_resources_are_one_flat_array() -> None:
-    rows = json.loads(drawn(Results({ORDERS: ENTRIES}, {"gone": GONE}), "json"))
+    rows = json.loads(drawn(Results({ORDERS: ENTRIES}, {BROKER: GONE}), "json"))
     assert [row.get("name") for row in rows] == [*(e.name for e in ENTRIES), None]
 
 

@@ -53,7 +53,7 @@ def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
     drawing.write(outcome(THREE, "planned", "failed", "planned", dry_run=True))
     assert out_of(drawing).splitlines()[0] == "+ topic a: 1 partition"
     assert out_of(drawing).splitlines()[-1] == (
-        "3 changes to 3 topics: 1 created, 1 altered, 1 deleted; 1 refused"
+        "3 changes to 3 topics: create 1, alter 1, delete 1; 1 refused"
     )
     assert [line.split(":")[1] for line in err_of(drawing).splitlines()] == [
         " topic gone",

@@ -75,7 +75,7 @@ def test_the_rest_of_a_plan() -> None:
         "error: topic gone: UNKNOWN_TOPIC_OR_PARTITION:"
         " This server does not host this topic-partition.\n"
         "warning: broker 3 is away\n"
-        "2 changes to 1 topic, 1 broker: 1 created, 1 altered; 1 refused\n"
+        "2 changes to 1 topic, 1 broker: create 1, alter 1; 1 refused\n"
         "take it back: delete-topic a\n"
         "take it back: alter-configs --broker-id 1 x=1\n"
     )
@@ -95,7 +95,7 @@ def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:
     assert out_of(drawing).splitlines()[39:] == [
         "+ topic t39: 1 partition",
         "... and 260 topics (260 created)",
-        "300 changes to 300 topics: 300 created",
+        "300 changes to 300 topics: create 300",
     ]
 
 

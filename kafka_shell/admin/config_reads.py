@@ -1,0 +1,266 @@
+"""Configs as the brokers tell them (KIP-133, 226, 569; API keys 32, 74)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka_shell.nouns import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigType,
+    Failure,
+    ResourceType,
+    Results,
+)
+
+from . import config_wire
+from .connection import ANY, Call, Cluster, Node, RawRequest, Target, failure
+from .scan import scan
+
+Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
+
+_UNTOLD: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # no part of the answer
+_UNSUPPORTED_VERSION = 35
+_INVALID_REQUEST = 42
+
+# A broker that is older calls these kinds a malformed request.
+_SINCE = {
+    ResourceType.BROKER_LOGGER: ("loggers", (2, 4)),
+    ResourceType.CLIENT_METRICS: ("client metrics", (3, 7)),
+    ResourceType.GROUP: ("groups", (4, 0)),
+}
+
+
+def describe(
+    cluster: Cluster,
+    resources: Iterable[ConfigResource],
+    keys: Sequence[str] | None = None,
+    *,
+    synonyms: bool = False,
+    documentation: bool = False,
+) -> Entries:
+    """The configs of each resource, by name; `keys` restricts them.
+
+    One request for all, but one a broker for what only that broker knows (itself, its loggers).
+    Documentation is some ten times the size of the rest: ask for it once, not for each topic.
+    """
+    asked = list(dict.fromkeys(resources))
+    found: Entries = Results()
+    groups = by_answerer(resource for resource in asked if not _no_broker(resource, found))
+    lowest = config_wire.DOCUMENTED_SINCE if documentation else None
+    calls = [
+        Call(_request(group, keys, synonyms, documentation), to=target, lowest=lowest)
+        for target, group in groups.items()
+    ]
+    answers = cluster.send_all(calls) if calls else []
+    for (target, group), answer in zip(groups.items(), answers, strict=True):
+        if isinstance(answer, Failure):
+            found.failures.update(dict.fromkeys(group, answer))
+            continue
+        rows = {resource: row for resource, *row in answer}
+        for resource in group:
+            code, message, entries = rows.get(resource, _UNTOLD)
+            why = why_not(cluster, target, resource, code, message)
+            if why is None:
+                found.values[resource] = entries
+            else:
+                found.failures[resource] = why
+    return Results({r: found.values[r] for r in asked if r in found.values}, found.failures)
+
+
+def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:
+    """The resources by the broker that answers for them."""
+    groups: dict[Target, list[ConfigResource]] = {}
+    for resource in resources:
+        groups.setdefault(answerer(resource), []).append(resource)
+    return groups
+
+
+def answerer(resource: ConfigResource) -> Target:
+    """The broker that alone knows of itself and its loggers; any for the rest."""
+    if _of_one_broker(resource):
+        return Node(int(resource.name))
+    return ANY
+
+
+def why_not(
+    cluster: Cluster, target: Target, resource: ConfigResource, code: int | None, message: str
+) -> Failure | None:
+    """Why a resource's part of an answer is no success; None where it is one."""
+    if code is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention {resource}")
+    if code == 0:
+        return None
+    if code == _INVALID_REQUEST and resource.type in _SINCE:
+        what, since = _SINCE[resource.type]
+        release = cluster.release(target)
+        if tuple(map(int, release.split("."))) < since:
+            first = ".".join(map(str, since))
+            return Failure(
+                "UNSUPPORTED_VERSION",
+                f"{resource}: a broker of Kafka {release} has no configs of {what}:"
+                f" they exist since Kafka {first}",
+                _UNSUPPORTED_VERSION,
+                hint="Upgrade the brokers, or do without it.",
+            )
+    return failure(code, message, about=str(resource))
+
+
+def _of_one_broker(resource: ConfigResource) -> bool:
+    kinds = (ResourceType.BROKER, ResourceType.BROKER_LOGGER)
+    return resource.type in kinds and bool(resource.name)
+
+
+def _no_broker(resource: ConfigResource, found: Entries) -> bool:
+    """Whether the name can be no broker's id; said so in `found`."""
+    if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
+        return False
+    found.failures[resource] = Failure(
+        "INVALID_REQUEST",
+        f"{resource}: a broker's id is a number",
+        _INVALID_REQUEST,
+        hint="Look: cluster-metadata",
+    )
+    return True
+
+
+def _request(
+    resources: Sequence[ConfigResource],
+    keys: Sequence[str] | None,
+    synonyms: bool,
+    documentation: bool,
+) -> RawRequest:
+    def body(version: int) -> bytes:
+        return config_wire.encode_request(
+            version, resources, keys, synonyms=synonyms, documentation=documentation
+        )
+
+    return RawRequest(
+        config_wire.API_KEY, config_wire.VERSIONS, body, read=config_wire.read_response
+    )
+
+
+def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
+    """Names of the resources of this kind that have configs.
+
+    Client-metrics subscriptions and groups are those that were given some (KIP-1142, API key 74:
+    subscriptions since Kafka 3.7, groups since 4.1).
+    """
+    if kind is ResourceType.TOPIC:
+        return sorted(scan(cluster).names)
+    if kind is not ResourceType.CLIENT_METRICS and kind is not ResourceType.GROUP:
+        return [str(broker.id) for broker in cluster.brokers(refresh=True)]
+    from kafka.protocol.admin import ListConfigResourcesRequest as Request
+
+    if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
+        response = cluster.send(Request(), highest=0)
+    else:
+        response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
+    return sorted(row.resource_name for row in response.config_resources)
+
+
+def topic_types(cluster: Cluster) -> dict[str, ConfigEntry]:
+    """What the brokers know of topic configs, read off some topic; empty where there is none."""
+    names = scan(cluster).names
+    if not names:
+        return {}
+    resource = ConfigResource(ResourceType.TOPIC, names[0])
+    found = describe(cluster, [resource])
+    return by_name(found.values.get(resource, ()))
+
+
+def by_name(entries: Iterable[ConfigEntry]) -> dict[str, ConfigEntry]:
+    """The entries of one resource by their key."""
+    return {entry.name: entry for entry in entries}
+
+
+# -- what may be set, and what holds where it is not -----------------------------------------------
+
+Known = Mapping[str, ConfigEntry]
+
+# A client-metrics subscription consists of these (KIP-714). Brokers before 4.0 list only what is
+# set, and tell no types.
+_SUBSCRIPTION = {
+    "interval.ms": ConfigType.INT,
+    "match": ConfigType.LIST,
+    "metrics": ConfigType.LIST,
+}
+_FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
+
+
+def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[ConfigResource, Any]:
+    """Every key that each resource may have, by name, with its type and what holds there now."""
+    found = describe(cluster, resources, synonyms=True)
+    known: Results[ConfigResource, Known] = Results({}, found.failures)
+    for resource, entries in found.values.items():
+        if resource.kind == "broker-default":
+            known.values[resource] = _of_default(cluster, resource, entries)
+        elif resource.type is ResourceType.CLIENT_METRICS:
+            known.values[resource] = _of_subscription(resource, entries)
+        else:
+            known.values[resource] = by_name(entries)
+    return known
+
+
+def _of_default(
+    cluster: Cluster, default: ConfigResource, own: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    """A cluster-wide default lists what is set only: the rest is read off a broker."""
+    known = {}
+    for entry in _some_broker(cluster):
+        fixed = tuple(synonym for synonym in entry.synonyms if synonym.source in _FIXED)
+        holds, source = entry.value, entry.source
+        if source not in _FIXED:
+            holds = fixed[0].value if fixed else None
+            source = fixed[0].source if fixed else ConfigSource.DEFAULT
+        known[entry.name] = ConfigEntry(
+            default, entry.name, holds, source, entry.read_only, entry.sensitive, entry.type,
+            synonyms=fixed,
+        )  # fmt: skip
+    for entry in own:
+        below = known.get(entry.name)
+        known[entry.name] = ConfigEntry(
+            default, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive,
+            entry.type, synonyms=(*entry.synonyms, *(below.synonyms if below else ())),
+        )  # fmt: skip
+    return known
+
+
+def _some_broker(cluster: Cluster) -> tuple[ConfigEntry, ...]:
+    for broker in cluster.brokers(refresh=True):
+        resource = ConfigResource(ResourceType.BROKER, str(broker.id))
+        found = describe(cluster, [resource], synonyms=True)
+        if found.ok:
+            return found[resource]
+    return ()
+
+
+def _of_subscription(
+    resource: ConfigResource, entries: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    known = {
+        key: ConfigEntry(resource, key, None, ConfigSource.DEFAULT, type=kind)
+        for key, kind in _SUBSCRIPTION.items()
+    }
+    for entry in entries:
+        untold = entry.type is ConfigType.UNKNOWN
+        kind = _SUBSCRIPTION.get(entry.name, entry.type) if untold else entry.type
+        known[entry.name] = ConfigEntry(
+            resource, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, kind,
+            synonyms=entry.synonyms,
+        )  # fmt: skip
+    return known
+
+
+def own_values(cluster: Cluster, keys: Sequence[str]) -> list[tuple[str, ConfigEntry]]:
+    """(broker's id, entry) of each broker that has one of these keys set for itself alone."""
+    brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
+    found = describe(cluster, brokers, keys)
+    return [
+        (resource.name, entry)
+        for resource, entries in found.values.items()
+        for entry in entries
+        if entry.overridden
+    ]

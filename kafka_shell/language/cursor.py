@@ -1,0 +1,295 @@
+"""Text and a position -> what is being typed: a command, an option, or a value of some Kind."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from enum import Enum
+
+from .command import Argument, Command, Invocation, Kind, Option
+from .fragment import fragment_of
+from .highlight import classify
+from .scan import Known, Parameter, Role, Scan, Scope, Use, bare, find_command, is_open, scan
+from .tokens import Line, Span, Word, tokenize
+
+__all__ = ["Want", "Wanted", "classify", "wanted"]
+
+LONGEST = 100_000  # nobody completes a line as long as this
+DEEPEST = 8  # watch 5 watch 5 watch 5 ...
+
+_ENTITIES = {
+    "topics": Kind.TOPIC,
+    "brokers": Kind.BROKER,
+    "broker-loggers": Kind.BROKER,
+    "users": Kind.USER,
+    "clients": Kind.CLIENT_ID,
+    "ips": Kind.IP,
+    "groups": Kind.GROUP,
+    "client-metrics": Kind.CLIENT_METRICS,
+}
+
+
+class Want(Enum):
+    """What is being typed."""
+
+    NOTHING = "nothing"
+    COMMAND = "command"
+    OPTION = "option"
+    VALUE = "value"
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What is being typed, and what a completer has to know to offer it.
+
+    `prefix` is the text so far without quotes: of the word, or of its part after the last comma
+    or `=`. `span` is what a candidate takes the place of; it ends at the cursor and, where `quote`
+    (the quote that is open there) is set, starts after that quote. A command of two words has both
+    in `prefix`.
+
+    For VALUE: `kind` (ENTITY is resolved), the `argument` or `option` it belongs to, `choices`,
+    and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
+    would fit as well. `options` are those that may still be given; `words` are the values of the
+    rest of the line by name, flags with none.
+    """
+
+    want: Want
+    prefix: str = ""
+    span: Span = (0, 0)
+    quote: str = ""
+    command: Command | None = None
+    kind: Kind | None = None
+    argument: Argument | None = None
+    option: Option | None = None
+    choices: tuple[str, ...] = ()
+    part: str = ""
+    key: str = ""
+    alternatives: tuple[Kind, ...] = ()
+    options: tuple[Option, ...] = ()
+    words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    in_pipe: bool = False
+
+
+def wanted(text: str, position: int, registry: Sequence[Command], *, depth: int = 0) -> Wanted:
+    """What is being typed at `position`. Never raises, whatever the text."""
+    position = max(0, min(position, len(text)))
+    nothing = Wanted(Want.NOTHING, span=(position, position))
+    if len(text) > LONGEST or depth > DEEPEST:
+        return nothing
+    head = tokenize(text[:position])
+    if head.shell is not None or head.pipe is not None:
+        return replace(nothing, in_pipe=True)
+    if head.comment and head.comment[1] == position:
+        return nothing
+    quote = ""
+    if head.incomplete and head.incomplete.what == "quote":
+        quote = text[head.incomplete.span[0]]
+    file = _file(head, position)
+    if file:
+        return _at(file, Wanted(Want.VALUE, quote=quote, kind=Kind.FILE), position)
+    before = list(head.words)
+    current = Word("", "", (position, position))
+    if before and before[-1].span[1] == position:
+        current = before.pop()
+    after = [word for word in tokenize(text).words if word.span[0] >= position]
+    return _Typing(text, position, registry, quote, depth).read(before, current, after)
+
+
+def _file(head: Line, position: int) -> Word | None:
+    """The name that is being typed after `>`."""
+    if head.redirect:
+        word = head.redirect.word
+        return word if word.span[1] == position else None
+    return Word("", "", (position, position)) if head.operators else None
+
+
+def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
+    """`found` for the part of the word's text from `start` on."""
+    first = word.at(start)[0]
+    if not found.quote and word.quoted:
+        if start == 0:
+            first = word.span[0]
+        elif any(mark in word.raw[first - word.span[0] :] for mark in "'\""):
+            # a candidate put here would unbalance the quotes
+            return Wanted(Want.NOTHING, span=(position, position))
+    return replace(found, prefix=word.text[start:], span=(min(first, position), position))
+
+
+@dataclass(frozen=True)
+class _Typing:
+    """One question about one text."""
+
+    text: str
+    position: int
+    registry: Sequence[Command]
+    quote: str
+    depth: int
+
+    def read(self, before: list[Word], current: Word, after: list[Word]) -> Wanted:
+        if not before and not current.text.startswith("-"):
+            return self._command(current)
+        begun = " ".join(word.text for word in before) + " "
+        if any(command.name.startswith(begun) for command in self.registry):
+            start = before[0].span[0]
+            found = self._command(current)
+            return replace(found, prefix=begun + current.text, span=(start, self.position))
+        named = find_command(before, self.registry)
+        words = [*named.rest, current, *after]
+        if named.command is None and (before or [current])[0].text.startswith("-"):
+            named = find_command([*before, *after], self.registry)  # the flag may stand behind
+            words = sorted([*named.rest, current], key=lambda word: word.span)
+        if named.command is None:
+            return self._without_command(before, current)
+        return self._within(named.command, words, current)
+
+    def _command(self, current: Word) -> Wanted:
+        return _at(current, Wanted(Want.COMMAND, quote=self.quote), self.position)
+
+    def _without_command(self, before: list[Word], current: Word) -> Wanted:
+        """Only options so far: their values, or the command as a flag (`--list-topics`)."""
+        if not (before or [current])[0].text.startswith("-"):
+            return Wanted(Want.NOTHING, span=(self.position, self.position))
+        nobody = Command("", "", "", _nothing_to_run)
+        found = self._within(nobody, [*before, current], current)
+        found = replace(found, command=None)
+        return replace(found, want=Want.COMMAND) if found.want is Want.OPTION else found
+
+    def _within(self, command: Command, words: Sequence[Word], current: Word) -> Wanted:
+        scope = Scope(command)
+        found = scan(words, scope)
+        line = [use for use in found.uses if use.role is Role.LINE]
+        if any(use.word is current for use in line):
+            return self._nested(line[0].word.span[0])
+        given = _given(found, current)
+        rest = Wanted(
+            Want.OPTION, quote=self.quote, command=command, words=given,
+            options=_free(scope, given),
+        )  # fmt: skip
+        use = next((use for use in reversed(found.uses) if use.word is current), None)
+        ended = any(
+            u.role is Role.DASHES and u.word is not current and u.word.span < current.span
+            for u in found.uses
+        )
+        dashed = current.text.startswith("-") and not ended
+        if use is None or (dashed and use.role is not Role.VALUE):
+            return self._option(current, rest)
+        if use.role is Role.VALUE:
+            return self._value(use, rest, _rival(use, found))
+        return self._argument(use, found, rest)
+
+    def _nested(self, start: int) -> Wanted:
+        """What is being typed in the line that this command takes as its last argument."""
+        inner = wanted(
+            self.text[start:], self.position - start, self.registry, depth=self.depth + 1
+        )
+        return replace(inner, span=(inner.span[0] + start, inner.span[1] + start))
+
+    def _option(self, current: Word, rest: Wanted) -> Wanted:
+        if "=" in current.text:  # the value of an option that nobody knows
+            return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
+        return _at(current, rest, self.position)
+
+    def _argument(self, use: Use, found: Scan, rest: Wanted) -> Wanted:
+        """The argument that a word without dashes is for; the parser's choice, corrected.
+
+        A word without `=` may be the beginning of key=value.
+        """
+        command, argument = found.scope.command, use.parameter
+        taken = set(rest.words)
+        arguments = [a for a in command.arguments if a.kind is not Kind.LINE]
+        open_ = [a for a in arguments if a.name in taken or is_open(a, command, taken)]
+        open_ = [a for a in open_ if a.many or a.name not in taken]
+        if not isinstance(argument, Argument) or argument not in open_:
+            argument = open_[0] if open_ else None
+        pairs = next((a for a in open_ if a.kind is Kind.CONFIG_PAIR), None)
+        alternatives: tuple[Kind, ...] = ()
+        if argument and pairs and argument is not pairs and argument.name in taken:
+            argument, alternatives = pairs, (argument.kind,)
+        if argument is None:
+            return self._option(use.word, rest)
+        used = replace(use, parameter=argument)
+        return replace(self._value(used, rest), alternatives=alternatives)
+
+    def _value(self, use: Use, rest: Wanted, rival: Option | None = None) -> Wanted:
+        parameter = rival or use.parameter
+        if parameter is None or parameter.kind is Kind.FLAG:
+            return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
+        kind = _kind(parameter, rest.words)
+        fragment = fragment_of(kind, use.value)
+        found = replace(
+            rest,
+            want=Want.VALUE,
+            kind=Kind.BROKER if kind is Kind.ASSIGNMENT else kind,
+            argument=parameter if isinstance(parameter, Argument) else None,
+            option=parameter if isinstance(parameter, Option) else None,
+            choices=parameter.choices,
+            part=fragment.part,
+            key=fragment.key,
+            alternatives=(Kind.HOST_PORT,) if rival else (),
+        )
+        return _at(use.word, found, self.position, use.start + fragment.start)
+
+
+def _rival(use: Use, found: Scan) -> Option | None:
+    """The command's own option of the same spelling, while no value tells: `--broker `."""
+    opener = [u for u in found.uses if u.role is Role.OPTION and u.word.span <= use.word.span][-1]
+    known = found.scope.both(opener.word.text.partition("=")[0])
+    own = known[0].parameter
+    return own if len(known) > 1 and isinstance(own, Option) and not use.value else None
+
+
+def _nothing_to_run(invocation: Invocation, context: object) -> None:
+    """The command of a line that has none yet."""
+
+
+def _kind(parameter: Parameter, words: Mapping[str, tuple[str, ...]]) -> Kind:
+    """The parameter's kind. An entity's follows from the --entity-type at the same place."""
+    if parameter.kind is not Kind.ENTITY:
+        return parameter.kind
+    types = words.get("entity-type", ())
+    names = len(words.get(bare(parameter.name), ()))
+    if not types:
+        return Kind.ENTITY
+    return _ENTITIES.get(types[min(names, len(types) - 1)], Kind.ENTITY)
+
+
+def _given(found: Scan, current: Word) -> dict[str, tuple[str, ...]]:
+    """Values by name, without the word under the cursor."""
+    given: dict[str, tuple[str, ...]] = {}
+    for name, uses in found.used.items():
+        others = [use for use in uses if use.word is not current]
+        if others:
+            given[name] = tuple(use.value for use in others if use.role is not Role.OPTION)
+    return given
+
+
+def _free(scope: Scope, given: Mapping[str, object]) -> tuple[Option, ...]:
+    """The options that may still be given: own, arguments' spellings, then common ones."""
+    barred = {scope.key(o) for known in scope.known if known.name in given for o in _bars(known)}
+    for group in scope.command.exactly_one:
+        keys = {scope.key(each) for each in group}
+        if keys & set(given):
+            barred |= keys - set(given)
+    free: list[Option] = []
+    for known in scope.known:
+        option = _as_option(known)
+        again = known.parameter.many or known.name not in given
+        away = any(scope.key(other) in given for other in _bars(known))
+        if option and again and not away and known.name not in barred:
+            free.append(option)
+    return tuple(free)
+
+
+def _bars(known: Known) -> tuple[str, ...]:
+    parameter = known.parameter
+    return parameter.excludes if isinstance(parameter, Option) else parameter.unless
+
+
+def _as_option(known: Known) -> Option | None:
+    parameter = known.parameter
+    if isinstance(parameter, Option):
+        return None if parameter.hidden else replace(parameter, name=known.spelling)
+    if not parameter.option:
+        return None
+    return Option(parameter.option, parameter.kind, parameter.help, many=parameter.many,
+                  choices=parameter.choices)  # fmt: skip

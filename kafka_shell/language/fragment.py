@@ -1,0 +1,71 @@
+"""The part of a value that is being typed: after the last comma, or after `=`."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from .command import Kind
+
+_COMMAS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS, Kind.HOST_PORT, Kind.CONFIG_KEYS)
+_PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY)
+_PAIR = re.compile(r"\s*([^=,]*)(=)?\s*")
+_GROUP = re.compile(r"\[(?:\\.|[^\\\]])*+\]?", re.DOTALL)
+_BLANK = re.compile(r"\s*")
+
+
+@dataclass(frozen=True, slots=True)
+class Fragment:
+    """`start` is where it begins in the value. `part` is "key" or "value" of key=value."""
+
+    start: int
+    part: str = ""
+    key: str = ""
+
+
+def fragment_of(kind: Kind, text: str) -> Fragment:
+    """The fragment at the end of a value of this kind."""
+    if kind in _PAIRS:
+        key, equals, _ = text.partition("=")
+        return Fragment(len(key) + 1, "value", key) if equals else Fragment(0, "key")
+    if kind is Kind.CONFIG_PAIRS:
+        return _last_pair(text)
+    if kind is Kind.ASSIGNMENT:
+        return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
+    if kind in _COMMAS:
+        if kind is not Kind.CONFIG_KEYS and text.startswith("/"):
+            return Fragment(0)
+        return Fragment(_past_blanks(text, text.rfind(",") + 1))
+    return Fragment(0)
+
+
+def _past_blanks(text: str, at: int) -> int:
+    blank = _BLANK.match(text, at)
+    return blank.end() if blank else at
+
+
+def _last_pair(text: str) -> Fragment:
+    """The last key or value of k1=v1,k2=[v1,v2]; inside [...] the last of its items."""
+    at = 0
+    while True:
+        pair = _PAIR.match(text, at)
+        assert pair is not None  # every part of it may be empty
+        if not pair[2]:
+            comma = text.find(",", pair.start(1))
+            if comma < 0:
+                return Fragment(pair.start(1), "key")
+            at = comma + 1
+            continue
+        key, start = pair[1].strip(), pair.end()
+        group = _GROUP.match(text, start)
+        if group and group.end() == len(text) and not _closed(group.group()):
+            return Fragment(max(text.rfind(",", start), start) + 1, "value", key)
+        comma = text.find(",", group.end() if group else start)
+        if comma < 0:
+            return Fragment(start, "value", key)
+        at = comma + 1
+
+
+def _closed(group: str) -> bool:
+    body = re.sub(r"\\.", "", group, flags=re.DOTALL)
+    return body.endswith("]")

@@ -1,0 +1,141 @@
+"""Which part of a line is what, for colours: the same words and roles as the parser's."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+from kafka_shell.errors import ShellError
+
+from .command import Command, Kind
+from .convert import convert
+from .scan import Found, Role, Scope, Use, find_command, scan
+from .selectors import is_pattern
+from .tokens import Line, Span, Word, tokenize
+
+Classified = list[tuple[Span, str]]
+
+LONGEST = 20_000
+DEEPEST = 8
+
+_NUMBER = re.compile(r"[+-]?[0-9][0-9.]*(?:[A-Za-z]{1,3}(?:/s)?)?")
+_SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
+_PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY)
+
+
+def classify(text: str, registry: Sequence[Command], *, depth: int = 0) -> Classified:
+    """(span, class) of each part, in order, none over another. Never raises.
+
+    Classes: command, unknown-command, option, unknown-option, value, number, string, pattern,
+    operator, comment, shell, error.
+    """
+    if len(text) > LONGEST or depth > DEEPEST:
+        return []
+    line = tokenize(text)
+    found: Classified = [(span, "operator") for span in line.operators]
+    if line.shell is not None:
+        return _apart([*found, ((line.operators[0][1], len(text)), "shell")])
+    if line.pipe_span:
+        found.append((line.pipe_span, "shell"))
+    if line.comment:
+        found.append((line.comment, "comment"))
+    if line.redirect:
+        found.append((line.redirect.word.span, "value"))
+    if line.problem:
+        found = [*(each for each in found if not _over(each[0], line.problem.span)),
+                 (line.problem.span, "error")]  # fmt: skip
+    found += _words(line, registry, depth)
+    return _apart(found)
+
+
+def _over(one: Span, other: Span) -> bool:
+    return one[0] < other[1] and other[0] < one[1]
+
+
+def _apart(found: Classified) -> Classified:
+    """In order; what would lie over an earlier part is left out."""
+    kept: Classified = []
+    for span, name in sorted(found):
+        if span[0] < span[1] and (not kept or span[0] >= kept[-1][0][1]):
+            kept.append((span, name))
+    return kept
+
+
+def _words(line: Line, registry: Sequence[Command], depth: int) -> Classified:
+    named = find_command(line.words, registry)
+    if named.command is None:
+        return _no_command(named, registry)
+    classified: Classified = [(word.span, "command") for word in named.name]
+    for use in scan(named.rest, Scope(named.command)).uses:
+        if use.role is Role.LINE:
+            return classified + _nested(line, use.word, registry, depth)
+        classified += _use(use)
+    return classified
+
+
+def _no_command(named: Found, registry: Sequence[Command]) -> Classified:
+    if not named.name:
+        return [(word.span, "option") for word in named.rest if word.text.startswith("-")]
+    word = named.name[0]
+    begun = any(command.name.startswith(f"{word.text} ") for command in registry)
+    return [(word.span, "command" if begun else "unknown-command")]
+
+
+def _nested(line: Line, first: Word, registry: Sequence[Command], depth: int) -> Classified:
+    """A line within the line, where it starts with a command; else it is a text."""
+    start, end = first.span[0], line.words[-1].span[1]
+    words = [word for word in line.words if word.span[0] >= start]
+    if find_command(words, registry).command is None:
+        return [((start, end), "string" if first.quoted else "value")]
+    inner = classify(line.text[start:end], registry, depth=depth + 1)
+    return [((a + start, b + start), name) for (a, b), name in inner]
+
+
+def _use(use: Use) -> Classified:
+    word = use.word
+    if use.role is Role.WRONG:
+        return [(word.span, "unknown-option" if word.text.startswith("-") else "error")]
+    if use.role is Role.DASHES:
+        return [(word.span, "operator")]
+    if use.role is Role.OPTION:
+        name, equals, _ = word.text.partition("=")
+        if not equals or word.quoted:
+            return [(word.span, "option")] if not equals else []
+        return [(word.at(0, len(name)), "option"), (word.at(len(name), len(name) + 1), "operator")]
+    return _value(use)
+
+
+def _value(use: Use) -> Classified:
+    """One value; a wrong one is wrong while it is being typed too."""
+    word, parameter = use.word, use.parameter
+    span = (word.at(use.start)[0], word.span[1]) if use.start and not word.quoted else word.span
+    if parameter is None or not _right(use):
+        return [(span, "error")]
+    if parameter.kind in _PAIRS and not word.quoted:
+        key, _, value = use.value.partition("=")
+        at = use.start + len(key)
+        return [
+            (word.at(use.start, at), "value"),
+            (word.at(at, at + 1), "operator"),
+            (word.at(at + 1), _plain(value)),
+        ]
+    if parameter.kind in _SELECTORS and is_pattern(use.value):
+        return [(span, "pattern")]
+    return [(span, "string" if word.quoted else _plain(use.value))]
+
+
+def _right(use: Use) -> bool:
+    parameter = use.parameter
+    if parameter is None or parameter.kind is Kind.FLAG:
+        return True
+    if parameter.kind is Kind.CHOICE:
+        return use.value in parameter.choices
+    try:
+        convert(parameter, use.value)
+    except ShellError:
+        return False
+    return True
+
+
+def _plain(text: str) -> str:
+    return "number" if _NUMBER.fullmatch(text) else "value"

@@ -1,0 +1,352 @@
+"""A pasted `kafka-*.sh` line -> the line that does it here."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TypeVar
+
+from kafka_shell.errors import UsageError
+
+from .command import Command
+from .convert import config_pairs
+from .parse import parse, render
+from .tokens import join, words_of
+
+Given = dict[str, list[str]]
+"""Options of the pasted line and their values, in order; "" holds the words before any option."""
+
+_TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
+_EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
+_EVERYWHERE = {"--bootstrap-server": "--broker", "--zookeeper": "", "--broker-list": "--broker"}
+_ENTITIES = {
+    "--topic": "topics",
+    "--broker": "brokers",
+    "--broker-logger": "broker-loggers",
+    "--group": "groups",
+    "--client-metrics": "client-metrics",
+    "--user": "users",
+    "--client": "clients",
+    "--ip": "ips",
+}
+_DEFAULTS = {
+    "--broker-defaults": "brokers",
+    "--user-defaults": "users",
+    "--client-defaults": "clients",
+    "--ip-defaults": "ips",
+}
+_SUBJECTS = {
+    "topics": "--topic",
+    "brokers": "--broker-id",
+    "broker-loggers": "--logger",
+    "groups": "--group",
+    "client-metrics": "--client-metrics",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """What one of a tool's actions is called here. `renames` maps its options to ours; "" drops."""
+
+    command: str
+    renames: Mapping[str, str] = field(default_factory=dict)
+    extra: tuple[str, ...] = ()
+
+
+def translate(words: Sequence[str], registry: Sequence[Command]) -> str | None:
+    """The line that does here what a pasted `kafka-topics.sh --list ...` does; None if it is none.
+
+    Raises UsageError where it is one of Kafka's tools but no line does the same: it says which
+    command comes nearest, or that there is none yet.
+    """
+    tool = _TOOL.fullmatch(words[0]) if words else None
+    if tool is None or tool[1] not in _TOOLS:
+        return None
+    try:
+        line = _TOOLS[tool[1]](_read(words[1:]))
+    except UsageError as error:
+        raise _no_line(tool[1], f"{error.message}. {error.hint}") from None
+    if line is None:
+        raise _no_line(tool[1], f"{join(words[:2])} has no line here.")
+    names = {command.name for command in registry}
+    if line[0] not in names:
+        raise _no_line(tool[1], f"The command for it, {line[0]}, is not here yet.")
+    try:
+        return render(parse(words_of(line), registry))
+    except UsageError as error:
+        raise _no_line(tool[1], f"{line[0]} comes nearest: {error.message}.") from None
+
+
+def _no_line(tool: str, hint: str) -> UsageError:
+    return UsageError(f"{tool}.sh is Kafka's own tool", hint=hint, code="pasted")
+
+
+def _read(words: Sequence[str]) -> Given:
+    """The options with the words that follow each."""
+    given: Given = {"": []}
+    current = given[""]
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not word.startswith("--"):
+            current.append(word)
+            continue
+        current = given.setdefault(name if equals else word, [])
+        if equals:
+            current.append(value)
+    return given
+
+
+def _line(action: Action, given: Given, done: Sequence[str]) -> list[str]:
+    """The action's command with the options that are not `done`, under their names here."""
+    line = [*action.command.split(), *action.extra]
+    renames = _EVERYWHERE | dict(action.renames)
+    for name, values in given.items():
+        ours = renames.get(name, name)
+        if not name or not ours or name in done:
+            continue
+        if not values:
+            line.append(ours)
+        for value in values:
+            line += [ours, value] if not value.startswith("-") else [f"{ours}={value}"]
+    return line
+
+
+_T = TypeVar("_T")
+
+
+def _first(given: Given, options: Mapping[str, _T]) -> tuple[str, _T] | None:
+    return next(((name, value) for name, value in options.items() if name in given), None)
+
+
+# -- topics ----------------------------------------------------------------------------------------
+
+_TOPICS = {
+    "--list": Action("list-topics"),
+    "--describe": Action("describe-topic"),
+    "--create": Action("create-topic"),
+    "--alter": Action("alter-topic"),
+    "--delete": Action("delete-topic"),
+}
+_TOPIC_OPTIONS = {"--partition-size-limit-per-response": "", "--force": "", "--delete-config": ""}
+
+
+def _topics(given: Given) -> list[str] | None:
+    found = _first(given, _TOPICS)
+    if found is None:
+        return None
+    action = Action(found[1].command, _TOPIC_OPTIONS)
+    if found[0] != "--create":  # Kafka's tool takes an expression everywhere else
+        given = given | {"--topic": [_selector(each) for each in given.get("--topic", [])]}
+        if not given["--topic"]:
+            del given["--topic"]
+    deleted = [f"--delete-config={key}" for key in _split(given.get("--delete-config", []))]
+    return _line(action, given, [found[0]]) + deleted
+
+
+def _selector(expression: str) -> str:
+    """Kafka's expression as a selector here: what is only a name stays a name, dots and all."""
+    items = expression.strip().strip("\"'").replace(" ", "").split(",")
+    return ",".join(f"/{item}/" if _EXPRESSION.search(item) else item for item in items)
+
+
+def _split(values: Sequence[str]) -> list[str]:
+    return [key.strip() for value in values for key in value.split(",") if key.strip()]
+
+
+# -- configs ---------------------------------------------------------------------------------------
+
+
+def _configs(given: Given) -> list[str] | None:
+    types, names = _entities(given)
+    action = _first(given, {"--describe": "describe-configs", "--alter": "alter-configs"})
+    if action is None or not types:
+        return None
+    if len(types) > 1 or types[0] not in _SUBJECTS:
+        return _client_configs(types, given, action[0])
+    if "--add-config-file" in given or (types[0] == "groups" and not names):
+        return ["config-command", *_original(given)]
+    done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
+            "--add-config", "--delete-config", *action[:1]}  # fmt: skip
+    if action[0] == "--alter":
+        done |= {"--describe", "--all"}
+    line = _line(Action(action[1]), {k: v for k, v in given.items() if _kept(k, given)}, [*done])
+    return [*line, *_subject(types[0], names, given), *_changes(given)]
+
+
+def _kept(name: str, given: Given) -> bool:
+    # the connection is --bootstrap-server here; --broker is the entity
+    return name != "--broker" or "--bootstrap-server" not in given
+
+
+def _entities(given: Given) -> tuple[list[str], list[str]]:
+    """(entity types, entity names) by either spelling."""
+    types, names = list(given.get("--entity-type", [])), list(given.get("--entity-name", []))
+    for option, entity in (*_ENTITIES.items(), *_DEFAULTS.items()):
+        if option in given:
+            types.append(entity)
+            names += given[option] if option in _ENTITIES else []
+    return types, names
+
+
+def _subject(entity: str, names: Sequence[str], given: Given) -> list[str]:
+    if entity == "brokers" and ("--entity-default" in given or "--broker-defaults" in given):
+        return ["--broker-default"]
+    words: list[str] = []
+    for name in names or ["*"]:
+        words += [_SUBJECTS[entity], name]
+    return words
+
+
+def _changes(given: Given) -> list[str]:
+    pairs = [pair for text in given.get("--add-config", []) for pair in config_pairs(text)]
+    changes = [f"{key}={value}" for key, value in pairs]
+    return changes + [f"--delete-config={key}" for key in _split(given.get("--delete-config", []))]
+
+
+def _original(given: Given) -> list[str]:
+    return _line(Action("", {"--bootstrap-server": "--bootstrap-server"}), given, [])
+
+
+def _client_configs(types: Sequence[str], given: Given, action: str) -> list[str] | None:
+    """Quotas and SCRAM credentials: other commands' business."""
+    changed = ",".join([*given.get("--add-config", []), *given.get("--delete-config", [])])
+    if "SCRAM-" in changed:
+        return ["scram-credentials"]
+    return ["describe-quotas" if action == "--describe" else "alter-quotas"]
+
+
+# -- the other tools -------------------------------------------------------------------------------
+
+
+def _by_option(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | None]:
+    def line(given: Given) -> list[str] | None:
+        found = _first(given, actions)
+        return _line(found[1], given, [found[0]]) if found else None
+
+    return line
+
+
+def _by_word(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | None]:
+    """Tools whose action is a word: `kafka-features.sh describe`. It may follow an option."""
+
+    def line(given: Given) -> list[str] | None:
+        for name, values in given.items():
+            for value in values[0 if not name else 1 :]:
+                if value in actions:
+                    rest = given | {name: [each for each in values if each != value]}
+                    return _line(actions[value], rest, [])
+        return None
+
+    return line
+
+
+def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
+    return lambda given: _line(action, given, []) if action else None
+
+
+_RESETS: dict[str, Callable[[str], str]] = {
+    "--to-earliest": lambda _: "earliest",
+    "--to-latest": lambda _: "latest",
+    "--to-offset": str,
+    "--to-datetime": str,
+    "--shift-by": lambda by: by if by.startswith(("-", "+")) else f"+{by}",
+    "--by-duration": lambda duration: f"-{duration}",
+    "--from-file": lambda file: f"file:{file}",
+}
+_GROUPS = {
+    "--list": Action("list-groups"),
+    "--describe": Action("describe-group", {"--offsets": "", "--all-groups": "", "--timeout": ""}),
+    "--delete": Action("delete-group"),
+    "--delete-offsets": Action("delete-offsets"),
+}
+
+
+def _groups(given: Given) -> list[str] | None:
+    if "--reset-offsets" not in given:
+        return _by_option(_GROUPS)(given)
+    to = _first(given, _RESETS)
+    if to is None:
+        return None
+    where = to[1](given[to[0]][0] if given[to[0]] else "")
+    renames = {"--execute": "", "--export": "", "--dry-run": ""}
+    dry = () if "--execute" in given else ("--dry-run",)
+    action = Action("reset-offsets", renames, (f"--to={where}", *dry))
+    return _line(action, given, ["--reset-offsets", to[0]])
+
+
+def _acls(given: Given) -> list[str] | None:
+    if "--list" in given:
+        return _line(Action("list-acls"), given, ["--list"])
+    verb = "--add" if "--add" in given else "--remove"
+    permissions = [
+        (word, who)
+        for word in ("allow", "deny")
+        for who in given.get(f"--{word}-principal", [])
+    ]  # fmt: skip
+    if verb not in given or not permissions or "--producer" in given or "--consumer" in given:
+        return ["alter-acls"]
+    operations = ",".join(given.get("--operation", [])) or "All"
+    done = ["--add", "--remove", "--operation"]
+    bindings: list[str] = []
+    for word, who in permissions:
+        done += [f"--{word}-principal", f"--{word}-host"]
+        for host in given.get(f"--{word}-host", []) or [""]:
+            origin = f" from {host}" if host else ""
+            bindings.append(f"{verb}={word} {who} {operations}{origin}")
+    action = Action("alter-acls", {"--force": "--yes"}, tuple(bindings))
+    return _line(action, given, done)
+
+
+_TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
+    "kafka-topics": _topics,
+    "kafka-configs": _configs,
+    "kafka-consumer-groups": _groups,
+    "kafka-acls": _acls,
+    "kafka-console-producer": _always(None),
+    "kafka-console-consumer": _always(None),
+    "kafka-console-share-consumer": _always(None),
+    "kafka-reassign-partitions": _by_option({
+        "--execute": Action("reassign-partitions"),
+        "--verify": Action("verify-reassign-partitions"),
+        "--list": Action("list-reassignments"),
+        "--generate": Action("reassign-partitions", {}, ("--dry-run",)),
+    }),
+    "kafka-leader-election": _always(Action("elect-leaders")),
+    "kafka-preferred-replica-election": _always(Action("preferred-replica-leader-election")),
+    "kafka-log-dirs": _always(Action("describe-log-dirs", {
+        "--describe": "", "--broker-list": "--broker-id", "--topic-list": "--topic",
+    })),
+    "kafka-metadata-quorum": _by_word({
+        "describe": Action("describe-quorum"),
+        "add-controller": Action("alter-quorum"),
+        "remove-controller": Action("alter-quorum"),
+    }),
+    "kafka-features": _by_word({
+        "describe": Action("describe-features"),
+        "upgrade": Action("update-features"),
+        "downgrade": Action("update-features"),
+        "disable": Action("update-features"),
+    }),
+    "kafka-broker-api-versions": _always(Action("api-versions")),
+    "kafka-cluster": _by_word({
+        "cluster-id": Action("cluster-metadata"),
+        "list-endpoints": Action("cluster-metadata"),
+        "unregister": Action("unregister-broker", {"--id": "--broker-id"}),
+    }),
+    "kafka-transactions": _by_word({
+        "list": Action("list-transactions"),
+        "describe": Action("describe-transactions"),
+        "describe-producers": Action("describe-producers"),
+        "abort": Action("abort-transaction"),
+        "find-hanging": Action("find-hanging-transactions"),
+    }),
+    "kafka-delegation-tokens": _by_option({
+        "--create": Action("create-token"),
+        "--describe": Action("describe-tokens"),
+        "--renew": Action("renew-token"),
+        "--expire": Action("expire-token"),
+    }),
+    "kafka-get-offsets": _always(Action("list-offsets")),
+    "kafka-delete-records": _always(Action("delete-records")),
+}  # fmt: skip

@@ -1,0 +1,383 @@
+"""Records really produced, and how far the groups have read them.
+
+The same at every run but for the time: what is said is drawn from a generator seeded with the
+topic's name.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from random import Random
+from typing import Any
+
+from kafka_shell.admin.connection import Call, Cluster, Coordinator, CoordinatorKind, failure
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Failure, NewTopic
+
+from .company import GROUPS, Reading
+
+End = int
+Ends = Mapping[str, Mapping[int, End]]
+Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes go as they are
+Make = Callable[[Random, int], Record]
+
+_SEED = "kafka.sh"
+_DAY_S = 86_400.0
+_PRODUCE_S = 30.0
+_COMMIT_S = 15.0
+_COORDINATOR_MOVES = frozenset({14, 15, 16})  # loading, not available, not this one
+
+
+@dataclass(frozen=True, slots=True)
+class Feed:
+    """What is in a topic: so many records, the first and the last so many days old."""
+
+    topic: str
+    count: int
+    make: Make
+    since: float = 1.5
+    until: float = 0.0
+    gzip: bool = False  # by the producer; a topic's compression.type does the rest
+
+
+# -- what they say ---------------------------------------------------------------------------------
+
+
+def _order(random: Random, number: int) -> Record:
+    key = f"o-{1000 + number}"
+    items = random.randint(1, 5)
+    return key, {
+        "order": key,
+        "customer": _customer(random),
+        "items": items,
+        "total": _money(random, 8 * items, 60 * items),
+        "currency": "EUR",
+    }
+
+
+def _order_event(status: str) -> Make:
+    def make(random: Random, number: int) -> Record:
+        key = f"o-{random.randint(1000, 1399)}"
+        return key, {"order": key, "status": status, "clerk": random.choice("ABCD")}
+
+    return make
+
+
+def _payment(random: Random, number: int) -> Record:
+    key = f"p-{5000 + number}"
+    return key, {
+        "payment": key,
+        "order": f"o-{random.randint(1000, 1399)}",
+        "amount": _money(random, 8, 240),
+        "currency": "EUR",
+        "method": random.choice(("card", "card", "paypal", "invoice")),
+    }
+
+
+def _entry(random: Random, number: int) -> Record:
+    account = f"acc-{random.randint(1, 40):03}"
+    return account, {"account": account, "entry": number, "amount": _money(random, -90, 240)}
+
+
+def _score(random: Random, number: int) -> Record:
+    return f"p-{5000 + number}", {"score": round(random.random(), 4), "model": "v7"}
+
+
+def _parcel(random: Random, number: int) -> Record:
+    key = f"PK{random.randint(70_000, 70_299)}"
+    return key, {
+        "parcel": key,
+        "status": random.choice(("accepted", "sorted", "out-for-delivery", "delivered", "lost")),
+        "depot": random.choice(_DEPOTS),
+        "grams": random.randint(80, 18_000),
+    }
+
+
+def _ping(random: Random, number: int) -> Record:
+    van = f"van-{random.randint(1, 24):02}"
+    at = (round(random.uniform(47.3, 54.8), 5), round(random.uniform(6.1, 14.9), 5))
+    return van, {"van": van, "lat": at[0], "lon": at[1], "kmh": random.randint(0, 110)}
+
+
+def _label(random: Random, number: int) -> Record:
+    return f"PK{70_000 + number}", {"pdf": random.randbytes(1500).hex()}
+
+
+def _route(random: Random, number: int) -> Record:
+    depots = random.sample(_DEPOTS, 2)
+    return "-".join(depots), {"from": depots[0], "to": depots[1], "minutes": 60 + number}
+
+
+def _stock(random: Random, number: int) -> Record:
+    sku = _sku(random)
+    return sku, {"sku": sku, "depot": random.choice(_DEPOTS), "on_hand": random.randint(0, 500)}
+
+
+def _movement(random: Random, number: int) -> Record:
+    sku = _sku(random)
+    return sku, {"sku": sku, "delta": random.choice((-3, -2, -1, -1, -1, 12, 48))}
+
+
+def _profile(random: Random, number: int) -> Record:
+    key = _customer(random)
+    if random.random() < 0.06:
+        return key, None  # forgotten on request
+    name = random.choice(("Ada", "Ben", "Cleo", "Dora", "Emil", "Fay", "Gus", "Hana"))
+    return key, {"customer": key, "name": name, "tier": random.choice(("basic", "plus"))}
+
+
+def _address(random: Random, number: int) -> Record:
+    key = _customer(random)
+    return key, {"customer": key, "city": random.choice(_DEPOTS), "zip": random.randint(10, 99)}
+
+
+def _ticket(random: Random, number: int) -> Record:
+    return f"t-{number}", {"customer": _customer(random), "subject": "Where is my parcel?"}
+
+
+def _click(random: Random, number: int) -> Record:
+    return None, {
+        "session": f"{random.getrandbits(48):012x}",
+        "page": random.choice(("/", "/search", "/cart", "/checkout", f"/p/{_sku(random)}")),
+        "agent": random.choice(("Mozilla/5.0 (X11; Linux)", "Mozilla/5.0 (iPhone)", "curl/8.5")),
+        "ms": random.randint(12, 900),
+    }
+
+
+def _search(random: Random, number: int) -> Record:
+    return None, {
+        "q": random.choice(("lamp", "desk", "mug", "sofa", "")),
+        "hits": random.randint(0, 90),
+    }
+
+
+def _cart(random: Random, number: int) -> Record:
+    key = f"{random.getrandbits(16):04x}"
+    return key, {"skus": [_sku(random) for _ in range(random.randint(0, 4))]}
+
+
+def _invoice(random: Random, number: int) -> Record:
+    key = f"INV-{20_000 + number}"
+    return key, {"invoice": key, "customer": _customer(random), "total": _money(random, 9, 900)}
+
+
+def _revenue(random: Random, number: int) -> Record:
+    return f"day-{number:03}", {"orders": random.randint(80, 420), "eur": _money(random, 4e3, 3e4)}
+
+
+def _broken(random: Random, number: int) -> Record:
+    return None, b'{"order": "o-' + str(random.randint(1000, 1399)).encode() + b'", "total": 1'
+
+
+def _connector(random: Random, number: int) -> Record:
+    return f"connector-{('jdbc-orders', 's3-clicks')[number % 2]}", {"tasks.max": "2"}
+
+
+def _aggregate(random: Random, number: int) -> Record:
+    return _customer(random), {"orders": random.randint(1, 40), "eur": _money(random, 10, 4000)}
+
+
+def _customer(random: Random) -> str:
+    return f"c-{random.randint(1, 120):04}"
+
+
+def _sku(random: Random) -> str:
+    return f"SKU-{random.randint(100, 179)}"
+
+
+def _money(random: Random, low: float, high: float) -> str:
+    return f"{random.uniform(low, high):.2f}"
+
+
+_DEPOTS = ("Aachen", "Bremen", "Dresden", "Kassel", "Ulm")
+
+FEEDS = (
+    Feed("orders.placed", 400, _order),
+    Feed("orders.shipped", 250, _order_event("shipped")),
+    Feed("orders.cancelled", 30, _order_event("cancelled")),
+    Feed("orders.returns", 20, _order_event("returned"), since=20),
+    Feed("orders.placed.dlq", 7, _broken, since=12, until=3),
+    Feed("payments.authorized", 350, _payment),
+    Feed("payments.captured", 300, _payment, gzip=True),
+    Feed("payments.refunds", 25, _payment, since=40),
+    Feed("payments.ledger", 300, _entry, since=6),
+    Feed("payments.fraud-scores", 150, _score),
+    Feed("payments.captured.dlq", 3, _broken),
+    Feed("shipping.parcels", 400, _parcel),
+    Feed("shipping.labels", 12, _label, gzip=True),
+    Feed("shipping.routes", 20, _route, since=6),
+    Feed("shipping.gps", 500, _ping, since=0.1),
+    Feed("inventory.stock", 200, _stock),
+    Feed("inventory.movements", 300, _movement, gzip=True),
+    Feed("customers.profile", 150, _profile, since=30),
+    Feed("customers.addresses", 80, _address, since=30),
+    Feed("customers.support-tickets", 25, _ticket, since=160, until=95),
+    Feed("web.clickstream", 900, _click, since=60),
+    Feed("web.searches", 200, _search),
+    Feed("web.carts", 100, _cart),
+    Feed("web.sessions", 80, _click, since=0.2),
+    Feed("billing.invoices", 120, _invoice, since=200, gzip=True),
+    Feed("analytics.revenue-daily", 60, _revenue, since=60, gzip=True),
+    Feed("tmp.backfill", 150, _movement, since=1.9, until=1.8),
+    Feed("tmp.replay", 60, _order, since=5, until=4),
+    Feed("tmp.anna-test", 3, _search, since=400, until=390),
+    Feed("connect-configs", 6, _connector, since=90, until=30),
+    Feed("orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004-changelog", 90, _aggregate),
+)
+
+
+# -- producing -------------------------------------------------------------------------------------
+
+
+def produce(bootstrap: str, topics: Sequence[NewTopic]) -> dict[str, dict[int, End]]:
+    """Fill these topics, which are empty; where each partition ends then.
+
+    Raises ShellError that names the topics a record did not get into.
+    """
+    ends = {new.name: dict.fromkeys(range(new.partitions or 0), 0) for new in topics}
+    for gzip in (False, True):
+        feeds = [feed for feed in FEEDS if feed.topic in ends and feed.gzip is gzip]
+        if feeds:
+            _produce(bootstrap, feeds, "gzip" if gzip else None, ends)
+    return ends
+
+
+def _produce(
+    bootstrap: str, feeds: Sequence[Feed], compression: str | None, ends: dict[str, dict[int, End]]
+) -> None:
+    from kafka import KafkaProducer
+    from kafka.errors import KafkaError
+
+    producer = KafkaProducer(
+        bootstrap_servers=bootstrap.split(","),
+        client_id="demo",
+        compression_type=compression,
+        linger_ms=5,
+        batch_size=1 << 17,
+        max_block_ms=_PRODUCE_S * 1000,
+    )
+    try:
+        # The first record of a topic waits for its metadata: wait for all of them at once.
+        with ThreadPoolExecutor(len(feeds)) as pool:
+            list(pool.map(producer.partitions_for, [feed.topic for feed in feeds]))
+        sent = [
+            (feed.topic, producer.send(feed.topic, **record))
+            for feed in feeds
+            for record in _records(feed, len(ends[feed.topic]))
+        ]
+        producer.flush(timeout=_PRODUCE_S)
+    except KafkaError as error:
+        raise _not_made(
+            "records", {"the records": Failure(type(error).__name__, str(error))}
+        ) from None
+    finally:
+        producer.close(timeout=1)
+    lost: dict[str, Failure] = {}
+    for topic, future in sent:
+        if future.succeeded():
+            end = ends[topic]
+            end[future.value.partition] = max(end[future.value.partition], future.value.offset + 1)
+        else:
+            said = "no answer" if future.exception is None else str(future.exception)
+            lost[f"topic {topic}"] = Failure("NOT_PRODUCED", said)
+    if lost:
+        raise _not_made("records", lost)
+
+
+def _records(feed: Feed, partitions: int) -> Iterator[dict[str, Any]]:
+    """The records of a feed as `send` takes them, the oldest first."""
+    random = Random(f"{_SEED} {feed.topic}")
+    now = time.time()
+    step = (feed.since - feed.until) * _DAY_S / feed.count
+    for number in range(feed.count):
+        key, value = feed.make(random, number)
+        age = feed.since * _DAY_S - number * step
+        yield {
+            "key": None if key is None else key.encode(),
+            "value": value if value is None or isinstance(value, bytes) else _json(value),
+            # Without a key the partitioner draws lots, which no seed governs.
+            "partition": random.randrange(partitions) if key is None else None,
+            "timestamp_ms": int((now - age) * 1000),
+        }
+
+
+def _json(value: Any) -> bytes:
+    return json.dumps(value, separators=(",", ":")).encode()
+
+
+# -- committing ------------------------------------------------------------------------------------
+
+
+def commit(cluster: Cluster, ends: Ends) -> None:
+    """Commit every group's offsets in topics that were filled just now, without joining the group.
+
+    OffsetCommit (API key 8), all groups at once. Raises ShellError that names what failed.
+    """
+    waiting = {group: offsets for group in GROUPS if (offsets := _offsets(GROUPS[group], ends))}
+    failed: dict[str, Failure] = {}
+    for _ in cluster.attempts(_COMMIT_S):
+        calls = [
+            Call(
+                _commit_request(group, offsets),
+                Coordinator(CoordinatorKind.GROUP, group),
+                highest=9,
+            )
+            for group, offsets in waiting.items()
+        ]
+        answers = cluster.send_all(calls) if calls else []
+        failed = dict(_failures(list(waiting), answers))
+        moved = {name for name, why in failed.items() if why.code in _COORDINATOR_MOVES}
+        waiting = {group: waiting[group] for group in waiting if f"group {group}" in moved}
+        if not waiting:
+            break
+    if failed:
+        raise _not_made("offsets", failed)
+
+
+def _offsets(readings: Collection[Reading], ends: Ends) -> dict[str, dict[int, int]]:
+    found: dict[str, dict[int, int]] = {}
+    for reading in readings:
+        for partition, end in ends.get(reading.topic, {}).items():
+            if not reading.partitions or partition in reading.partitions:
+                found.setdefault(reading.topic, {})[partition] = int(end * reading.share)
+    return found
+
+
+def _commit_request(group: str, offsets: Mapping[str, Mapping[int, int]]) -> Any:
+    from kafka.protocol.consumer import OffsetCommitRequest
+
+    topic = OffsetCommitRequest.OffsetCommitRequestTopic
+    return OffsetCommitRequest(
+        group_id=group,
+        topics=[
+            topic(
+                name=name,
+                partitions=[
+                    topic.OffsetCommitRequestPartition(
+                        partition_index=partition, committed_offset=offset, committed_metadata=""
+                    )
+                    for partition, offset in partitions.items()
+                ],
+            )
+            for name, partitions in offsets.items()
+        ],
+    )
+
+
+def _failures(groups: Sequence[str], answers: Sequence[Any]) -> Iterator[tuple[str, Failure]]:
+    for group, answer in zip(groups, answers, strict=True):
+        if isinstance(answer, Failure):
+            yield f"group {group}", answer
+            continue
+        codes = {row.error_code for topic in answer.topics for row in topic.partitions} - {0}
+        for code in codes:
+            yield f"group {group}", failure(code, about=f"group {group}")
+
+
+def _not_made(what: str, failed: Mapping[str, Failure]) -> ShellError:
+    said = "; ".join(f"{name}: {why}" for name, why in failed.items())
+    return ShellError(f"the demo's {what} could not be made: {said}", code="demo-data")

@@ -1,0 +1,73 @@
+"""Colours while typing: the parser's own words and roles, in the theme's classes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples
+from prompt_toolkit.lexers import Lexer
+
+from kafka_shell.language.command import Command
+from kafka_shell.language.cursor import classify
+from kafka_shell.language.tokens import logical_lines
+
+# The language's classes -> the theme's roles; what is not here looks like any text.
+_ROLES = {
+    "command": "command",
+    "unknown-command": "unknown",
+    "unknown-option": "unknown",
+    "error": "unknown",
+    "option": "option",
+    "number": "number",
+    "string": "string",
+    "pattern": "pattern",
+    "operator": "operator",
+    "comment": "comment",
+    "shell": "string",
+}
+
+
+class ShellLexer(Lexer):
+    """Highlights a text from the registry."""
+
+    def __init__(self, registry: Sequence[Command]) -> None:
+        self._registry = registry
+
+    def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
+        """The fragments of each line."""
+        lines = self._lines(document.text)
+
+        def line(number: int) -> StyleAndTextTuples:
+            return lines[number] if number < len(lines) else []
+
+        return line
+
+    def _lines(self, text: str) -> list[StyleAndTextTuples]:
+        """Fragments of every line; each pasted line is a command of its own."""
+        lines: list[StyleAndTextTuples] = []
+        for _, one in logical_lines(text.split("\n")):
+            lines += _split(self._fragments(one))
+        return lines
+
+    def _fragments(self, text: str) -> StyleAndTextTuples:
+        fragments: StyleAndTextTuples = []
+        at = 0
+        for (start, end), name in classify(text, self._registry):
+            role = _ROLES.get(name, "")
+            fragments += [
+                ("", text[at:start]),
+                (f"class:{role}" if role else "", text[start:end]),
+            ]
+            at = end
+        fragments.append(("", text[at:]))
+        return fragments
+
+
+def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:
+    lines: list[StyleAndTextTuples] = [[]]
+    for style, text, *_ in fragments:
+        first, *rest = text.split("\n")
+        lines[-1].append((style, first))
+        lines += [[(style, part)] for part in rest]
+    return lines

@@ -1,0 +1,76 @@
+"""Candidates from this machine: files, profiles, themes."""
+
+from __future__ import annotations
+
+import os
+from functools import cached_property
+from pathlib import Path
+
+from kafka_shell.context import Context
+from kafka_shell.language.command import Kind
+from kafka_shell.metadata.match import LIMIT
+
+from .candidates import NONE, Candidate, Candidates, pick
+
+
+class Places:
+    """What can be looked up on disk at the speed of typing."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+
+    def of_kind(self, kind: Kind, typed: str) -> Candidates:
+        """Candidates of one of these kinds; none of any other."""
+        if kind is Kind.FILE:
+            return files(typed)
+        if kind is Kind.PROFILE:
+            profiles = self._profiles()
+            return pick(profiles, typed, lambda name: (profiles[name], ""))
+        if kind is Kind.THEME:
+            return pick(self._themes, typed, lambda name: (self._themes[name], ""))
+        return NONE
+
+    @cached_property
+    def _themes(self) -> dict[str, str]:
+        from kafka_shell.output.theme import available
+
+        return {info.name: info.description for info in available()}
+
+    def _profiles(self) -> dict[str, str]:
+        """Names and brokers of the profiles; a malformed file is somebody else's to report."""
+        import tomllib
+
+        try:
+            found = tomllib.loads(self._context.paths.config_file.read_text(encoding="utf-8"))
+        except (OSError, ValueError):
+            return {}
+        profiles = found.get("profiles", {})
+        if not isinstance(profiles, dict):
+            return {}
+        return {
+            name: str(table.get("bootstrap", ""))
+            for name, table in profiles.items()
+            if isinstance(table, dict)
+        }
+
+
+def files(typed: str) -> Candidates:
+    """Files and folders that begin as typed; a folder goes on."""
+    head, slash, tail = typed.rpartition("/")
+    head += slash
+    found: list[Candidate] = []
+    more = 0
+    try:
+        with os.scandir(Path(head or ".").expanduser()) as entries:
+            for entry in entries:
+                hidden = entry.name.startswith(".") and not tail.startswith(".")
+                if hidden or not entry.name.startswith(tail):
+                    continue
+                if len(found) >= LIMIT:
+                    more += 1
+                    continue
+                tail = "/" if entry.is_dir() else ""
+                found.append(Candidate(head + entry.name, tail=tail))
+    except (OSError, RuntimeError):  # no such folder, no such user
+        return NONE
+    return Candidates(tuple(sorted(found, key=lambda each: each.text)), more)

@@ -1,0 +1,63 @@
+"""Whose configs a line is about, read from its words."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.selectors import is_pattern
+from kafka_shell.metadata.view import ClusterView
+from kafka_shell.nouns import ConfigResource, ResourceType
+
+# A name in the line's words -> the type of resource that its value names.
+_NAMED = {
+    "broker-id": ResourceType.BROKER,
+    "logger": ResourceType.BROKER_LOGGER,
+    "broker-logger": ResourceType.BROKER_LOGGER,
+    "group": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+# KIP-248's --entity-type, and config-command's own spellings of it.
+_ENTITIES = {
+    "topics": ResourceType.TOPIC,
+    "brokers": ResourceType.BROKER,
+    "broker-loggers": ResourceType.BROKER_LOGGER,
+    "groups": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+
+
+def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigResource | None]:
+    """The type of resource, and the resource where the line names exactly one that can be read."""
+    words = wanted.words
+    if "broker-default" in words:
+        return ResourceType.BROKER, ConfigResource(ResourceType.BROKER, "")
+    if words.get("entity-type"):
+        return _entity(words)
+    for name, kind in _NAMED.items():
+        if name in words:
+            return kind, _one(kind, words[name])
+    if any(map(str.isdecimal, words.get("broker", ()))):  # else it is the connection
+        return ResourceType.BROKER, _one(ResourceType.BROKER, words["broker"])
+    resource = _one(ResourceType.TOPIC, words.get("topic", ()))
+    if resource is not None and view.read_at and resource.name not in view.topics.value:
+        resource = None
+    return ResourceType.TOPIC, resource
+
+
+def _entity(
+    words: Mapping[str, tuple[str, ...]],
+) -> tuple[ResourceType, ConfigResource | None]:
+    kind = _ENTITIES.get(words["entity-type"][0], ResourceType.TOPIC)
+    if "entity-default" in words and kind is ResourceType.BROKER:
+        return kind, ConfigResource(kind, "")
+    return kind, _one(kind, words.get("entity-name", ()))
+
+
+def _one(kind: ResourceType, names: tuple[str, ...]) -> ConfigResource | None:
+    if len(names) != 1 or is_pattern(names[0]) or not names[0]:
+        return None
+    numbered = kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER)
+    if numbered and not names[0].isdecimal():
+        return None
+    return ConfigResource(kind, names[0])

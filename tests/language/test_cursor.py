@@ -1,0 +1,224 @@
+"""What is being typed, for any text and position. `|` marks the cursor in these tests."""
+
+import time
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from kafka_shell.language.command import Kind
+from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.tokens import tokenize
+
+from .registry import REGISTRY
+
+pytestmark = pytest.mark.quick
+
+
+def at(marked: str) -> Wanted:
+    position = marked.index("¦")
+    return wanted(marked.replace("¦", ""), position, REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("marked", "want", "prefix", "replaced"),
+    [
+        ("¦", Want.COMMAND, "", ""),
+        ("lis¦", Want.COMMAND, "lis", "lis"),
+        ("  li¦st", Want.COMMAND, "li", "li"),
+        ("'li¦", Want.COMMAND, "li", "li"),
+        ("spark ¦", Want.COMMAND, "spark ", "spark "),
+        ("spark  au¦", Want.COMMAND, "spark au", "spark  au"),
+        ("--li¦", Want.COMMAND, "--li", "--li"),
+        ("--broker h:1 --des¦", Want.COMMAND, "--des", "--des"),
+        ("--broker h¦", Want.VALUE, "h", "h"),
+        ("nonsense ¦", Want.NOTHING, "", ""),
+        ("list-topics ¦", Want.OPTION, "", ""),
+        ("list-topics --lo¦", Want.OPTION, "--lo", "--lo"),
+        ("topics --long¦", Want.OPTION, "--long", "--long"),
+        ("list-topics -¦", Want.OPTION, "-", "-"),
+        ("list-topics --¦", Want.OPTION, "--", "--"),
+        ("list-topics --what=¦", Want.NOTHING, "", ""),
+        ("list-topics --output=js¦", Want.VALUE, "js", "js"),
+        ("list-topics --long=¦", Want.NOTHING, "", ""),
+        ("describe-topic ord¦ers", Want.VALUE, "ord", "ord"),
+        ("describe-topic a,svc-¦", Want.VALUE, "svc-", "svc-"),
+        ("describe-topic 'a,s v¦", Want.VALUE, "s v", "s v"),
+        ("describe-topic 'a b'¦", Want.VALUE, "a b", "'a b'"),
+        ("describe-topic 'a,'b¦", Want.VALUE, "b", "b"),
+        ("describe-topic 'a,b'c¦", Want.NOTHING, "", ""),
+        ("describe-topic --topic=a,b¦", Want.VALUE, "b", "b"),
+        ("describe-topic \"¦", Want.VALUE, "", ""),
+        ("alter-configs orders retention.ms=7¦", Want.VALUE, "7", "7"),
+        ("config-command --add-config 'a=1,b.c=[x,y¦", Want.VALUE, "y", "y"),
+        ("topics > f¦", Want.VALUE, "f", "f"),
+        ("topics >¦", Want.VALUE, "", ""),
+        ("topics > f ¦", Want.OPTION, "", ""),
+        ("topics | gr¦", Want.NOTHING, "", ""),
+        ("!ls ¦", Want.NOTHING, "", ""),
+        ("topics # x¦", Want.NOTHING, "", ""),
+        ("watch 5 lis¦", Want.COMMAND, "lis", "lis"),
+        ("watch 5 describe-topic a,b¦", Want.VALUE, "b", "b"),
+        ("watch ¦", Want.COMMAND, "", ""),
+        ("watch 5¦", Want.VALUE, "5", "5"),
+        ("help alt¦", Want.COMMAND, "alt", "alt"),
+        ("reset-offsets g ¦", Want.OPTION, "", ""),
+        ("create-topic --from-file f ¦", Want.OPTION, "", ""),
+        ("delete-topic -- -¦", Want.VALUE, "-", "-"),
+    ],
+)  # fmt: skip
+def test_what_is_wanted(marked: str, want: Want, prefix: str, replaced: str) -> None:
+    found = at(marked)
+    text = marked.replace("¦", "")
+    assert (found.want, found.prefix, text[slice(*found.span)]) == (want, prefix, replaced)
+    assert found.span[1] == marked.index("¦")
+
+
+@pytest.mark.parametrize(
+    ("marked", "kind", "owner", "part", "key"),
+    [
+        ("describe-topic ¦", Kind.TOPIC, "topic", "", ""),
+        ("create-topic ¦ --partitions 3", Kind.NEW_TOPIC, "topic", "", ""),
+        ("create-topic t --config ret¦", Kind.CONFIG_PAIR, "--config", "key", ""),
+        ("create-topic t --config a.b=¦", Kind.CONFIG_PAIR, "--config", "value", "a.b"),
+        ("create-topic t --config a.b='¦", Kind.CONFIG_PAIR, "--config", "value", "a.b"),
+        ("create-topic t --replica-assignment 1:2,¦", Kind.BROKER, "--replica-assignment", "", ""),
+        ("alter-configs ¦", Kind.TOPIC, "topic", "", ""),
+        ("alter-configs orders ¦", Kind.CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs ¦ k=v", Kind.TOPIC, "topic", "", ""),
+        ("alter-configs orders ret¦ k=v", Kind.CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs --group g ¦", Kind.CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs ¦ --group g", Kind.CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs orders --delete-config a,b¦", Kind.CONFIG_KEYS, "--delete-config", "", ""),
+        ("alter-configs orders a.ms=¦", Kind.CONFIG_PAIR, "config", "value", "a.ms"),
+        ("describe-configs orders ¦", Kind.CONFIG_KEY, "key", "", ""),
+        ("describe-configs --topic orders ¦", Kind.CONFIG_KEY, "key", "", ""),
+        ("broker ¦", Kind.BROKER, "--broker-id", "", ""),
+        ("broker 1 ¦", Kind.CONFIG_KEY, "key", "", ""),
+        ("config-command --entity-type topics --entity-name ¦", Kind.TOPIC, "--entity-name",
+         "", ""),
+        ("config-command --entity-name ¦ --entity-type users", Kind.USER, "--entity-name", "", ""),
+        ("config-command --entity-type users --entity-name u --entity-type clients --entity-name ¦",
+         Kind.CLIENT_ID, "--entity-name", "", ""),
+        ("config-command --entity-name ¦", Kind.ENTITY, "--entity-name", "", ""),
+        ("config-command --broker ¦", Kind.BROKER, "--broker", "", ""),
+        ("config-command --broker h:¦", Kind.HOST_PORT, "--broker", "", ""),
+        ("config-command --add-config ¦", Kind.CONFIG_PAIRS, "--add-config", "key", ""),
+        ("config-command --add-config a=1,b¦", Kind.CONFIG_PAIRS, "--add-config", "key", ""),
+        ("config-command --add-config a=[1,2],b=¦", Kind.CONFIG_PAIRS, "--add-config",
+         "value", "b"),
+        ("list-topics --command-config ¦", Kind.FILE, "--command-config", "", ""),
+        ("set ¦", Kind.CHOICE, "name", "", ""),
+        ("set output ¦", Kind.TEXT, "value", "", ""),
+        ("--broker x --alter-configs --topic t ¦", Kind.CONFIG_PAIR, "config", "key", ""),
+        ("--topic ¦ --describe-topic", Kind.TOPIC, "topic", "", ""),
+    ],
+)  # fmt: skip
+def test_values(marked: str, kind: Kind, owner: str, part: str, key: str) -> None:
+    found = at(marked)
+    assert found.want is Want.VALUE
+    parameter: Any = found.argument or found.option
+    assert (found.kind, parameter.name, found.part, found.key) == (kind, owner, part, key)
+
+
+def names(found: Wanted) -> set[str]:
+    return {option.name for option in found.options}
+
+
+def test_options_still_free() -> None:
+    assert {"--long", "--exclude-internal", "--output", "--help"} <= names(at("list-topics ¦"))
+    assert "--long" not in names(at("list-topics --long ¦"))
+    assert "--long" not in names(at("list-topics ¦ --long"))
+    assert "--long" in names(at("list-topics --long¦"))
+    assert "--dry-run" not in names(at("list-topics ¦"))
+    assert "--dry-run" in names(at("delete-topic ¦"))
+
+
+def test_options_that_exclude_one_another() -> None:
+    found = names(at("create-topic t --partitions 3 ¦"))
+    assert not {"--replica-assignment", "--partitions", "--from-file"} & found
+    assert {"--config", "--replication-factor"} <= found
+    assert "--partitions" not in names(at("create-topic --replica-assignment 1 ¦"))
+    assert "--config" in names(at("create-topic --config a=b ¦")), "it may be repeated"
+    assert "--topic" in names(at("create-topic ¦"))
+    assert "--secret" not in names(at("config-command ¦")), "it is hidden"
+
+
+def test_the_connection_is_offered_where_a_broker_is_an_entity() -> None:
+    found = names(at("config-command ¦"))
+    assert {"--broker", "--bootstrap-server"} <= found
+
+
+def test_words_of_the_rest_of_the_line() -> None:
+    words = at("alter-configs orders --append k=v ret¦ --dry-run").words
+    assert words == {"topic": ("orders",), "append": ("k=v",), "dry-run": ()}
+
+
+def test_other_kinds_that_would_fit() -> None:
+    assert at("alter-configs orders ret¦").alternatives == (Kind.TOPIC,)
+    assert at("config-command --broker ¦").alternatives == (Kind.HOST_PORT,)
+    assert at("config-command --bootstrap-server ¦").alternatives == ()
+
+
+def test_an_open_quote_is_told() -> None:
+    assert at("describe-topic 'or¦").quote == "'"
+    assert at('describe-topic "or¦').quote == '"'
+    assert at("describe-topic 'or'¦").quote == ""
+    assert at("describe-topic 'or¦ders'").quote == "'"
+
+
+def test_pipes_and_shell_escapes_want_nothing_of_ours() -> None:
+    assert at("topics | gr¦").in_pipe
+    assert at("!l¦").in_pipe
+    assert not at("topics ¦").in_pipe
+
+
+SOUP = st.lists(
+    st.sampled_from([
+        " ", " ", "'", '"', "\\", "#", "|", ">", "/", ",", "=", "[", "]", "\n", "--", "-", "!", "a",
+        "é", "list-topics", "topic", "spark", "sql", "watch 5 ", "help ", "alter-configs",
+        "--topic", "--broker", "--entity-type", "users", "--entity-name", "config-command",
+        "--add-config", "k=v", "k=[", "--yes", "--list-topics", "broker", "--output",
+        "create-topic",
+    ]),
+    max_size=12,
+).map("".join)  # fmt: skip
+
+
+@settings(max_examples=400, deadline=None)
+@given(SOUP | st.text(), st.integers(-2, 80))
+def test_the_cursor_never_raises(text: str, position: int) -> None:
+    found = wanted(text, position, REGISTRY)
+    position = max(0, min(position, len(text)))
+    assert 0 <= found.span[0] <= found.span[1] == position
+
+
+@settings(max_examples=300, deadline=None)
+@given(SOUP)
+def test_a_candidate_put_in_place_becomes_the_word(text: str) -> None:
+    """Where a name is wanted outside quotes, taking `span`'s place keeps the line's other words."""
+    found = wanted(text, len(text), REGISTRY)
+    if found.want is not Want.OPTION or found.quote or tokenize(text).incomplete:
+        return
+    replaced = text[: found.span[0]] + "--zzz"
+    assert tokenize(replaced).words[-1].text == "--zzz"
+
+
+def test_lines_within_lines_have_an_end() -> None:
+    assert at("watch 5 " * 1000 + "¦").want is Want.NOTHING
+
+
+def test_it_is_fast_enough_to_type() -> None:
+    text = "alter-configs orders,payments --append cleanup.policy=compact retention.ms=7d segm"
+    started = time.perf_counter()
+    for _ in range(100):
+        wanted(text, len(text), REGISTRY)
+    assert (time.perf_counter() - started) / 100 < 0.01
+
+
+def test_a_very_long_line_wants_nothing() -> None:
+    text = "describe-topic " + "a" * 10_000_000
+    started = time.perf_counter()
+    assert wanted(text, len(text), REGISTRY).want is Want.NOTHING
+    assert time.perf_counter() - started < 1

@@ -1,0 +1,134 @@
+"""A pasted line of Kafka's own tools is answered with the line that does it here."""
+
+import pytest
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.errors import UsageError
+from kafka_shell.language.parse import parse
+from kafka_shell.language.pasted import translate
+from kafka_shell.language.tokens import tokenize
+
+pytestmark = pytest.mark.quick
+
+AT = " --bootstrap-server h:9092"
+
+
+def here(text: str) -> str | None:
+    return translate([word.text for word in tokenize(text).words], REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("kafka-topics.sh --list", "list-topics"),
+        ("bin/kafka-topics.sh --exclude-internal --list" + AT,
+         "list-topics --exclude-internal --broker h:9092"),
+        ("/opt/kafka/bin/kafka-topics.sh --describe --topic x.y", "describe-topic x.y"),
+        ("kafka-topics --describe --topic=x --unavailable-partitions",
+         "describe-topic x --unavailable-partitions"),
+        ("kafka-topics.sh --describe --under-replicated-partitions --zookeeper z:2181",
+         "describe-topic --under-replicated-partitions"),
+        ("kafka-topics.sh --describe --topic 'pay.*,orders'", "describe-topic '/pay.*/,orders'"),
+        ("kafka-topics.sh --create --topic t --partitions 3 --replication-factor 2 --config "
+         "retention.ms=1000 --config cleanup.policy=compact,delete --if-not-exists",
+         "create-topic t --partitions 3 --replication-factor 2 --config retention.ms=1000 "
+         "--config cleanup.policy=compact,delete --if-not-exists"),
+        ("kafka-topics.sh --create --topic t --replica-assignment 1:2,2:1",
+         "create-topic t --replica-assignment 1:2,2:1"),
+        ("kafka-topics.sh --alter --topic t --partitions 6 --command-config a.properties",
+         "alter-topic t --partitions 6 --command-config a.properties"),
+        ("kafka-topics.sh --alter --topic t --config a=b --delete-config c,d",
+         "alter-topic t --config a=b --delete-config c --delete-config d"),
+        ("kafka-topics.sh --delete --topic t --if-exists", "delete-topic t --if-exists"),
+        ("kafka-configs.sh --describe --entity-type topics --entity-name t" + AT,
+         "describe-configs t --broker h:9092"),
+        ("kafka-configs.sh --describe --topic t --all", "describe-configs t --all"),
+        ("kafka-configs.sh --describe --entity-type topics", "describe-configs '*'"),
+        ("kafka-configs.sh --entity-type brokers --entity-name 1 --describe --all",
+         "describe-configs --broker-id 1 --all"),
+        ("kafka-configs.sh --describe --broker 1" + AT,
+         "describe-configs --broker-id 1 --broker h:9092"),
+        ("kafka-configs.sh --entity-type brokers --entity-default --describe",
+         "describe-configs --broker-default"),
+        ("kafka-configs.sh --broker-defaults --describe", "describe-configs --broker-default"),
+        ("kafka-configs.sh --entity-type brokers --describe", "describe-configs --broker-id '*'"),
+        ("kafka-configs.sh --describe --broker-logger 2", "describe-configs --logger 2"),
+        ("kafka-configs.sh --describe --group g", "describe-configs --group g"),
+        ("kafka-configs.sh --describe --client-metrics c", "describe-configs --client-metrics c"),
+        ("kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "
+         "'a=1,cleanup.policy=[compact,delete]' --delete-config c,d",
+         "alter-configs t a=1 cleanup.policy=compact,delete --delete-config c --delete-config d"),
+        ("kafka-configs.sh --alter --entity-type brokers --entity-default --add-config a=1 --force",
+         "alter-configs --broker-default --yes a=1"),
+        ("kafka-configs.sh --alter --broker-logger 1 --add-config kafka.log=DEBUG",
+         "alter-configs --logger 1 kafka.log=DEBUG"),
+        ("kafka-configs.sh --alter --topic t --add-config-file f.properties" + AT,
+         "config-command --topic t --alter --add-config-file f.properties "
+         "--bootstrap-server h:9092"),
+        ("kafka-configs.sh --describe --entity-type groups",
+         "config-command --entity-type groups --describe"),
+    ],
+)  # fmt: skip
+def test_topics_and_configs(pasted: str, line: str) -> None:
+    assert here(pasted) == line
+    parse(tokenize(line), REGISTRY)
+
+
+@pytest.mark.parametrize("text", ["", "list-topics", "kafka.sh --list-topics", "./kafka-run.sh x"])
+def test_what_is_no_tool_of_kafka(text: str) -> None:
+    assert here(text) is None
+
+
+@pytest.mark.parametrize(
+    ("pasted", "hint"),
+    [
+        ("kafka-topics.sh", "kafka-topics.sh has no line here"),
+        ("kafka-topics.sh --describe --topic-id x", "describe-topic comes nearest"),
+        ("kafka-topics.sh --create --partitions 3", "create-topic comes nearest"),
+        ("kafka-configs.sh --describe --bootstrap-controller h:1 --topic t",
+         "describe-configs comes nearest"),
+        ("kafka-configs.sh --alter --topic t --add-config x", "wants k1=v1"),
+        ("kafka-console-consumer.sh --topic t", "has no line here"),
+        ("kafka-console-producer.sh --topic t", "has no line here"),
+    ],
+)  # fmt: skip
+def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        here(pasted)
+    assert hint in caught.value.hint
+    assert caught.value.code == "pasted"
+
+
+@pytest.mark.parametrize(
+    ("pasted", "command"),
+    [
+        ("kafka-configs.sh --describe --entity-type users --entity-name u", "describe-quotas"),
+        ("kafka-configs.sh --alter --user u --add-config 'SCRAM-SHA-256=[password=p]'",
+         "scram-credentials"),
+        ("kafka-configs.sh --alter --client c --add-config producer_byte_rate=1", "alter-quotas"),
+        ("kafka-consumer-groups.sh --list", "list-groups"),
+        ("kafka-consumer-groups.sh --describe --group g", "describe-group"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --shift-by -5 --execute",
+         "reset-offsets"),
+        ("kafka-acls.sh --list --topic t", "list-acls"),
+        ("kafka-acls.sh --add --allow-principal User:b --operation Read --topic t", "alter-acls"),
+        ("kafka-reassign-partitions.sh --verify --reassignment-json-file f",
+         "verify-reassign-partitions"),
+        ("kafka-leader-election.sh --election-type preferred", "elect-leaders"),
+        ("kafka-log-dirs.sh --describe --broker-list 1", "describe-log-dirs"),
+        ("kafka-metadata-quorum.sh --bootstrap-server h:1 describe --status", "describe-quorum"),
+        ("kafka-features.sh describe", "describe-features"),
+        ("kafka-broker-api-versions.sh", "api-versions"),
+        ("kafka-transactions.sh abort --topic t", "abort-transaction"),
+        ("kafka-delegation-tokens.sh --create", "create-token"),
+        ("kafka-get-offsets.sh --topic t", "list-offsets"),
+        ("kafka-delete-records.sh --offset-json-file f", "delete-records"),
+    ],
+)  # fmt: skip
+def test_the_command_for_it_is_named_even_while_it_is_not_here(pasted: str, command: str) -> None:
+    try:
+        answer = here(pasted)
+    except UsageError as error:
+        answer = error.hint
+    assert answer is not None
+    assert command in answer

@@ -1,0 +1,108 @@
+"""The history file: private, without secrets, set aside when broken."""
+
+from __future__ import annotations
+
+import stat
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.history import read
+from kafka_shell.shell.history import PrivateHistory, holds_secret
+
+pytestmark = pytest.mark.quick
+
+
+def test_lines_come_back_in_the_next_session(tmp_path: Path) -> None:
+    path = tmp_path / "state" / "history"
+    history = PrivateHistory(path)
+    for line in ("topics", "alter-configs orders \\\n  retention.ms=7d", "health"):
+        history.append_string(line)
+    later = list(PrivateHistory(path).load_history_strings())
+    assert later == ["health", "alter-configs orders \\\n  retention.ms=7d", "topics"]
+    assert [line.text for line in read(path)] == later[::-1]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "alter-scram alice --password hunter2",
+        "alter-scram alice --password=hunter2",
+        "config-command --alter --add-config SCRAM-SHA-256=[iterations=8192,password=x]",
+        "topics --adminclient-property sasl.jaas.config='org... password=\"p\";'",
+        "topics --adminclient-property ssl.key.password=p",
+        "topics --adminclient-property ssl.keystore.key=PEM",
+        "topics --adminclient-property sasl.oauthbearer.client.credentials.client.secret=s",
+        "renew-token --hmac AbC=",
+        "alter-configs --broker-id 1 SSL.Key.Password=p",
+    ],
+)
+def test_a_secret_is_never_written(tmp_path: Path, line: str) -> None:
+    path = tmp_path / "history"
+    history = PrivateHistory(path)
+    history.append_string("topics")
+    history.append_string(line)
+    assert holds_secret(line)
+    assert history.get_strings()[-1] == line  # but it is there to be corrected
+    assert [kept.text for kept in read(path)] == ["topics"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "topics",
+        "describe-configs --broker-id 1 ssl.key.password",
+        "alter-configs --broker-id 1 --delete-config ssl.key.password",
+        "alter-scram alice --password-file /run/secret.txt",
+        "describe-topic passwords",
+        "list-topics | grep secret",
+        "expire-token --help",
+        "alter-configs orders retention.ms=7d",
+    ],
+)
+def test_naming_a_secret_is_no_secret(line: str) -> None:
+    assert not holds_secret(line)
+
+
+def test_a_line_that_begins_with_a_space_is_not_kept(tmp_path: Path) -> None:
+    history = PrivateHistory(tmp_path / "history")
+    history.append_string(" topics")
+    assert not history.get_strings()
+    assert not (tmp_path / "history").exists()
+
+
+@pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"topics\nhealth\n", b"\n# x\n+a\0b\n"])
+def test_a_broken_file_is_set_aside_and_said(tmp_path: Path, content: bytes) -> None:
+    path, said = tmp_path / "history", []
+    path.write_bytes(content)
+    history = PrivateHistory(path, said.append)
+    assert list(history.load_history_strings()) == []
+    assert (tmp_path / "history.broken").read_bytes() == content
+    history.append_string("topics")
+    assert [line.text for line in read(path)] == ["topics"]
+    assert len(said) == 1
+    PrivateHistory(path, said.append)
+    assert len(said) == 1
+
+
+def test_a_place_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
+    said: list[str] = []
+    (tmp_path / "state").write_text("in the way")
+    history = PrivateHistory(tmp_path / "state" / "history", said.append)
+    history.append_string("topics")
+    history.append_string("health")
+    assert len(said) == 1
+    assert history.get_strings() == ["topics", "health"]
+
+
+@given(st.text(st.characters(blacklist_categories=("Cs", "Cc", "Zl", "Zp")), min_size=1))
+def test_any_line_comes_back(tmp_path_factory: pytest.TempPathFactory, line: str) -> None:
+    path = tmp_path_factory.mktemp("history") / "history"
+    history = PrivateHistory(path)
+    history.append_string(line)
+    kept = [] if line.startswith(" ") or holds_secret(line) else [line]
+    assert [each.text for each in read(path)] == kept

@@ -1,0 +1,59 @@
+"""The toolbar on terminals of any width."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from prompt_toolkit.formatted_text import fragment_list_width, to_plain_text
+from prompt_toolkit.formatted_text.base import StyleAndTextTuples
+
+from kafka_shell.metadata.cache import CacheState
+from kafka_shell.metadata.match import NameIndex
+from kafka_shell.metadata.view import ClusterView, Part, TopicIndex
+from kafka_shell.nouns import Broker, Failure
+from kafka_shell.shell.toolbar import toolbar
+
+pytestmark = pytest.mark.quick
+
+BROKERS = tuple(Broker(number, f"b{number}", 9092) for number in (1, 2, 3))
+TOPICS = TopicIndex(NameIndex(f"t{number}" for number in range(1234)), partitions=5000)
+VIEW = ClusterView("prod", "b1:9092", brokers=Part(BROKERS, 1e9), topics=Part(TOPICS, 1e9))
+DOWN = CacheState(failure=Failure("refused", "b1:9092 refused the connection"), since=1e9)
+
+
+def text(fragments: StyleAndTextTuples) -> str:
+    return to_plain_text(fragments)
+
+
+def test_a_wide_terminal_is_told_everything() -> None:
+    line = text(toolbar(VIEW, CacheState(), 140))
+    for words in ("prod", "3 brokers", "1,234 topics", "as of ", "F1 help", "^R search"):
+        assert words in line
+
+
+def test_trouble_is_said_before_anything_else() -> None:
+    sick = replace(VIEW, topics=Part(replace(TOPICS, offline=2, under_replicated=1), 1e9))
+    assert "2 offline" in text(toolbar(sick, CacheState(), 50))
+    assert "no contact since" in text(toolbar(VIEW, DOWN, 40))
+    assert "refused" in text(toolbar(VIEW, DOWN, 100))
+
+
+@pytest.mark.parametrize("columns", [1, 5, 10, 20, 40, 60, 80, 120, 200])
+@pytest.mark.parametrize("state", [CacheState(), DOWN, CacheState(reading=("topics",))])
+def test_it_fits(columns: int, state: CacheState) -> None:
+    view = replace(VIEW, name="prod-東京")
+    fragments = toolbar(view, state, columns, guard="typed", vi="vi")
+    assert fragment_list_width(fragments) <= max(columns, 2)
+
+
+def test_before_anything_was_read() -> None:
+    cold = ClusterView(bootstrap="localhost:9092")
+    assert "localhost:9092" in text(toolbar(cold, CacheState(), 80))
+    assert "connecting" in text(toolbar(cold, CacheState(reading=("topics",)), 80))
+    kept = replace(cold, topics=Part(TOPICS))
+    assert "last session" in text(toolbar(kept, CacheState(), 120))
+
+
+def test_a_guard_is_said() -> None:
+    assert "read-only" in text(toolbar(VIEW, CacheState(), 100, guard="read-only"))
