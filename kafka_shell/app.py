@@ -7,17 +7,24 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.context import Context, Paths, Report
 from kafka_shell.errors import ShellError, Status, UsageError
+
+if TYPE_CHECKING:
+    from kafka_shell.language.argv import Split
 
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
+    _open_what_is_closed()
     try:
-        return int(_main(words))
+        status = int(_main(words))
+        sys.stdout.flush()
+        return status
     except KeyboardInterrupt:
         sys.stderr.write("\ninterrupted\n")
         return int(Status.INTERRUPTED)
@@ -29,6 +36,18 @@ def main(argv: Sequence[str] | None = None) -> int:
         return int(_crashed(error))
 
 
+def _open_what_is_closed() -> None:
+    """A standard stream that was closed (`>&-`) must not become the first socket's descriptor.
+
+    Writing to standard output then fails as it does for other programs.
+    """
+    for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
+        if getattr(sys, name) is None:
+            descriptor = os.open(os.devnull, flags)
+            mode = "r" if name == "stdin" else "w"
+            setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
 def _crashed(error: Exception) -> Status:
     """A mistake of this program's: its details go to a file, not to the user's face."""
     import traceback
@@ -36,11 +55,16 @@ def _crashed(error: Exception) -> Status:
     from kafka_shell.context import open_private
 
     path = Paths.of(os.environ).state / "crash.log"
-    with open_private(path, "a") as file:
-        file.write("".join(traceback.format_exception(error)))
+    try:
+        with open_private(path, "a") as file:
+            file.write("".join(traceback.format_exception(error)))
+        details = f"The details are in {path}; please report them."
+    except OSError:
+        at = traceback.extract_tb(error.__traceback__)[-1]
+        details = f"It happened at {at.filename}:{at.lineno}; please report it."
     sys.stderr.write(
         f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
-        f"hint: The details are in {path}; please report them. The cluster may or may not have\n"
+        f"hint: {details} The cluster may or may not have\n"
         "      been changed: journal tells what was sent.\n"
     )
     return Status.FAILED
@@ -54,16 +78,18 @@ def _main(words: list[str]) -> Status:
     environ = os.environ
     paths = Paths.of(environ)
     try:
-        line = split(words, REGISTRY)
+        line = split(_as_text(words), REGISTRY)
     except ShellError as error:
         return _early(error, paths, " ".join(words))
     if line.program.get("version"):
         return _version()
+    if line.program.get("help") and not line.command:
+        line = replace(line, command=("help",))
     if line.program.get("completion"):
         return _completion(line.program["completion"])
     with ExitStack() as stack:
         try:
-            context = _context(line.connection, paths)
+            context = _context(line, paths)
             if line.program.get("sandbox"):
                 context = _on_sandbox(context, stack, line.program)
         except ShellError as error:
@@ -86,15 +112,58 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
 
 
-def _context(flags: dict[str, Any], paths: Paths) -> Context:
+def _context(line: Split, paths: Paths) -> Context:
     from kafka_shell import settings
-    from kafka_shell.dispatch import run_text
+    from kafka_shell.dispatch import run_text, warn
 
-    found = settings.load(flags, os.environ, paths.config_file)
-    context = Context(found, paths, ask=_asker(), theme=found.theme)
+    environ = dict(os.environ)
+    if "output" in line.program:
+        environ["KAFKA_SH_OUTPUT"] = line.program["output"]
+    if "no-color" in line.program:
+        environ["NO_COLOR"] = "1"
+    found = settings.load(line.connection, environ, paths.config_file)
+    context = Context(found, paths, environ=environ, ask=_asker(), theme=found.theme)
+    context.defaults = _defaults(line.program)
     context.run_line = lambda text: int(run_text(text, context))
     context.report = _reporter()
+    for message in found.warnings:
+        warn(context, message)
     return context
+
+
+def _defaults(program: dict[str, Any]) -> dict[str, Any]:
+    """Options before a script that hold for its lines: --deadline, --timeout, --dry-run, --yes."""
+    from kafka_shell.language.command import Kind
+    from kafka_shell.language.common import CHANGING, RUNNING
+    from kafka_shell.language.convert import convert
+
+    found = {}
+    for option in (*RUNNING, *CHANGING):
+        name = option.name.removeprefix("--")
+        if name in program and name not in ("output", "no-color", "help"):
+            value = program[name]
+            try:
+                found[name] = value if option.kind is Kind.FLAG else convert(option, value)[0]
+            except UsageError as error:
+                error.span = None  # it points into the value alone
+                raise
+    return found
+
+
+def _as_text(words: Sequence[str]) -> list[str]:
+    """Words of argv are UTF-8, whatever the locale says of them."""
+    found = []
+    for number, word in enumerate(words, 1):
+        try:
+            found.append(os.fsencode(word).decode() if not word.isascii() else word)
+        except UnicodeError:
+            shown = word.encode("ascii", "backslashreplace").decode()
+            raise UsageError(
+                f"word {number} of the command line is not UTF-8: {shown[:80]}",
+                hint="Type it in a terminal that is set to UTF-8.",
+                code="not-utf-8",
+            ) from None
+    return found
 
 
 def _reporter() -> Report:
@@ -111,7 +180,11 @@ def _asker() -> Callable[[str], str] | None:
     def ask(question: str) -> str:
         sys.stderr.write(question)
         sys.stderr.flush()
-        return sys.stdin.readline()
+        try:
+            return sys.stdin.readline()
+        except KeyboardInterrupt:
+            sys.stderr.write("\nnothing was changed")
+            raise
 
     return ask
 
@@ -127,6 +200,8 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         port=_whole(program, "port"),
         secure=bool(program.get("secure")),
     )
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, _end)  # what this run started must not outlive it
     sandbox = stack.enter_context(
         session.open_sandbox(
             wanted,
@@ -137,6 +212,10 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     )
     flags = session.client_flags(sandbox)
     return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+
+
+def _end(number: int, _frame: object) -> None:
+    sys.exit(128 + number)
 
 
 def _whole(program: dict[str, Any], name: str) -> int | None:

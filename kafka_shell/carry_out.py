@@ -14,6 +14,9 @@ from kafka_shell.takeback import take_back
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
 
+# Errors after which a change may still happen: ours of a whole request, Kafka's of one item.
+_NOBODY_KNOWS = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
+
 
 def carry_out(
     plan: Plan,
@@ -34,10 +37,10 @@ def carry_out(
     verdicts = _validate(plan.steps, context.cluster)
     if dry_run:
         return Outcome(plan, tuple(_planned(plan, verdicts)), undo, dry_run=True)
-    if not plan.steps:
-        return Outcome(plan, ())
     asks = plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     show(plan, undo if asks else ())
+    if not plan.steps:
+        return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
@@ -64,7 +67,7 @@ def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
 
 
 def _guard(context: Context, plan: Plan) -> str:
-    guard = context.settings.guard
+    guard: str = context.settings.guard
     if guard == "read-only" and plan.steps:
         raise ShellError(
             f"profile {context.settings.profile} is read-only: nothing is changed through it",
@@ -138,11 +141,16 @@ def _read_again(plan: Plan, cluster: Any) -> Plan:
             field = f" {old.field}" if old.field else ""
             raise ShellError(
                 f"{old.resource}{field} changed while the question was open:"
-                f" it was {old.before}, it is {new.before}",
+                f" it was {_held(old)}, it is {_held(new)}",
                 hint="Nothing was sent. Run the command again to see the new plan.",
                 code="changed-meanwhile",
             )
     return now
+
+
+def _held(change: Change) -> Any:
+    value = change.effective if change.before is None else change.before
+    return "not set" if value is None else value
 
 
 # -- sending ---------------------------------------------------------------------------------------
@@ -161,16 +169,15 @@ def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[
 
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     """Send the steps in order into `done`; the steps after one with no answer are skipped."""
-    cluster, lost = context.cluster, False
+    cluster, left = context.cluster, list(plan.steps)
     try:
-        for step in plan.steps:
-            if lost:
-                done.extend(Done(change, "skipped") for change in step.changes)
-                continue
-            lost = _send_step(step, cluster, done)
+        lost = False
+        while left and not lost:
+            lost = _send_step(left.pop(0), cluster, done)
         if plan.follow is not None and not lost:
             plan.follow(cluster)
     finally:
+        done.extend(Done(change, "skipped") for step in left for change in step.changes)
         for step in plan.finally_:
             _send_step(step, cluster, done)
 
@@ -183,14 +190,20 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
         done.extend(Done(change, "unknown") for change in step.changes)
         raise
     except ShellError as error:
-        status = "unknown" if error.code in ("deadline", "lost-connection") else "failed"
+        status = "unknown" if error.code in _NOBODY_KNOWS else "failed"
         why = Failure(error.code, error.message, hint=error.hint)
         done.extend(Done(change, status, why) for change in step.changes)
         return True
     for change in step.changes:
         why_not = results.failures.get(change)
-        done.append(Done(change, "failed" if why_not else "done", why_not))
+        done.append(Done(change, _status(why_not), why_not))
     return False
+
+
+def _status(why_not: Failure | None) -> str:
+    if why_not is None:
+        return "done"
+    return "unknown" if why_not.name in _NOBODY_KNOWS else "failed"
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TextIO
+from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -76,11 +76,22 @@ class ShellControl(Protocol):
 
 
 @dataclass
+class ScriptState:
+    """Where a run of many lines stands: the files being run, outermost first; whether to go on."""
+
+    files: list[Path] = field(default_factory=list)
+    left: bool = False
+    warned: set[str] = field(default_factory=set)
+
+
+@dataclass
 class Context:
     """Streams, clock, paths, settings, cluster, progress and questions of one run of the program.
 
     `ask` puts a question to a person and returns the answer; None where there is no terminal.
     `shell` is the prompt, where there is one. `run_line` runs another line (watch, source).
+    `defaults` are options given to the whole program: they hold for each line that does not say
+    otherwise. `script` is shared by all lines of one run.
     """
 
     settings: Settings
@@ -95,6 +106,8 @@ class Context:
     cache: Cache | None = None
     run_line: Callable[[str], int] | None = None
     theme: str = ""
+    defaults: Mapping[str, Any] = field(default_factory=dict)
+    script: ScriptState = field(default_factory=ScriptState)
     _cluster: Cluster | None = None
 
     @property

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -20,11 +21,16 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, tokenize, words_of
 from kafka_shell.nouns import Plan
-from kafka_shell.output.errors import draw_error
+from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.plans import draw_plan
-from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.pane import Pane, PipeClosed
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
+
+
+_SHORT = 100  # characters of a line that say which one it is
+# What ends a stream that is written to; a broken pipe is no error.
+_UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
 def run_text(text: str, context: Context, *, origin: str = "") -> Status:
@@ -32,12 +38,23 @@ def run_text(text: str, context: Context, *, origin: str = "") -> Status:
     try:
         line = tokenize(text)
         if line.shell is not None:
-            return _shell_escape(line.shell, context)
-        if not line.words:
+            return _told(_shell_escape(line.shell, context), text, context, origin)
+        if line.empty:
             return Status.OK
-        return _run(line, text, context)
+        status = _run(line, text, context)
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
+    return _told(status, text, context, origin)
+
+
+def _told(status: Status, text: str, context: Context, origin: str) -> Status:
+    """In a script, what ended a line without an error of its own is told with its place."""
+    if status and origin:
+        short = " ".join(text.replace("\\\n", " ").split())
+        short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
+        ended = ShellError(f"the line ended with status {int(status)}: {short}")
+        report_error(ended, context, origin=origin)
+    return status
 
 
 def run_argv(argv: Sequence[str], context: Context) -> Status:
@@ -54,8 +71,16 @@ def report_error(
 ) -> Status:
     """Draw an error on stderr and give its exit status."""
     pane = writer_for(context, None, context.out).err
-    draw_error(error, pane, place=origin, line=text)
+    with suppress(OSError, PipeClosed):  # where stderr is full, the status must still tell
+        draw_error(error, pane, place=origin, line=text)
     return error.status
+
+
+def warn(context: Context, message: str) -> None:
+    """A warning on stderr, once a run."""
+    if message not in context.script.warned:
+        context.script.warned.add(message)
+        draw_note(message, Pane(context.err))
 
 
 def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:
@@ -78,8 +103,11 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
 
 
 def _theme(context: Context) -> Theme:
-    """The theme asked for; the default where it is malformed, which the prompt has said by then."""
-    return load_or_default(context.theme, user=context.paths.themes)[0]
+    """The theme asked for; the default where it is malformed, which the prompt says itself."""
+    theme, error = load_or_default(context.theme, user=context.paths.themes)
+    if error is not None and context.shell is None:
+        warn(context, f"{error.message}: the default theme is used")
+    return theme
 
 
 def _width(out: TextIO) -> int | None:
@@ -94,25 +122,56 @@ def _width(out: TextIO) -> int | None:
 
 
 def _run(line: Line, text: str, context: Context) -> Status:
-    invocation = _parse(line, text)
+    invocation = _with_defaults(_parse(line, text), context)
     context = _somewhere(context, invocation)
     if invocation.get("help"):
         from kafka_shell.commands.help import page
 
         context.out.write(page(invocation.command))
         return Status.OK
-    with _destination(line, context) as (out, ended):
-        writer = writer_for(context, invocation, out)
-        try:
-            status = _answer(invocation, context, writer)
-        except (BrokenPipeError, PipeClosed):
-            status = Status.OK  # whoever reads has read enough
+    try:
+        with _destination(line, context) as (out, ended):
+            writer = writer_for(context, invocation, out)
+            try:
+                status = _answer(invocation, context, writer)
+            except (BrokenPipeError, PipeClosed):
+                status = Status.OK  # whoever reads has read enough
+    except OSError as error:
+        if error.errno not in _UNWRITABLE:
+            raise
+        raise _not_written(line, context, error) from None
     return status or ended()
 
 
+def _not_written(line: Line, context: Context, error: OSError) -> ShellError:
+    where = line.redirect.path if line.redirect is not None else "standard output"
+    if line.redirect is None:
+        with suppress(OSError, ValueError):  # what is left in the buffer would fail again at exit
+            null = os.open(os.devnull, os.O_WRONLY)
+            os.dup2(null, context.out.fileno())
+            os.close(null)
+    return ShellError(
+        f"the answer could not be written to {where}: {error.strerror}",
+        hint="The command itself has run: journal tells what was changed.",
+        code="not-written",
+    )
+
+
+def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
+    """The options of the whole program hold where the line has none."""
+    values = {
+        name: value
+        for name, value in context.defaults.items()
+        if name in invocation.values
+        and not invocation.values[name]
+        and invocation.command.option(f"--{name}") is None
+    }
+    return replace(invocation, values={**invocation.values, **values}) if values else invocation
+
+
 def _parse(line: Line, text: str) -> Invocation:
-    first = line.words[0]
-    if first.text.endswith(".sh"):
+    first = line.words[0] if line.words else None
+    if first is not None and first.text.endswith(".sh"):
         from kafka_shell.language.pasted import translate
 
         here = translate([word.text for word in line.words], REGISTRY)
@@ -135,12 +194,17 @@ def _somewhere(context: Context, invocation: Invocation) -> Context:
     flags = {
         name: value
         for name in settings.FLAGS
-        if (value := invocation.get(name))
-        and not (f"--{name}" in own and str(value).isdigit())  # config-command --broker 1
+        # `config-command --broker 1` is a broker's id: the connection is --bootstrap-server there.
+        if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
     }
     if not flags or flags == context.settings.flags:
         return context
-    return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+    there = context.elsewhere(
+        settings.load(flags, context.environ, context.paths.config_file)
+    )
+    for message in there.settings.warnings:
+        warn(context, message)
+    return there
 
 
 def _answer(invocation: Invocation, context: Context, writer: Writer) -> Status:
@@ -240,4 +304,4 @@ def with_output(context: Context, out: TextIO) -> Context:
     return replace(context, out=out)
 
 
-__all__ = ["report_error", "run_argv", "run_text", "with_output", "writer_for"]
+__all__ = ["report_error", "run_argv", "run_text", "warn", "with_output", "writer_for"]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -11,33 +11,57 @@ from kafka_shell.dispatch import report_error, run_text
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.tokens import logical_lines
 
+LONGEST = 1 << 20  # bytes of one line: a hundred times what anybody types
+DEEPEST = 20  # files that run one another
+
+
+class _Unreadable(UsageError):
+    """A line that is no text. `place` is its file and number."""
+
+    def __init__(self, message: str, *, hint: str, code: str, place: str) -> None:
+        super().__init__(message, hint=hint, code=code)
+        self.place = place
+
 
 def run_script(
-    lines: Iterable[bytes], context: Context, *, name: str, keep_going: bool = False
+    stream: BinaryIO, context: Context, *, name: str, keep_going: bool = False
 ) -> Status:
     """Run lines in order. The first failure stops the script, unless `keep_going`.
 
-    Errors name `name` and the line's number. Under `keep_going` the highest status wins.
+    Errors name `name` and the line's number. Under `keep_going` the highest status wins. `exit`
+    ends the script and those that run it.
     """
     worst = Status.OK
     try:
-        for number, text in logical_lines(_decoded(lines, name)):
+        for number, text in logical_lines(_decoded(stream, name)):
             status = run_text(text, context, origin=f"{name}:{number}")
             worst = max(worst, status)
-            if status and not keep_going:
+            if context.script.left or (status and not keep_going):
                 break
-    except ShellError as error:
-        return max(worst, report_error(error, context))
+    except _Unreadable as error:
+        return max(worst, report_error(error, context, origin=error.place))
     return worst
 
 
 def run_file(path: Path, context: Context, *, keep_going: bool = False) -> Status:
-    """Run the lines of a file."""
+    """Run the lines of a file. A file that would run itself, however indirectly, is refused."""
+    files = context.script.files
     try:
-        with path.open("rb") as file:
+        real = path.resolve()
+        file = path.open("rb")
+    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+        why = getattr(error, "strerror", None) or error
+        raise ShellError(f"{path} cannot be read: {why}", code="file") from None
+    with file:
+        if real in files or len(files) == DEEPEST:
+            way = " -> ".join(each.name for each in [*files, real])
+            what = "is running already" if real in files else "is one file too deep"
+            raise ShellError(f"{path} {what}: {way}", hint="Nothing of it was run.", code="file")
+        files.append(real)
+        try:
             return run_script(file, context, name=str(path), keep_going=keep_going)
-    except OSError as error:
-        raise ShellError(f"{path} cannot be read: {error.strerror}", code="file") from None
+        finally:
+            files.pop()
 
 
 def run_stdin(stream: BinaryIO, context: Context, *, keep_going: bool = False) -> Status:
@@ -45,13 +69,23 @@ def run_stdin(stream: BinaryIO, context: Context, *, keep_going: bool = False) -
     return run_script(stream, context, name="stdin", keep_going=keep_going)
 
 
-def _decoded(lines: Iterable[bytes], name: str) -> Iterator[str]:
-    for number, raw in enumerate(lines, 1):
+def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
+    number = 0
+    while raw := stream.readline(LONGEST + 1):
+        number += 1
+        if len(raw) > LONGEST:
+            raise _Unreadable(
+                f"the line is longer than {LONGEST >> 20} MiB",
+                hint="Nothing from this line on was run. Is this a script?",
+                code="long-line",
+                place=f"{name}:{number}",
+            )
         try:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
-            raise UsageError(
-                f"{name}:{number}: byte {error.start + 1} of the line is not UTF-8",
+            raise _Unreadable(
+                f"byte {error.start + 1} of the line is not UTF-8",
                 hint="Save the script as UTF-8. Nothing from this line on was run.",
                 code="not-utf-8",
+                place=f"{name}:{number}",
             ) from None

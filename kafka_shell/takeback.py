@@ -8,12 +8,11 @@ from kafka_shell.language.tokens import quote
 from kafka_shell.nouns import Change, Resource
 
 _SUBJECTS = {
-    "topic": "{}",
-    "broker": "--broker-id {}",
+    "broker": "--broker-id",
     "broker-default": "--broker-default",
-    "logger": "--logger {}",
-    "group": "--group {}",
-    "client-metrics": "--client-metrics {}",
+    "logger": "--logger",
+    "group": "--group",
+    "client-metrics": "--client-metrics",
 }
 
 
@@ -29,16 +28,33 @@ def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:
     if any(change.verb == "create" for change in changes):
-        return f"delete-{resource.kind} {quote(resource.name)}"
-    subject = _SUBJECTS.get(resource.kind)
-    if subject is None:
+        name = _word("--topic", resource.name)
+        return f"delete-topic {name}" if resource.kind == "topic" else ""
+    subject = _subject(resource)
+    if not subject:
         return ""
-    words = [subject.format(quote(resource.name))]
+    words = [subject]
     for change in changes:
         if change.before == change.after:
             continue
         if change.before is None:
-            words.append(f"--delete-config {quote(change.field)}")
+            words.append(_option("--delete-config", change.field))
         else:
-            words.append(quote(f"{change.field}={change.before}"))
+            words.append(_word("--add-config", f"{change.field}={change.before}"))
     return " ".join(["alter-configs", *words]) if len(words) > 1 else ""
+
+
+def _subject(resource: Resource) -> str:
+    if resource.kind == "topic":
+        return _word("--topic", resource.name)
+    option = _SUBJECTS.get(resource.kind, "")
+    return _option(option, resource.name) if option and resource.name else option
+
+
+def _word(option: str, text: str) -> str:
+    """A bare word, but behind its option where it would be taken for one."""
+    return _option(option, text) if text.startswith("-") else quote(text)
+
+
+def _option(option: str, value: str) -> str:
+    return f"{option}={quote(value)}" if value.startswith("-") else f"{option} {quote(value)}"

@@ -26,7 +26,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "context": {"admin", "metadata", "settings"},
     "history": BASE,
     "takeback": BASE | {"language"},
-    "journal": BASE | {"context"},
+    "journal": BASE | {"context", "language", "admin"},
     "carry_out": BASE | {"context", "journal", "takeback", "admin"},
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": BASE

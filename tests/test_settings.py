@@ -64,7 +64,7 @@ def properties(tmp_path: Path, text: str) -> dict[str, object]:
 def test_nothing_at_all_is_localhost() -> None:
     found = loaded()
     assert found.connection.bootstrap == (Address("localhost", 9092),)
-    assert (found.profile, found.guard, found.cluster_name) == ("", "confirm", "localhost:9092")
+    assert (found.profile, found.guard, found.cluster_name) == ("", "", "localhost:9092")
     assert {row.source for row in found.describe()} == {"default"}
 
 

@@ -66,3 +66,7 @@ class BrokerError(ShellError):
 def unreachable(message: str, hint: str, code: str) -> ShellError:
     """No connection, or no login: exit status 3."""
     return ShellError(message, hint=hint, code=code, status=Status.UNREACHABLE)
+
+
+class NoBrokerError(ShellError):
+    """Not one broker could be entered: no call has a chance."""

@@ -10,6 +10,7 @@ from kafka_shell.errors import ShellError, Status
 from . import frames
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
+from .failures import NoBrokerError
 from .login import log_in
 from .requests import Coordinator
 from .transport import Link
@@ -148,11 +149,10 @@ class Pool:
 
     def _no_broker(self, tried: list[Link]) -> ShellError:
         errors = [self.why(link) for link in tried]
-        if len(errors) == 1:
-            return errors[0]
+        message = "; ".join(error.message for error in errors)
         codes = {error.code for error in errors}
-        return ShellError(
-            "no broker could be reached: " + "; ".join(error.message for error in errors),
+        return NoBrokerError(
+            message if len(errors) == 1 else f"no broker could be reached: {message}",
             hint=errors[0].hint,
             code=codes.pop() if len(codes) == 1 else "no-broker",
             status=Status.UNREACHABLE,

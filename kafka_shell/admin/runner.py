@@ -14,6 +14,7 @@ from .endpoint import ConnectionConfig
 from .failures import (
     COORDINATOR_LOAD_IN_PROGRESS,
     MOVED,
+    NoBrokerError,
     as_error,
     as_failure,
     error_name,
@@ -42,6 +43,7 @@ _MAY_PASS = frozenset(
 _DROPPED = frozenset({"connection-lost", "closed-early"})
 _FIND_COORDINATOR = 10
 _FIND_COORDINATOR_VERSIONS = (0, 6)
+_LOWEST_OF_KIND = (0, 1, 6)  # of FindCoordinator, by CoordinatorKind
 
 
 class Runner:
@@ -182,9 +184,6 @@ class Runner:
             if job.link is None:
                 job.link = self._route(job)
         except ShellError as error:
-            nobody = isinstance(to, AnyBroker) and error.code != "deadline"
-            if nobody and not self._worth_waiting(job, error):
-                raise
             self._not_reached(job, error)
             return None
         if job.link.ready:
@@ -246,16 +245,16 @@ class Runner:
     def _find(self, kind: int, wanting: dict[str, list[Job]]) -> None:
         from .wire import find_coordinators, read_coordinators
 
-        until = max(job.until for jobs in wanting.values() for job in jobs)
-        any_link = self._pool.any_link(until)
-        who = self._pool.describe(any_link.address)
+        jobs = [job for each in wanting.values() for job in each]
+        until = max(job.until for job in jobs)
         try:
-            lowest = {0: 0, 1: 1, 2: 6}[kind]
-            ours = (lowest, _FIND_COORDINATOR_VERSIONS[1])
-            version = versions.choose(_FIND_COORDINATOR, ours, any_link.versions, who)
+            link = self._pool.any_link(until)
+            ours = (_LOWEST_OF_KIND[kind], _FIND_COORDINATOR_VERSIONS[1])
+            who = self._pool.describe(link.address)
+            version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
         except ShellError as error:
-            for job in (job for jobs in wanting.values() for job in jobs):
-                job.fail(error)
+            for job in jobs:
+                self._not_reached(job, error)
             return
         requests = find_coordinators(kind, list(wanting), version)
         finders = [Job(Call(request, ANY, check=False), request, until) for request in requests]
@@ -360,11 +359,16 @@ class Runner:
         return link.error
 
     def _not_reached(self, job: Job, error: ShellError) -> None:
-        """No link came about: fail at once, unless the broker was there a moment ago."""
+        """No link came about: fail at once, unless the broker was there a moment ago.
+
+        Where there is no broker at all, that is raised: every call has met the same.
+        """
         if self._worth_waiting(job, error):
             self._forget_route(job, 0)
             self._again(job, error.message)
             return
+        if isinstance(error, NoBrokerError):
+            raise error
         if not isinstance(job.call.to, AnyBroker):
             self._pool.forget_brokers()
         job.fail(error)
@@ -374,6 +378,7 @@ class Runner:
         if error.code not in _MAY_PASS or time.monotonic() >= job.until:
             return False
         moves = isinstance(job.call.to, Controller | Coordinator)
+        moves = moves and not isinstance(error, NoBrokerError)
         grace = moves and time.monotonic() - job.started < _MOVE_GRACE
         dropped = error.code in _DROPPED and self._pool.entered
         return job.met or grace or dropped

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError, UsageError, near_miss
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import (
     Argument,
     Command,
@@ -109,10 +109,9 @@ def _check_keys(invocation: Invocation, found: Entries, keys: Sequence[str]) -> 
     known = {entry.name for entries in found.values.values() for entry in entries}
     for index, key in enumerate(keys):
         if known and key not in known:
-            near = near_miss(key, known)
             raise ShellError(
                 f"there is no config {key} here",
-                hint=f"Did you mean {near}?" if near else "Several topics are given as a,b,c.",
+                hint=did_you_mean(key, known, "Several topics are given as a,b,c."),
                 code="unknown-key",
                 span=invocation.span("key", index),
             )
@@ -221,8 +220,8 @@ COMMANDS = (
         ),
         options=(
             *SUBJECT_OPTIONS,
-            Option("--delete-config", Kind.CONFIG_KEY, _PAIR.format("Delete"), many=True,
-                   metavar="KEY"),
+            Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
+                   many=True, metavar="KEYS"),
             Option("--append", Kind.CONFIG_PAIR, _PAIR.format("Append to"), many=True,
                    metavar="KEY=VALUE"),
             Option("--subtract", Kind.CONFIG_PAIR, _PAIR.format("Subtract from"), many=True,

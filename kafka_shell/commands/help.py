@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import UsageError, near_miss
+from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import common_options
 from kafka_shell.language.usage import metavar, usage
@@ -111,10 +111,10 @@ def _found(word: str, registry: Sequence[Command], invocation: Invocation) -> st
     ]
     if hits:
         return overview(hits)
-    near = near_miss(word, [command.name for command in registry])
+    names = [command.name for command in registry]
     raise UsageError(
         f"no command has to do with {word}",
-        hint=f"Did you mean {near}?" if near else "help alone lists every command.",
+        hint=did_you_mean(word, names, "help alone lists every command."),
         span=invocation.span("command"),
         text=invocation.text,
     )

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
 
 
+_LONGEST = (1 << 15) // 4  # characters; of a string in a request, 32,767 bytes
+
+
 def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> list[str]:
     """The topics that `name`'s words mean, in the order given; patterns are matched on the cluster.
 
@@ -21,6 +24,7 @@ def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> lis
     """
     words: Sequence[str] = invocation.get(name) or ()
     items = [item for word in words for item in split(word)]
+    _refuse_endless(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
         return list(dict.fromkeys(items))
     from kafka_shell.admin import topics as admin
@@ -47,6 +51,17 @@ def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -
             span=invocation.span(name, index),
         )
     return list(chosen.names)
+
+
+def _refuse_endless(items: Sequence[str], span: tuple[int, int] | None) -> None:
+    """A name that no request can hold: a broker hangs up on it without a word."""
+    for item in items:
+        if len(item) > _LONGEST:
+            raise ShellError(
+                f"{item[:20]}… is no topic: a name has at most 249 characters, not {len(item):,}",
+                code="INVALID_TOPIC_EXCEPTION",
+                span=span,
+            )
 
 
 def _refuse_unmatched(

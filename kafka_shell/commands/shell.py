@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.errors import ShellError, Status, UsageError, near_miss
+from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.nouns import HistoryLine, JournalEntry
 
@@ -54,7 +54,10 @@ def watch(invocation: Invocation, context: Context) -> Status:
 
     if context.run_line is None:
         raise ShellError("there is nothing to run the line", code="no-shell")
-    return Status(run(context, invocation["seconds"], invocation["line"]))
+    status = run(context, invocation["seconds"], invocation["line"])
+    if context.shell is None:
+        raise KeyboardInterrupt  # nothing else ends it, and here nothing goes on after it
+    return Status(status)
 
 
 def source(invocation: Invocation, context: Context) -> Status:
@@ -70,7 +73,12 @@ def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]
     """Lines typed before, the newest last."""
     from kafka_shell.history import read
 
-    lines = read(context.paths.history)
+    try:
+        lines = read(context.paths.history)
+    except OSError as error:
+        raise ShellError(
+            f"the history {context.paths.history} cannot be read: {error.strerror}"
+        ) from None
     if invocation["text"]:
         lines = [line for line in lines if invocation["text"] in line.text]
     count = invocation["last"]
@@ -108,10 +116,9 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
         return context.settings.describe()
     choices = _SETTINGS.get(name)
     if choices is None:
-        near = near_miss(name, _SETTINGS)
         raise UsageError(
             f"there is no setting {name}",
-            hint=f"Did you mean {near}?" if near else f"There are: {', '.join(_SETTINGS)}",
+            hint=did_you_mean(name, _SETTINGS, f"There are: {', '.join(_SETTINGS)}"),
             span=invocation.span("name"),
             text=invocation.text,
         )
@@ -132,7 +139,8 @@ _SETTINGS: dict[str, Sequence[str]] = {
 
 
 def leave(invocation: Invocation, context: Context) -> None:
-    """End the session."""
+    """End the session, or the script."""
+    context.script.left = True
     if context.shell is not None:
         context.shell.leave()
 
@@ -228,7 +236,7 @@ COMMANDS = (
     ),
     Command(
         name="exit",
-        summary="End the session.",
+        summary="End the session, or the script.",
         family="shell",
         run=leave,
         needs_cluster=False,

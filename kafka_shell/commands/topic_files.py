@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.errors import ShellError, Status, near_miss
+from kafka_shell.errors import ShellError, Status, did_you_mean
 from kafka_shell.nouns import NewTopic
 
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
@@ -66,10 +66,7 @@ def _topic(file: str, index: int, row: Any) -> NewTopic:
     for key in row:
         name = str(key).replace("-", "_")
         if name not in _FIELDS:
-            near = near_miss(name, _FIELDS)
-            raise _wrong(
-                file, f"{where} has a field {key!r}", f"Did you mean {near}?" if near else ""
-            )
+            raise _wrong(file, f"{where} has a field {key!r}", did_you_mean(name, _FIELDS))
     row = {str(key).replace("-", "_"): value for key, value in row.items()}
     assignment = _assignment(file, where, row.get("replica_assignment"))
     if assignment and ("partitions" in row or "replication_factor" in row):

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_shell.errors import UsageError, near_miss
+from kafka_shell.errors import UsageError, did_you_mean
 
 from .command import Command, Kind, Option
-from .common import CONNECTION, PROGRAM, RUNNING
+from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
 
 
 @dataclass(frozen=True)
@@ -42,9 +42,13 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
         if option is None:
             left.append(word)
             continue
+        if option.kind is Kind.FLAG and equals and not option.value_optional:
+            raise UsageError(f"{name} takes no value", hint=f"Write {name} alone.")
         if option.kind is not Kind.FLAG and not equals:
             value = next(words, "")
             if not value or _mine(command, option, value):
+                if command is None:
+                    raise UsageError(f"{name} wants a value", hint=f"Expected: {option.metavar}")
                 left += [word, *([value] if value else [])]
                 continue
         target = connection if option in CONNECTION else program
@@ -84,9 +88,9 @@ def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command 
 def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
     """The option of the program or the connection by this name, unless the command has its own.
 
-    Without a command, the running options are the program's too: they hold for every line.
+    Without a command, these are the program's too: they hold for every line of the script.
     """
-    options = CONNECTION + PROGRAM + (RUNNING if command is None else ())
+    options = CONNECTION + PROGRAM + (RUNNING + CHANGING if command is None else ())
     option = _find(name, options)
     if option is None or (name in own and option not in CONNECTION):
         return None
@@ -102,13 +106,14 @@ def _mine(command: Command | None, option: Option, value: str) -> bool:
 def _put(target: dict[str, Any], option: Option, value: str) -> None:
     name = option.name.removeprefix("--")
     if option.kind is Kind.FLAG:
-        target[name] = True
+        target[name] = value if option.value_optional and value else True
     elif option.many:
         target[name] = (*target.get(name, ()), value)
     else:
         if option.choices and value not in option.choices:
             raise UsageError(f"{option.name} is one of {', '.join(option.choices)}, not {value!r}")
-        target[name] = value
+        if target.setdefault(name, value) != value:
+            raise UsageError(f"{option.name} is given twice", hint="Leave one of them out.")
 
 
 def _find(name: str, options: Sequence[Option]) -> Option | None:
@@ -121,9 +126,9 @@ def _find(name: str, options: Sequence[Option]) -> Option | None:
 
 def _nobody_has(word: str, registry: Sequence[Command]) -> UsageError:
     flags = [f"--{command.name}" for command in registry if command.verb_noun]
-    near = near_miss(word, [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)])
+    names = [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)]
     return UsageError(
         f"unknown option {word}",
-        hint=f"Did you mean {near}?" if near else "kafka.sh help lists every command.",
+        hint=did_you_mean(word, names, "kafka.sh help lists every command."),
         code="unknown-option",
     )

@@ -8,11 +8,10 @@ from math import isfinite
 from typing import Any
 
 from kafka_shell import values
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
 
 from . import selectors
 from .command import Argument, Kind, Option
-from .near import did_you_mean
 from .tokens import Span, quote
 
 Pairs = tuple[tuple[str, str], ...]

@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import UsageError, did_you_mean
 
 from .command import Argument, Command, Invocation, Kind, Option
 from .common import PROGRAM
 from .convert import config_pairs, convert, is_list, label
-from .near import did_you_mean
 from .render import render
 from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
 from .tokens import Line, Span, Word
@@ -292,7 +291,7 @@ def _command_hint(typed: str, registry: Sequence[Command]) -> str:
     if near:
         return near
     about = [c.name for c in registry if typed.lower() in c.search]
-    return f"did you mean {' or '.join(about[:3])}?" if about else "help lists the commands."
+    return f"Did you mean {' or '.join(about[:3])}?" if about else "help lists the commands."
 
 
 def _no_flag(
@@ -300,7 +299,7 @@ def _no_flag(
 ) -> UsageError:
     """Only options: perhaps one of them is a misspelt command."""
     known = {option.name for option in extra}
-    for word in words:
+    for word in words[:50]:
         near = did_you_mean(bare(word.text), names) if word.text.startswith("--") else ""
         if near and word.text not in known:
             return UsageError(f"unknown command '{_short(word.text)}'", code="unknown-command",

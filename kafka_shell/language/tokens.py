@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 
 Span = tuple[int, int]
 
+MOST_WORDS = 100_000  # more of them is a file that was mistaken for a line
+
 _GAP = re.compile(r"(?:\s|\\\r?\n)+")  # a backslash at the end of a line joins two lines
 _BARE = re.compile(r"[^\s'\"\\|>/]+")
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -138,6 +140,10 @@ class _Reader:
             else:
                 word, at = _word(text, at)
                 self.words.append(word)
+                if len(self.words) > MOST_WORDS:
+                    self._wrong(f"the line has more than {MOST_WORDS:,} words", word.span,
+                                "Is it a file? source FILE runs its lines.")  # fmt: skip
+                    break
             at = _skip(text, at)
         return Line(text, tuple(self.words), pipe, pipe_span, self.redirect, None, self.comment,
                     incomplete, self.problem, tuple(self.operators))  # fmt: skip

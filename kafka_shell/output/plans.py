@@ -57,7 +57,8 @@ def plan_lines(
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
-    yield from hang(text(closing(plan), "heading"), room, 2)
+    if len(plan.changes) != 1 or plan.refused.failures:
+        yield from hang(text(closing(plan), "heading"), room, 2)
     yield from undo_lines(undo)
 
 

@@ -56,15 +56,15 @@ class Places:
 
 def files(typed: str) -> Candidates:
     """Files and folders that begin as typed; a folder goes on."""
-    head, slash, tail = typed.rpartition("/")
+    head, slash, begun = typed.rpartition("/")
     head += slash
     found: list[Candidate] = []
     more = 0
     try:
         with os.scandir(Path(head or ".").expanduser()) as entries:
             for entry in entries:
-                hidden = entry.name.startswith(".") and not tail.startswith(".")
-                if hidden or not entry.name.startswith(tail):
+                hidden = entry.name.startswith(".") and not begun.startswith(".")
+                if hidden or not entry.name.startswith(begun):
                     continue
                 if len(found) >= LIMIT:
                     more += 1

@@ -44,8 +44,6 @@ from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure
 from kafka_shell.sandbox import Sandbox
 
-pytestmark = pytest.mark.quick
-
 TOPIC = 2
 
 
@@ -79,28 +77,33 @@ def refused(cluster: Cluster, *args: object, **more: object) -> ShellError:
 # -- sending ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_one_request(cluster: Cluster) -> None:
     assert cluster.send(DescribeClusterRequest()).cluster_id == cluster.cluster_id
 
 
+@pytest.mark.quick
 def test_raw_bytes(cluster: Cluster) -> None:
     body = cluster.send(DescribeClusterRequest(), raw=True)
     assert Reader(body).int32() == 0
     assert cluster.cluster_id.encode() in body
 
 
+@pytest.mark.quick
 def test_a_body_encoded_by_hand(cluster: Cluster) -> None:
     version = cluster.negotiate(3, scan.LOWEST_VERSION, scan.HIGHEST_VERSION)
     body = cluster.send_raw(3, version, scan.encode_request(version, []))
     assert scan.MetadataScan(body, version).error_code == 0
 
 
+@pytest.mark.quick
 def test_the_same_for_an_api_that_is_not_known_here(cluster: Cluster) -> None:
     # ListPartitionReassignments v0: timeout, a null array of topics, no tags.
     body = cluster.send_raw(46, 0, b"\0\0\x10\0\0\0", flexible=True)
     assert Reader(body).int32() == 0
 
 
+@pytest.mark.quick
 def test_two_hundred_in_flight_come_back_in_order(cluster: Cluster) -> None:
     names = [f"no-topic-{number}" for number in range(200)]
     answers = cluster.send_all([Call(describe(name)) for name in names])
@@ -108,6 +111,7 @@ def test_two_hundred_in_flight_come_back_in_order(cluster: Cluster) -> None:
     assert len(cluster._pool.ready()) == 1
 
 
+@pytest.mark.quick
 def test_results_keep_the_order_of_the_calls_and_failures_are_data(cluster: Cluster) -> None:
     answers = cluster.send_all(
         [
@@ -129,10 +133,12 @@ def test_results_keep_the_order_of_the_calls_and_failures_are_data(cluster: Clus
     ]
 
 
+@pytest.mark.quick
 def test_nothing_is_sent_before_the_first_call() -> None:
     Cluster(ConnectionConfig((Address("nowhere.invalid", 1),))).close()
 
 
+@pytest.mark.quick
 def test_closed_and_used_again(cluster: Cluster) -> None:
     before = cluster.cluster_id
     cluster.close()
@@ -140,6 +146,7 @@ def test_closed_and_used_again(cluster: Cluster) -> None:
     assert cluster.send(DescribeClusterRequest()).cluster_id == before
 
 
+@pytest.mark.quick
 def test_one_shot_takes_one_connection_and_two_round_trips(
     sandbox: Sandbox, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -154,6 +161,7 @@ def test_one_shot_takes_one_connection_and_two_round_trips(
     assert asked == [18, 3]  # ApiVersions, Metadata: its head told the brokers
 
 
+@pytest.mark.quick
 def test_kafka_python_is_not_imported_for_bytes(sandbox: Sandbox) -> None:
     code = (
         "import sys\n"
@@ -171,6 +179,7 @@ def test_kafka_python_is_not_imported_for_bytes(sandbox: Sandbox) -> None:
 # -- targets ---------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_brokers_of_a_cluster(cluster: Cluster, sandbox: Sandbox) -> None:
     (broker,) = cluster.brokers()
     assert (broker.id, broker.controller, broker.version) == (1, False, "4.3")
@@ -186,6 +195,7 @@ def test_the_controller_of_3_9(old_sandbox: Sandbox) -> None:
         assert cluster.release() == "3.9"
 
 
+@pytest.mark.quick
 def test_coordinators_of_many_groups_are_one_request(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -211,6 +221,7 @@ def test_coordinators_of_many_groups_are_one_request(
     assert asked.count(10) == 0
 
 
+@pytest.mark.quick
 def test_coordinators_of_older_brokers_are_asked_one_by_one(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -232,6 +243,7 @@ def test_each_broker_answers(three_brokers: Sandbox) -> None:
         assert len(cluster._pool.ready()) == 3
 
 
+@pytest.mark.quick
 def test_a_bootstrap_server_that_is_down_is_passed_over(sandbox: Sandbox) -> None:
     servers = parse_addresses(f"localhost:1,nowhere.invalid:2,{sandbox.bootstrap}")
     with Cluster(ConnectionConfig(servers)) as cluster:
@@ -243,12 +255,14 @@ def test_a_bootstrap_server_that_is_down_is_passed_over(sandbox: Sandbox) -> Non
 # -- versions --------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("release", [r for r in BROKER_API_VERSIONS if r >= (0, 10, 0)])
 def test_releases_are_told_by_their_apis(release: tuple[int, ...]) -> None:
     expected = {"0.10.0": "0.10"}.get(text := ".".join(map(str, release)), text)
     assert versions.release(BROKER_API_VERSIONS[release]) == expected
 
 
+@pytest.mark.quick
 def test_what_a_broker_speaks(cluster: Cluster) -> None:
     assert cluster.api_versions()[3][1] == 13
     assert cluster.supports(DescribeClusterRequest, 2)
@@ -256,6 +270,7 @@ def test_what_a_broker_speaks(cluster: Cluster) -> None:
     assert not cluster.supports(4)
 
 
+@pytest.mark.quick
 def test_a_missing_api_says_since_when_it_exists() -> None:
     old = BROKER_API_VERSIONS[(2, 2)]
     with pytest.raises(ShellError) as caught:
@@ -266,6 +281,7 @@ def test_a_missing_api_says_since_when_it_exists() -> None:
     )
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("api_key", "low", "words"),
     [
@@ -288,11 +304,13 @@ def test_an_api_that_an_old_broker_lacks(old_sandbox: Sandbox) -> None:
         assert error.code == "unsupported-api"
 
 
+@pytest.mark.quick
 def test_a_version_that_the_broker_has_dropped(cluster: Cluster) -> None:
     error = refused(cluster, AlterConfigsRequest(resources=[], validate_only=True), version=99)
     assert error.code == "unsupported-version"
 
 
+@pytest.mark.quick
 def test_a_field_that_the_version_lacks_is_not_dropped_in_silence(cluster: Cluster) -> None:
     request = ListGroupsRequest(states_filter=["Empty"])
     error = refused(cluster, request, highest=3)
@@ -302,6 +320,7 @@ def test_a_field_that_the_version_lacks_is_not_dropped_in_silence(cluster: Clust
 # -- errors of answers -----------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> None:
     request = DeleteTopicsRequest(topics=[], topic_names=[], timeout_ms="s3cret")
     error = refused(cluster, request)
@@ -310,6 +329,7 @@ def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> Non
     assert cluster.send(DescribeClusterRequest()).error_code == 0
 
 
+@pytest.mark.quick
 def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
     name = f"t-{uuid4().hex[:8]}"
     assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
@@ -319,6 +339,7 @@ def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
     assert found.message.count(name) == 1
 
 
+@pytest.mark.quick
 def test_failures_have_kafka_s_name_and_our_words() -> None:
     assert failure(3, about="topic orders").message == (
         "topic orders: there is no such topic or partition, or you may not see it"
@@ -334,6 +355,7 @@ def test_failures_have_kafka_s_name_and_our_words() -> None:
 # -- time ------------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
     with cluster.within(5):
         outer = cluster.deadline
@@ -344,6 +366,7 @@ def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
     assert cluster.deadline is None
 
 
+@pytest.mark.quick
 def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
     pid = sandbox.brokers[0].pid
@@ -364,6 +387,7 @@ def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox)
     assert cluster.send(DescribeClusterRequest()).error_code == 0
 
 
+@pytest.mark.quick
 def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
     pid = sandbox.brokers[0].pid
@@ -380,12 +404,14 @@ def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: S
     assert "Look" in found.hint
 
 
+@pytest.mark.quick
 def test_a_deadline_in_the_past(cluster: Cluster) -> None:
     with cluster.within(-1):
         assert refused(cluster, DescribeClusterRequest()).code == "deadline"
     assert cluster.brokers()
 
 
+@pytest.mark.quick
 def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
     pid = sandbox.brokers[0].pid
@@ -407,6 +433,7 @@ def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) ->
     ]
 
 
+@pytest.mark.quick
 def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:
     with cluster.within(0.5):
         started = time.monotonic()
@@ -417,6 +444,7 @@ def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:
 # -- what is shown ---------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_reprs_hold_no_secret() -> None:
     from kafka_shell.admin.connection import OAuth, Sasl
     from kafka_shell.nouns import Secret

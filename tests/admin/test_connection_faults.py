@@ -26,8 +26,6 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import Secret
 from kafka_shell.sandbox import Sandbox
 
-pytestmark = pytest.mark.quick
-
 PASSWORD = "s3cret-never-shown"
 PLAIN = Sasl("PLAIN", "alice", Secret(PASSWORD))
 
@@ -101,17 +99,20 @@ def ca(secure_sandbox: Sandbox) -> Tls:
 # -- the way there ---------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_a_name_that_does_not_resolve() -> None:
     error = fails("no-such-host.invalid:9092", at_once=10)
     assert error.code == "unknown-host"
     assert "no-such-host.invalid" in error.message
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
 def test_a_name_that_is_none(host: str) -> None:
     assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
 
 
+@pytest.mark.quick
 def test_a_refused_port() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -120,6 +121,7 @@ def test_a_refused_port() -> None:
     assert "--sandbox" in error.hint
 
 
+@pytest.mark.quick
 def test_a_port_that_does_not_answer() -> None:
     """A full backlog drops SYNs as a firewall does."""
     with socket.socket() as server:
@@ -135,6 +137,7 @@ def test_a_port_that_does_not_answer() -> None:
     assert error.code == "connect-timeout"
 
 
+@pytest.mark.quick
 def test_several_servers_are_one_error_that_names_each() -> None:
     error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3", at_once=10)
     assert error.code == "no-broker"
@@ -142,6 +145,7 @@ def test_several_servers_are_one_error_that_names_each() -> None:
         assert name in error.message
 
 
+@pytest.mark.quick
 def test_an_address_family_that_nobody_listens_on_costs_nothing(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -158,6 +162,7 @@ def test_an_address_family_that_nobody_listens_on_costs_nothing(
     assert time.monotonic() - started < 0.5
 
 
+@pytest.mark.quick
 def test_an_advertised_address_that_is_no_good_here(sandbox: Sandbox) -> None:
     """The classic: bootstrap works, the brokers' own names do not."""
     from kafka.protocol.admin import ListGroupsRequest
@@ -174,9 +179,25 @@ def test_an_advertised_address_that_is_no_good_here(sandbox: Sandbox) -> None:
     assert "advertised.listeners" in found.hint
 
 
+@pytest.mark.quick
+def test_every_target_fails_at_once() -> None:
+    from kafka.protocol.admin import ListGroupsRequest
+
+    from kafka_shell.admin.connection import CONTROLLER, Call, Coordinator, CoordinatorKind, Node
+
+    config = ConnectionConfig((Address("127.0.0.1", 1),))
+    for target in (CONTROLLER, Coordinator(CoordinatorKind.GROUP, "g"), Node(1)):
+        started = time.monotonic()
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+            cluster.send_all([Call(ListGroupsRequest(), target)] * 3)
+        assert caught.value.code == "refused"
+        assert time.monotonic() - started < 1
+
+
 # -- not Kafka -------------------------------------------------------------------------------------
 
 
+@pytest.mark.quick
 def test_an_http_server() -> None:
     def serve(client: socket.socket) -> None:
         client.recv(100)
@@ -188,6 +209,7 @@ def test_an_http_server() -> None:
     assert "HTTP server" in error.message
 
 
+@pytest.mark.quick
 def test_an_http_server_that_waits_for_a_whole_line() -> None:
     def serve(client: socket.socket) -> None:
         data = b""
@@ -202,6 +224,7 @@ def test_an_http_server_that_waits_for_a_whole_line() -> None:
         assert fails(address, at_once=5).code == "not-kafka"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize("greeting", [b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail ESMTP\r\n"])
 def test_a_server_that_speaks_first(greeting: bytes) -> None:
     with listener(lambda client: (client.sendall(greeting), client.recv(9), None)[2]) as address:
@@ -210,6 +233,7 @@ def test_a_server_that_speaks_first(greeting: bytes) -> None:
     assert greeting.decode().split()[0] in error.message
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     "answer",
     [b"\0\0\0\1x", b"\0\0\0\x08\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\x06\0\0\0\1\0\0", b"\x80\0\0\0"],
@@ -224,11 +248,13 @@ def test_frames_that_make_no_sense(answer: bytes) -> None:
         assert fails(address).code == "not-kafka"
 
 
+@pytest.mark.quick
 def test_a_server_that_hangs_up() -> None:
     with listener(lambda client: None) as address:
         assert fails(address).code == "closed-early"
 
 
+@pytest.mark.quick
 def test_a_server_that_says_nothing() -> None:
     with listener(lambda client: (client.recv(9), time.sleep(9), None)[2]) as address:
         error = fails(address, connect_timeout=1, at_once=5)
@@ -251,6 +277,7 @@ def test_tls_spoken_to_plain_text(sandbox: Sandbox, ca: Tls) -> None:
     assert "PLAINTEXT" in error.hint
 
 
+@pytest.mark.quick
 def test_tls_spoken_to_something_that_is_no_broker() -> None:
     def serve(client: socket.socket) -> None:
         client.recv(100)
@@ -268,6 +295,7 @@ def test_an_unknown_ca(secure_sandbox: Sandbox) -> None:
     assert "ssl.truststore.location=" in error.hint
 
 
+@pytest.mark.quick
 def test_a_certificate_signed_by_itself(tmp_path: Path) -> None:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
@@ -301,6 +329,7 @@ def test_a_certificate_signed_by_itself(tmp_path: Path) -> None:
     assert "signed by itself" in error.message
 
 
+@pytest.mark.quick
 def test_an_expired_certificate(authority: trustme.CA, trusted: Tls) -> None:
     leaf = authority.issue_cert("127.0.0.1", not_after=datetime(2020, 1, 1, tzinfo=UTC))
     with listener(certificate_server(leaf)) as address:
@@ -309,6 +338,7 @@ def test_an_expired_certificate(authority: trustme.CA, trusted: Tls) -> None:
     assert "expired" in error.message
 
 
+@pytest.mark.quick
 def test_a_certificate_for_other_names_says_which(authority: trustme.CA, trusted: Tls) -> None:
     leaf = authority.issue_cert("kafka-1.example.com", "10.0.0.1")
     with listener(certificate_server(leaf)) as address:
@@ -333,6 +363,7 @@ def test_a_client_certificate_of_a_stranger(secure_sandbox: Sandbox, ca: Tls) ->
     assert error.code == "tls-client-certificate"
 
 
+@pytest.mark.quick
 @pytest.mark.parametrize(
     ("tls", "words"),
     [
@@ -352,6 +383,7 @@ def test_files_that_are_no_good(tls: Tls, words: str) -> None:
     assert (caught.value.code, words in caught.value.message) == ("tls-files", True)
 
 
+@pytest.mark.quick
 def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
     from cryptography.hazmat.primitives import serialization as form
 
@@ -401,6 +433,7 @@ def test_a_login_without_credentials(secure_sandbox: Sandbox) -> None:
     assert "user name and a password" in nobody.message
 
 
+@pytest.mark.quick
 def test_a_login_is_not_wanted(sandbox: Sandbox) -> None:
     error = fails(sandbox.bootstrap, security_protocol="SASL_PLAINTEXT", sasl=PLAIN)
     assert error.code == "sasl-not-wanted"

@@ -27,8 +27,6 @@ from kafka_shell.nouns import Secret
 from kafka_shell.sandbox import Sandbox, passwords
 from kafka_shell.settings import load
 
-pytestmark = pytest.mark.quick
-
 WAYS = ["sasl-ssl", "sasl-ssl-plain", "sasl-ssl-oauth", "sasl-plaintext", "ssl"]
 
 
@@ -150,6 +148,7 @@ class TokenEndpoint(BaseHTTPRequestHandler):
         """Nothing on stderr."""
 
 
+@pytest.mark.quick
 def test_a_token_from_an_endpoint() -> None:
     with HTTPServer(("127.0.0.1", 0), TokenEndpoint) as server:
         threading.Thread(target=server.serve_forever, daemon=True).start()

@@ -20,6 +20,7 @@ from kafka.protocol.admin import (
 )
 
 from kafka_shell.admin.connection import (
+    ANY,
     CONTROLLER,
     Address,
     Call,
@@ -30,7 +31,7 @@ from kafka_shell.admin.connection import (
     Node,
     parse_addresses,
 )
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import Failure
 from kafka_shell.sandbox import (
     Sandbox,
@@ -42,6 +43,7 @@ from kafka_shell.sandbox import (
     stop_broker,
     wipe,
 )
+from kafka_shell.sandbox.ports import is_free
 
 
 @pytest.fixture(scope="module")
@@ -79,7 +81,8 @@ def process_of(sandbox: Sandbox) -> int:
 def kill(sandbox: Sandbox, pid: int) -> None:
     """End the broker without a word, and wait until nothing of it is left."""
     os.kill(pid, signal.SIGKILL)
-    while (found := status(sandbox.folder)) is not None and found.brokers[0].pid is not None:
+    ports = (parse_addresses(sandbox.bootstrap)[0].port, sandbox.brokers[0].controller_port)
+    while not all(is_free(port) for port in ports if port is not None):
         time.sleep(0.02)
 
 
@@ -90,11 +93,12 @@ def again(sandbox: Sandbox) -> None:
 def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -> None:
     before = cluster.send(DescribeClusterRequest()).cluster_id
     stop(mortal.folder)
-    with pytest.raises(ShellError) as caught:
+    for target in (ANY, CONTROLLER, Node(1), Coordinator(CoordinatorKind.GROUP, "g")):
         started = time.monotonic()
-        cluster.send(DescribeClusterRequest())
-    assert caught.value.code == "refused"
-    assert time.monotonic() - started < 1
+        with pytest.raises(ShellError) as caught:
+            cluster.send(DescribeClusterRequest(), target)
+        assert (caught.value.code, caught.value.status) == ("refused", Status.UNREACHABLE)
+        assert time.monotonic() - started < 1
     again(mortal)
     assert cluster.send(DescribeClusterRequest()).cluster_id == before
     assert cluster.send(ListGroupsRequest(), Node(1)).error_code == 0

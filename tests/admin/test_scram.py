@@ -156,6 +156,7 @@ def test_a_name_that_cannot_log_in_is_warned_about(cluster: Cluster) -> None:
     assert "dörte" in warning
 
 
+@pytest.mark.quick
 def test_salting_is_that_of_rfc_7677() -> None:
     salt = b64decode("W22ZaJ0SNY7soEsUEjb6gQ==")
     salted = scram.salted_password(SHA_256, "pencil", salt, 4096)

@@ -38,7 +38,7 @@ def here(text: str) -> str | None:
         ("kafka-topics.sh --alter --topic t --partitions 6 --command-config a.properties",
          "alter-topic t --partitions 6 --command-config a.properties"),
         ("kafka-topics.sh --alter --topic t --config a=b --delete-config c,d",
-         "alter-topic t --config a=b --delete-config c --delete-config d"),
+         "alter-topic t --config a=b --delete-config c,d"),
         ("kafka-topics.sh --delete --topic t --if-exists", "delete-topic t --if-exists"),
         ("kafka-configs.sh --describe --entity-type topics --entity-name t" + AT,
          "describe-configs t --broker h:9092"),
@@ -57,7 +57,7 @@ def here(text: str) -> str | None:
         ("kafka-configs.sh --describe --client-metrics c", "describe-configs --client-metrics c"),
         ("kafka-configs.sh --alter --entity-type topics --entity-name t --add-config "
          "'a=1,cleanup.policy=[compact,delete]' --delete-config c,d",
-         "alter-configs t a=1 cleanup.policy=compact,delete --delete-config c --delete-config d"),
+         "alter-configs t a=1 cleanup.policy=compact,delete --delete-config c,d"),
         ("kafka-configs.sh --alter --entity-type brokers --entity-default --add-config a=1 --force",
          "alter-configs --broker-default --yes a=1"),
         ("kafka-configs.sh --alter --broker-logger 1 --add-config kafka.log=DEBUG",

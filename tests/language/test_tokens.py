@@ -215,3 +215,9 @@ def test_a_very_long_line_is_read(piece: str) -> None:
     started = time.perf_counter()
     tokenize(text)
     assert time.perf_counter() - started < 10, f"1 MB of {piece!r} took too long"
+
+
+def test_a_line_of_too_many_words_is_refused() -> None:
+    line = tokenize("a " * 5_000_000)
+    assert line.problem is not None
+    assert "more than 100,000 words" in line.problem.message

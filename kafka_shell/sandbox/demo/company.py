@@ -26,71 +26,9 @@ _FOREVER = -1
 
 # -- topics ----------------------------------------------------------------------------------------
 
-_STORE = "orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004"
+STORE = "orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004"  # of a streams application
 
-Configs = Mapping[str, str | int]
-_NONE: Configs = {}
-_KEPT_TWICE: Configs = {"min.insync.replicas": "careful"}  # two copies, where there are two
-
-_TOPICS: tuple[tuple[str, int, Configs], ...] = (
-    # orders: as it should be
-    ("orders.placed", 3, {"retention.ms": 30 * _DAY, "segment.ms": _DAY}),
-    ("orders.shipped", 3, {"retention.ms": 30 * _DAY}),
-    ("orders.cancelled", 3, _NONE),
-    ("orders.returns", 2, {"retention.ms": 90 * _DAY, **_KEPT_TWICE}),
-    ("orders.placed.dlq", 1, {"retention.ms": 60 * _DAY}),
-    # payments: money, handled carelessly
-    ("payments.authorized", 6, {"unclean.leader.election.enable": "true", **_KEPT_TWICE}),
-    ("payments.captured", 6, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1,
-                              "unclean.leader.election.enable": "true"}),
-    ("payments.refunds", 3, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1}),
-    ("payments.ledger", 3, {"cleanup.policy": "compact"}),  # events: compaction eats history
-    ("payments.fraud-scores", 3, {"compression.type": "zstd", "retention.ms": 3 * _DAY}),
-    ("payments.captured.dlq", 1, _NONE),
-    # shipping
-    ("shipping.parcels", 6, {"compression.type": "lz4", "retention.ms": 14 * _DAY}),
-    ("shipping.labels", 2, {"max.message.bytes": 20 * _MIB}),  # PDFs in Kafka
-    ("shipping.routes", 1, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR}),
-    ("shipping.gps", 1, {"retention.ms": _DAY}),  # the hottest topic, on one partition
-    ("shipping.carrier-webhooks", 4, {"retention.ms": 7 * _DAY}),
-    ("shipping.parcels.dlq", 1, {"retention.ms": 60 * _DAY}),
-    # inventory
-    ("inventory.stock", 6, {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.1",
-                            "min.compaction.lag.ms": _HOUR}),
-    ("inventory.movements", 6, {"retention.ms": 30 * _DAY}),
-    ("inventory.reservations", 50, _NONE),  # idle
-    ("inventory.snapshots", 1, {"cleanup.policy": "compact,delete", "retention.ms": 30 * _DAY}),
-    # customers
-    ("customers.profile", 3, {"cleanup.policy": "compact"}),  # no min.compaction.lag.ms
-    ("customers.addresses", 3, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR,
-                                "delete.retention.ms": 7 * _DAY}),
-    ("customers.consents", 1, {"retention.ms": 7 * _DAY}),  # must be provable for years
-    ("customers.support-tickets", 1, {"retention.ms": 2 * 365 * _DAY}),
-    # web
-    ("web.clickstream", 12, {"retention.ms": _FOREVER, "compression.type": "uncompressed"}),
-    ("web.searches", 4, {"compression.type": "snappy", "retention.ms": 3 * _DAY}),
-    ("web.carts", 3, {"cleanup.policy": "compact,delete", "retention.ms": 14 * _DAY}),
-    ("web.sessions", 6, {"message.timestamp.type": "LogAppendTime", "retention.ms": _DAY}),
-    # billing
-    ("billing.invoices", 3, {"retention.ms": _FOREVER, **_KEPT_TWICE}),
-    ("billing.credit-notes", 1, {"retention.ms": _FOREVER, **_KEPT_TWICE}),
-    ("billing.dunning", 1, _NONE),
-    # analytics
-    ("analytics.sessions-hourly", 2, {"retention.ms": 90 * _DAY}),
-    ("analytics.revenue-daily", 1, {"retention.ms": 5 * 365 * _DAY}),
-    ("analytics.exports", 1, {"retention.bytes": 1024 * _MIB, "segment.bytes": _MIB}),
-    ("notifications.email", 3, {"retention.ms": 2 * _DAY}),
-    # leftovers
-    ("tmp.backfill", 8, {"retention.ms": 2 * _DAY}),
-    ("tmp.replay", 1, _NONE),
-    ("tmp.anna-test", 1, {"retention.ms": _FOREVER}),  # Anna has left
-    # frameworks
-    ("connect-configs", 1, {"cleanup.policy": "compact"}),
-    ("connect-offsets", 25, {"cleanup.policy": "compact"}),
-    ("connect-status", 5, {"cleanup.policy": "compact"}),
-    (f"{_STORE}-changelog", 3, {"cleanup.policy": "compact"}),
-    (f"{_STORE}-repartition", 3, {"retention.ms": _FOREVER, "segment.bytes": 50 * _MIB}),
-)  # fmt: skip
+Row = tuple[str, int, Mapping[str, str | int]]
 
 
 def topics(factor: int) -> list[NewTopic]:
@@ -100,13 +38,73 @@ def topics(factor: int) -> list[NewTopic]:
             name,
             partitions,
             factor,
-            configs=tuple(
-                (key, str(min(2, factor)) if value == "careful" else str(value))
-                for key, value in configs.items()
-            ),
+            configs=tuple((key, str(value)) for key, value in configs.items()),
         )
-        for name, partitions, configs in _TOPICS
+        for name, partitions, configs in _rows(factor)
     ]
+
+
+def _rows(factor: int) -> tuple[Row, ...]:
+    twice = {"min.insync.replicas": min(2, factor)}  # written to two copies, where there are two
+    return (
+        # orders: as it should be
+        ("orders.placed", 3, {"retention.ms": 30 * _DAY, "segment.ms": _DAY}),
+        ("orders.shipped", 3, {"retention.ms": 30 * _DAY}),
+        ("orders.cancelled", 3, {}),
+        ("orders.returns", 2, {"retention.ms": 90 * _DAY, **twice}),
+        ("orders.placed.dlq", 1, {"retention.ms": 60 * _DAY}),
+        # payments: money, handled carelessly
+        ("payments.authorized", 6, {"unclean.leader.election.enable": "true", **twice}),
+        ("payments.captured", 6, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1,
+                                  "unclean.leader.election.enable": "true"}),
+        ("payments.refunds", 3, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1}),
+        ("payments.ledger", 3, {"cleanup.policy": "compact"}),  # events: compaction eats history
+        ("payments.fraud-scores", 3, {"compression.type": "zstd", "retention.ms": 3 * _DAY}),
+        ("payments.captured.dlq", 1, {}),
+        # shipping
+        ("shipping.parcels", 6, {"compression.type": "lz4", "retention.ms": 14 * _DAY}),
+        ("shipping.labels", 2, {"max.message.bytes": 20 * _MIB}),  # PDFs in Kafka
+        ("shipping.routes", 1, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR}),
+        ("shipping.gps", 1, {"retention.ms": _DAY}),  # the hottest topic, on one partition
+        ("shipping.carrier-webhooks", 4, {"retention.ms": 7 * _DAY}),
+        ("shipping.parcels.dlq", 1, {"retention.ms": 60 * _DAY}),
+        # inventory
+        ("inventory.stock", 6, {"cleanup.policy": "compact", "min.cleanable.dirty.ratio": "0.1",
+                                "min.compaction.lag.ms": _HOUR}),
+        ("inventory.movements", 6, {"retention.ms": 30 * _DAY}),
+        ("inventory.reservations", 50, {}),  # idle
+        ("inventory.snapshots", 1, {"cleanup.policy": "compact,delete", "retention.ms": 30 * _DAY}),
+        # customers
+        ("customers.profile", 3, {"cleanup.policy": "compact"}),  # no min.compaction.lag.ms
+        ("customers.addresses", 3, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR,
+                                    "delete.retention.ms": 7 * _DAY}),
+        ("customers.consents", 1, {"retention.ms": 7 * _DAY}),  # must be provable for years
+        ("customers.support-tickets", 1, {"retention.ms": 2 * 365 * _DAY}),
+        # web
+        ("web.clickstream", 12, {"retention.ms": _FOREVER, "compression.type": "uncompressed"}),
+        ("web.searches", 4, {"compression.type": "snappy", "retention.ms": 3 * _DAY}),
+        ("web.carts", 3, {"cleanup.policy": "compact,delete", "retention.ms": 14 * _DAY}),
+        ("web.sessions", 6, {"message.timestamp.type": "LogAppendTime", "retention.ms": _DAY}),
+        # billing
+        ("billing.invoices", 3, {"retention.ms": _FOREVER, **twice}),
+        ("billing.credit-notes", 1, {"retention.ms": _FOREVER, **twice}),
+        ("billing.dunning", 1, {}),
+        # analytics
+        ("analytics.sessions-hourly", 2, {"retention.ms": 90 * _DAY}),
+        ("analytics.revenue-daily", 1, {"retention.ms": 5 * 365 * _DAY}),
+        ("analytics.exports", 1, {"retention.bytes": 1024 * _MIB, "segment.bytes": _MIB}),
+        ("notifications.email", 3, {"retention.ms": 2 * _DAY}),
+        # leftovers
+        ("tmp.backfill", 8, {"retention.ms": 2 * _DAY}),
+        ("tmp.replay", 1, {}),
+        ("tmp.anna-test", 1, {"retention.ms": _FOREVER}),  # Anna has left
+        # frameworks
+        ("connect-configs", 1, {"cleanup.policy": "compact"}),
+        ("connect-offsets", 5, {"cleanup.policy": "compact"}),
+        ("connect-status", 3, {"cleanup.policy": "compact"}),
+        (f"{STORE}-changelog", 3, {"cleanup.policy": "compact"}),
+        (f"{STORE}-repartition", 3, {"retention.ms": _FOREVER, "segment.bytes": 50 * _MIB}),
+    )  # fmt: skip
 
 
 # -- users and their limits ------------------------------------------------------------------------
@@ -198,19 +196,20 @@ ACLS = (
 # -- configs of groups and client metrics ----------------------------------------------------------
 
 
-def _set(**values: str | int) -> tuple[ConfigAlteration, ...]:
-    return tuple(
-        ConfigAlteration(key.replace("_", "."), ConfigOp.SET, str(value))
-        for key, value in values.items()
-    )
+def _set(values: Mapping[str, str]) -> tuple[ConfigAlteration, ...]:
+    return tuple(ConfigAlteration(key, ConfigOp.SET, value) for key, value in values.items())
 
 
 CONFIGS = {
     ConfigResource(ResourceType.GROUP, "orders-enricher"): _set(
-        consumer_session_timeout_ms=50_000, consumer_heartbeat_interval_ms=6_000
+        {"consumer.session.timeout.ms": "50s", "consumer.heartbeat.interval.ms": "6s"}
     ),
     ConfigResource(ResourceType.CLIENT_METRICS, "slow-producers"): _set(
-        metrics="org.apache.kafka.producer.", interval_ms=60_000, match="client_id=web-.*"
+        {
+            "metrics": "org.apache.kafka.producer.",
+            "interval.ms": "1m",
+            "match": "client_id=web-.*",
+        }
     ),
 }
 

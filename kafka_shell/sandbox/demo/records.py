@@ -18,7 +18,7 @@ from kafka_shell.admin.connection import Call, Cluster, Coordinator, Coordinator
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure, NewTopic
 
-from .company import GROUPS, Reading
+from .company import GROUPS, STORE, Reading
 
 End = int
 Ends = Mapping[str, Mapping[int, End]]
@@ -222,11 +222,11 @@ FEEDS = (
     Feed("web.sessions", 80, _click, since=0.2),
     Feed("billing.invoices", 120, _invoice, since=200, gzip=True),
     Feed("analytics.revenue-daily", 60, _revenue, since=60, gzip=True),
-    Feed("tmp.backfill", 150, _movement, since=1.9, until=1.8),
+    Feed("tmp.backfill", 150, _movement, since=0.5, until=0.4),
     Feed("tmp.replay", 60, _order, since=5, until=4),
     Feed("tmp.anna-test", 3, _search, since=400, until=390),
     Feed("connect-configs", 6, _connector, since=90, until=30),
-    Feed("orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004-changelog", 90, _aggregate),
+    Feed(f"{STORE}-changelog", 90, _aggregate),
 )
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from kafka_shell.language.near import did_you_mean, nearest
+from kafka_shell.errors import did_you_mean, near_miss
 
 pytestmark = pytest.mark.quick
 
@@ -15,10 +15,10 @@ NAMES = ("list-topics", "describe-topic", "alter-configs", "retention.ms", "--to
      ("retention.mss", "retention.ms"), ("--topics", "--topic"), ("descr", "describe-topic"),
      ("zebra", None), ("", None), ("x" * 100, None)],
 )  # fmt: skip
-def test_nearest(typed: str, meant: str | None) -> None:
-    assert nearest(typed, NAMES) == meant
+def test_near_miss(typed: str, meant: str | None) -> None:
+    assert near_miss(typed, NAMES) == meant
 
 
 def test_the_hint() -> None:
-    assert did_you_mean("lst-topics", NAMES) == "did you mean list-topics?"
+    assert did_you_mean("lst-topics", NAMES) == "Did you mean list-topics?"
     assert did_you_mean("zebra", NAMES) == ""

@@ -1,0 +1,38 @@
+"""One connection to each of the shared clusters, and small helpers for changes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.sandbox import Sandbox
+from tests.admin.helpers import connect, make_topic
+
+
+@pytest.fixture(scope="session")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    """The shared broker of Kafka 4.3."""
+    with connect(sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="session")
+def old_cluster(old_sandbox: Sandbox) -> Iterator[Cluster]:
+    """The shared broker of Kafka 3.9."""
+    with connect(old_sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def name() -> str:
+    """A topic's name that nobody has used."""
+    return f"t-{uuid4().hex[:10]}"
+
+
+@pytest.fixture
+def topic(cluster: Cluster, name: str) -> str:
+    """A topic of one partition on the shared broker."""
+    return make_topic(cluster, name)

@@ -1,0 +1,288 @@
+"""The prompt as a person meets it, on a real terminal and a real broker."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.sandbox import Sandbox, SandboxOptions, start, start_broker, stop_broker, wipe
+
+from .conftest import Open
+from .terminal import Terminal
+
+
+def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Terminal) -> None:
+    shell.type("alter-configs shell.ord")
+    shell.sees("shell.orders  ", "2 × 1")
+    shell.press("tab")
+    shell.until(lambda: shell.line.endswith("alter-configs shell.orders"))
+    shell.type("rete")
+    shell.sees("retention.ms=", "long", "7d")
+    shell.press("down")
+    shell.sees("This configuration controls the maximum", "default -1")
+    shell.press("down")
+    shell.sees("retention.ms  long · now 7d (604800000)", "This configuration controls")
+    shell.press("enter")
+    shell.sees("now, the default")
+    shell.type("3d")
+    shell.press("enter")
+    shell.sees("take it back:", "3d", "kafka>")
+    shell.at_prompt()
+    shell.type("alter-configs shell.orders retention.ms")
+    shell.sees("3d  set here")
+
+
+def test_topics_complete_by_fragments_and_options_by_what_is_left(shell: Terminal) -> None:
+    shell.type("topic raw")
+    shell.sees("shell.clicks.raw")
+    shell.press("tab")
+    shell.type("--under-r")
+    shell.sees("--under-replicated-partitions", "Only partitions with a replica")
+    shell.press("tab", "enter")
+    shell.at_prompt()
+
+
+def test_unknown_words_look_wrong_while_they_are_typed(shell: Terminal) -> None:
+    shell.type("describe-topi")
+    shell.sees("> describe-topi")
+    shell.until(lambda: shell.style_of("describe-topi").underscore)
+    shell.type("c")
+    shell.until(lambda: not shell.style_of("describe-topic").underscore)
+
+
+def test_ctrl_c_clears_the_line_and_ctrl_d_leaves(shell: Terminal) -> None:
+    shell.type("describe-nothing")
+    shell.until(lambda: "describe-nothing" in shell.line)
+    shell.press("c-c")
+    shell.at_prompt()
+    shell.press("c-d")
+    assert shell.ends() == 0
+
+
+def test_ctrl_c_ends_the_running_command_only(shell: Terminal) -> None:
+    shell.run("!echo started; sleep 600")
+    shell.sees("started")
+    shell.until(lambda: shell.rows.count("started") == 1)
+    shell.press("c-c")
+    shell.sees("interrupted")
+    shell.at_prompt()
+    shell.run("list-topics")
+    shell.sees("shell.payments")
+
+
+def test_watch_is_ended_by_ctrl_c_and_leaves_its_last_answer(shell: Terminal) -> None:
+    shell.run("watch 0.2 list-topics")
+    shell.sees("every 0.2 s: list-topics", "shell.orders")
+    shell.press("c-c")
+    shell.at_prompt()
+    # pyte has one screen only, so what was drawn stays: the last answer comes after it.
+    assert shell.text.rindex("shell.orders") > shell.text.index("every 0.2 s")
+
+
+def test_f1_shows_help_and_the_line_stays(shell: Terminal) -> None:
+    shell.type("refresh ")
+    shell.until(lambda: "refresh" in shell.line)
+    shell.press("f1")
+    shell.sees("usage: refresh")
+    shell.until(lambda: shell.line.endswith("kafka> refresh"))
+
+
+def test_ctrl_r_finds_an_earlier_line(shell: Terminal) -> None:
+    shell.run("list-topics | head -1")
+    shell.at_prompt()
+    shell.press("c-r")
+    shell.sees("I-search backward")
+    shell.type("head")
+    shell.until(lambda: "kafka> list-topics | head -1" in shell.text)
+    shell.press("enter", "enter")
+    shell.until(lambda: shell.text.count("kafka> list-topics | head -1") == 2)
+
+
+def test_up_goes_back_to_lines_that_begin_as_typed(shell: Terminal) -> None:
+    shell.run("connect")
+    shell.sees("cluster ")
+    shell.at_prompt()
+    shell.run("help refresh")
+    shell.sees("usage: refresh")
+    shell.at_prompt()
+    shell.type("con")
+    shell.sees("connect  ")
+    shell.press("up")
+    shell.until(lambda: shell.line.endswith("kafka> connect"))
+
+
+def test_the_theme_changes_at_once(shell: Terminal) -> None:
+    before = shell.style_of("as of").bg
+    shell.run("theme parchment")
+    shell.sees("parchment: ", "as of")
+    shell.until(lambda: shell.style_of("as of").bg != before)
+    shell.run("theme no-such-theme")
+    shell.sees("no theme is named no-such-theme")
+
+
+def test_vi_keys_can_be_had(shell: Terminal) -> None:
+    shell.press("f4")
+    shell.until(lambda: "F4 vi" not in shell.text and "  vi" in shell.text)
+    shell.type("helthx")
+    shell.press("escape")
+    shell.type("0s")
+    shell.until(lambda: shell.line.endswith("kafka> elthx"))
+    shell.press("escape", "f4")
+    shell.sees("F4 vi")
+    shell.press("c-u")
+    shell.run("set editing-mode vi")
+    shell.until(lambda: "F4 vi" not in shell.text)
+
+
+def test_several_pasted_lines_wait_to_be_looked_at_and_run_in_turn(shell: Terminal) -> None:
+    shell.paste("list-topics | head -1\nno-such-command\nhealth\n")
+    shell.sees("no-such-command", "health")
+    assert "unknown command" not in shell.text
+    shell.press("enter")
+    shell.sees("unknown command 'no-such-command'", "stopped: 1 more not run")
+    shell.at_prompt()
+
+
+def test_a_line_that_is_open_goes_on(shell: Terminal) -> None:
+    shell.type("list-topics 'shell.ord")
+    shell.press("enter")
+    shell.until(
+        lambda: shell.screen.cursor.y > 0 and shell.rows[shell.screen.cursor.y].endswith("·")
+    )
+    shell.press("c-c")
+    shell.type("list-topics \\")
+    shell.press("enter")
+    shell.type("shell.orders")
+    shell.press("enter")
+    shell.until(lambda: "shell.orders" in shell.rows)
+
+
+@pytest.mark.parametrize("rows, columns", [(5, 20), (10, 40), (3, 12)])
+def test_a_tiny_terminal_is_enough(
+    open_terminal: Open, bootstrap: str, rows: int, columns: int
+) -> None:
+    tiny = open_terminal("--broker", bootstrap, rows=rows, columns=columns)
+    tiny.at_prompt()
+    tiny.type("hea")
+    tiny.until(lambda: "hea" in tiny.line)
+    assert "too small" not in tiny.text
+    tiny.resize(40, 120)
+    tiny.type("lth")
+    tiny.sees("kafka> health", "as of")
+    tiny.press("enter")
+    tiny.sees("cluster")
+    tiny.resize(rows, columns)
+    tiny.type("x")
+    tiny.until(lambda: "x" in tiny.line)
+    assert "too small" not in tiny.text
+
+
+def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
+    shell.run("describe-configs --broker-id 1 --all")
+    shell.until(lambda: shell.rows[-1].startswith(":"), "in the pager")
+    shell.type("q")
+    shell.at_prompt()
+    shell.run("list-topics")
+    shell.sees("shell.orders")
+    shell.at_prompt()
+
+
+def test_without_a_broker_it_says_what_to_do_and_goes_on(
+    open_terminal: Open, bootstrap: str
+) -> None:
+    alone = open_terminal("--broker", "localhost:1")
+    alone.sees("refused", "kafka.sh --sandbox", "connect HOST:PORT", "no contact since")
+    alone.at_prompt()
+    alone.run("list-topics")
+    alone.sees("error: ")
+    alone.at_prompt()
+    alone.run(f"connect {bootstrap}")
+    alone.sees("1 broker  ")
+    alone.run("list-topics")
+    alone.sees("shell.orders")
+
+
+def test_broken_files_are_set_aside_and_said_once(
+    open_terminal: Open, bootstrap: str, tmp_path: Path
+) -> None:
+    (tmp_path / "state").mkdir()
+    (tmp_path / "state" / "history").write_bytes(b"\xff\xfe\x00")
+    first = open_terminal("--broker", bootstrap)
+    first.sees("the history file was broken", "as of")
+    first.run("list-topics")
+    first.sees("shell.orders")
+    first.press("c-d")
+    first.ends()
+    for path in (tmp_path / "cache").rglob("*.json"):
+        path.write_text("{")
+    again = open_terminal("--broker", bootstrap)
+    again.sees("as of")
+    assert "was broken" not in again.text
+    again.press("enter", "enter")
+    again.sees("a cache file was broken")
+    assert (tmp_path / "state" / "history").read_text().count("+list-topics") == 1
+
+
+def test_a_cold_start_has_the_topics_of_the_last_session(
+    open_terminal: Open, tmp_path: Path
+) -> None:
+    folder = tmp_path / "box"
+    box = start(SandboxOptions(folder, "4.3", 1, port=0))
+    try:
+        where = f"localhost:{box.brokers[0].ports['PLAINTEXT']}"
+        _survives(open_terminal(f"--broker={where}"), box)
+        stop_broker(folder, 1)
+        cold = open_terminal("--broker", where)
+        cold.sees("no contact since")
+        cold.type("topic came-b")
+        cold.sees("came-back")
+    finally:
+        wipe(folder)
+
+
+def _survives(shell: Terminal, box: Sandbox) -> None:
+    """A cluster goes away and comes back; the session goes on."""
+    shell.sees("as of")
+    stop_broker(box.folder, 1)
+    shell.run("list-topics --deadline 3s")
+    shell.sees("error: ")
+    shell.at_prompt()
+    shell.run("refresh")
+    shell.sees("no contact since")
+    start_broker(box.folder, 1)
+    shell.at_prompt()
+    shell.run("create-topic came-back --partitions 1 --replication-factor 1")
+    shell.misses("no contact since")
+    shell.at_prompt()
+    shell.type("topic came")
+    shell.sees("1 × 1")
+    shell.press("c-c", "c-d")
+    assert shell.ends() == 0
+
+
+def test_ctrl_c_ends_a_request_that_is_never_answered(open_terminal: Open, tmp_path: Path) -> None:
+    folder = tmp_path / "box"
+    box = start(SandboxOptions(folder, "4.3", 1, port=0))
+    pid = box.brokers[0].pid
+    assert pid is not None
+    try:
+        shell = open_terminal(f"--broker=localhost:{box.brokers[0].ports['PLAINTEXT']}")
+        shell.sees("as of")
+        os.kill(pid, signal.SIGSTOP)
+        shell.run("list-topics")
+        shell.until(lambda: shell.screen.cursor.x == 0)
+        shell.press("c-c")
+        shell.sees("interrupted")
+        shell.at_prompt()
+        os.kill(pid, signal.SIGCONT)
+        shell.run("create-topic after --partitions 1 --replication-factor 1")
+        shell.sees("after")
+        shell.at_prompt()
+        shell.press("c-d")
+        assert shell.ends() == 0
+    finally:
+        os.kill(pid, signal.SIGCONT)
+        wipe(folder)
