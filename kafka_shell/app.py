@@ -71,6 +71,8 @@ def _crashed(error: Exception) -> Status:
 
 
 def _main(words: list[str]) -> Status:
+    if os.environ.get("KAFKA_SH_COMPLETE"):
+        return _complete(words)
     from kafka_shell.commands import REGISTRY
     from kafka_shell.language.argv import split
 
@@ -248,6 +250,14 @@ def _completion(shell: str) -> Status:
     from kafka_shell.completion import script
 
     sys.stdout.write(script(shell))
+    return Status.OK
+
+
+def _complete(words: list[str]) -> Status:
+    """A completion script asks: a mistake here must not disturb somebody's typing."""
+    from kafka_shell.completion import answer
+
+    sys.stdout.write(answer(words, os.environ))
     return Status.OK
 
 

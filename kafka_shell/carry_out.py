@@ -30,7 +30,7 @@ def carry_out(
     """Validate, show, ask, read again, journal, send, report, refresh, read the fresh state.
 
     `yes` is True for --yes, the text of --yes=TEXT, or None. Raises ShellError where nothing was
-    sent: a guard refuses, nobody could be asked, the answer was no, or the cluster changed meanwhile.
+    sent: a guard refuses, nobody could be asked, the answer was no, or the cluster changed since.
     """
     guard = "" if dry_run else _guard(context, plan)
     undo = take_back(plan.changes)

@@ -77,10 +77,13 @@ class ShellControl(Protocol):
 
 @dataclass
 class ScriptState:
-    """Where a run of many lines stands: the files being run, outermost first; whether to go on."""
+    """Where a run of many lines stands. `files` are those being run, outermost first; `left` is
+    set by `exit`; `from_stdin` tells that programs must keep their hands off standard input.
+    """
 
     files: list[Path] = field(default_factory=list)
     left: bool = False
+    from_stdin: bool = False
     warned: set[str] = field(default_factory=set)
 
 
@@ -140,4 +143,5 @@ def open_private(path: Path, mode: str) -> TextIO:
     """Open a file of this program for writing: 0600, in a 0700 folder."""
     private_folder(path.parent)
     flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if "a" in mode else os.O_TRUNC)
-    return open(os.open(path, flags, 0o600), mode, encoding="utf-8")  # type: ignore[return-value]
+    file = os.open(path, flags, 0o600)
+    return os.fdopen(file, mode, encoding="utf-8")  # type: ignore[return-value]

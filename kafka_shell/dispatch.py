@@ -22,11 +22,10 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, tokenize, words_of
 from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
-from kafka_shell.output.plans import draw_plan
 from kafka_shell.output.pane import Pane, PipeClosed
+from kafka_shell.output.plans import draw_plan
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
-
 
 _SHORT = 100  # characters of a line that say which one it is
 # What ends a stream that is written to; a broken pipe is no error.
@@ -199,9 +198,7 @@ def _somewhere(context: Context, invocation: Invocation) -> Context:
     }
     if not flags or flags == context.settings.flags:
         return context
-    there = context.elsewhere(
-        settings.load(flags, context.environ, context.paths.config_file)
-    )
+    there = context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
     for message in there.settings.warnings:
         warn(context, message)
     return there
@@ -295,7 +292,8 @@ def _real(stream: TextIO) -> TextIO | None:
 
 
 def _shell_escape(command: str, context: Context) -> Status:
-    code = subprocess.call(["/bin/sh", "-c", command], stdout=_real(context.out))
+    stdin = subprocess.DEVNULL if context.script.from_stdin else None
+    code = subprocess.call(["/bin/sh", "-c", command], stdin=stdin, stdout=_real(context.out))
     return Status.FAILED if code else Status.OK
 
 

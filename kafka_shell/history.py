@@ -14,7 +14,7 @@ def read(path: Path) -> list[HistoryLine]:
     An entry is a `# time` line and one `+`-line for each line of its text.
     """
     try:
-        rows = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        rows = path.read_text(encoding="utf-8", errors="replace").split("\n")
     except FileNotFoundError:
         return []
     lines: list[HistoryLine] = []

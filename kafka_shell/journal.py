@@ -112,7 +112,8 @@ def _append(path: Path, entry: JournalEntry) -> None:
     row = {name: getattr(entry, name) for name in _FIELDS}
     start = "" if _ends_whole(path) else "\n"  # a line cut short must not take this one with it
     with open_private(path, "a") as file:
-        file.write(start + json.dumps(row) + "\n")  # ASCII: a name typed in another encoding fits too
+        # ASCII: a name typed in another encoding fits too
+        file.write(start + json.dumps(row) + "\n")
 
 
 def _ends_whole(path: Path) -> bool:

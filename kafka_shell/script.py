@@ -66,6 +66,7 @@ def run_file(path: Path, context: Context, *, keep_going: bool = False) -> Statu
 
 def run_stdin(stream: BinaryIO, context: Context, *, keep_going: bool = False) -> Status:
     """Run the lines of standard input."""
+    context.script.from_stdin = True
     return run_script(stream, context, name="stdin", keep_going=keep_going)
 
 

@@ -37,7 +37,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dispatch": BASE
     | {"carry_out", "commands", "context", "language", "output", "settings", "admin"},
     "script": BASE | {"context", "dispatch", "language"},
-    "completion": BASE | {"commands", "language", "metadata", "context"},
+    # The candidates are the prompt's own, and need no prompt_toolkit.
+    "completion": BASE | {"commands", "language", "metadata", "context", "settings", "shell"},
 }
 ANYTHING = {"app", "__main__", "__init__"}
 ANYTHING_BUT = {"shell": {"admin"}}

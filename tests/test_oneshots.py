@@ -81,7 +81,9 @@ def test_a_list_that_finds_nothing_is_no_failure(kafka: Program) -> None:
     assert run.stdout == ""
 
 
-@pytest.mark.parametrize("pattern", ["{0}*", "/{0}.*/", "other,{0}x"], ids=["glob", "regex", "list"])
+@pytest.mark.parametrize(
+    "pattern", ["{0}*", "/{0}.*/", "other,{0}x"], ids=["glob", "regex", "list"]
+)
 def test_selectors_take_dots_for_dots(kafka: Program, topic: str, pattern: str) -> None:
     pattern = pattern.replace("{0}x", topic).format(topic[:-1].replace(".", r"\.")
         if pattern.startswith("/") else topic[:-1])  # fmt: skip

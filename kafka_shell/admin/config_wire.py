@@ -18,7 +18,7 @@ from kafka_shell.nouns import (
     ResourceType,
 )
 
-from .frames import Reader
+from .frames import Reader, count, string
 
 API_KEY = 32
 VERSIONS = (1, 4)
@@ -38,12 +38,12 @@ def encode_request(
 ) -> bytes:
     """The body of a request; keys None asks for every key."""
     flexible = version >= _FLEXIBLE_SINCE
-    out = bytearray(_count(len(resources), flexible))
+    out = bytearray(count(len(resources), flexible))
     for resource in resources:
-        out += struct.pack(">b", resource.type) + _string(resource.name, flexible)
-        out += _count(None if keys is None else len(keys), flexible)
+        out += struct.pack(">b", resource.type) + string(resource.name, flexible)
+        out += count(None if keys is None else len(keys), flexible)
         for key in keys or ():
-            out += _string(key, flexible)
+            out += string(key, flexible)
         out += b"\0" * flexible
     out.append(synonyms)
     if version >= DOCUMENTED_SINCE:
@@ -101,24 +101,3 @@ def _synonym(reader: Reader, flexible: bool, sensitive: bool) -> ConfigSynonym:
 def _end(reader: Reader, flexible: bool) -> None:
     if flexible:
         reader.skip_tags()
-
-
-def _count(number: int | None, flexible: bool) -> bytes:
-    """An array's length; None is a null array."""
-    if flexible:
-        return _varint(0 if number is None else number + 1)
-    return struct.pack(">i", -1 if number is None else number)
-
-
-def _string(text: str, flexible: bool) -> bytes:
-    raw = text.encode()
-    return (_varint(len(raw) + 1) if flexible else struct.pack(">h", len(raw))) + raw
-
-
-def _varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)

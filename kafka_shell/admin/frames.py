@@ -104,6 +104,29 @@ class Reader:
         return self._data[self._at :]
 
 
+def varint(value: int) -> bytes:
+    """An unsigned varint."""
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+def string(text: str, flexible: bool = False) -> bytes:
+    """A string, compact when `flexible`."""
+    raw = text.encode()
+    return (varint(len(raw) + 1) if flexible else struct.pack(">h", len(raw))) + raw
+
+
+def count(number: int | None, flexible: bool = False) -> bytes:
+    """How many items an array has; None is a null array."""
+    if flexible:
+        return varint(0 if number is None else number + 1)
+    return struct.pack(">i", -1 if number is None else number)
+
+
 def api_versions_body(version: int) -> bytes:
     """ApiVersions (API key 18) v3 names this client (KIP-511); v0 is empty."""
     if version < 3:

@@ -15,6 +15,7 @@ from uuid import UUID
 from kafka_shell.nouns import Broker, Partition, Topic, TopicSummary
 
 from .failures import as_error, failure
+from .frames import count, string
 
 if TYPE_CHECKING:
     from .connection import Cluster
@@ -45,11 +46,11 @@ def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
 
     Topics are never created by asking for them.
     """
-    out = bytearray(_unsigned_varint(0 if topics is None else len(topics) + 1))
+    out = bytearray(count(None if topics is None else len(topics), flexible=True))
     for name in topics or ():
         if version >= 10:
             out += _NO_ID
-        out += _compact_string(name) + b"\0"
+        out += string(name, flexible=True) + b"\0"
     out.append(0)  # allow_auto_topic_creation
     if version <= 10:
         out.append(0)  # include_cluster_authorized_operations
@@ -203,9 +204,9 @@ class MetadataScan:
     def _each_partition(self) -> Iterator[tuple[str, int]]:
         """(topic, where the partition's bytes begin) of every partition that could be read."""
         data = self._data
-        for name, (start, count, *_) in self._rows.items():
+        for name, (start, partitions, *_) in self._rows.items():
             _, position = self._varint(start + self._head_size)
-            for _ in range(count):
+            for _ in range(partitions):
                 yield name, position
                 position += 11 + 4 * data[position + 14]
                 position += 4 * data[position] - 3
@@ -275,17 +276,3 @@ def uuid_of(topic_id: str) -> UUID:
 def spell_id(raw: bytes) -> str:
     """Kafka's 22-letter spelling of a topic id."""
     return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()
-
-
-def _unsigned_varint(value: int) -> bytes:
-    out = bytearray()
-    while value > 0x7F:
-        out.append(value & 0x7F | 0x80)
-        value >>= 7
-    out.append(value)
-    return bytes(out)
-
-
-def _compact_string(text: str) -> bytes:
-    raw = text.encode()
-    return _unsigned_varint(len(raw) + 1) + raw

@@ -143,7 +143,7 @@ def alter(
 
     _refuse_twice(invocation, alterations)
     try:
-        return configs.plan_alter(cluster, {resource: alterations for resource in resources})
+        return configs.plan_alter(cluster, dict.fromkeys(resources, alterations))
     except configs.ConfigRefused as refused:
         refused.span = span_of_key(invocation, refused.key)
         raise
@@ -204,7 +204,7 @@ COMMANDS = (
             Example("describe-configs 'payments.*' cleanup.policy", "one key of several topics"),
             Example("describe-configs --broker-id 1 --all | grep log.retention",
                     "what a broker runs with"),
-            Example("describe-configs --logger 1 kafka.request.logger", "a level of a broker's log"),
+            Example("describe-configs --logger 1 kafka.request.logger", "how much a broker logs"),
         ),
     ),
     Command(

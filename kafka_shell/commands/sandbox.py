@@ -66,7 +66,7 @@ COMMANDS = (
         ),
         options=SANDBOX,
         search=("demo", "try", "local", "playground"),
-        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens a shell on it.",
+        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it.",
         examples=(Example("sandbox status", "whether it is up, and where"),),
     ),
 )

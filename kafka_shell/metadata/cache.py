@@ -17,8 +17,7 @@ from kafka_shell.nouns import ConfigResource, Failure, ResourceType
 
 from . import readers
 from .disk import HasCache, Shelf
-from .match import NameIndex
-from .view import ClusterView, Docs, Part, TopicIndex
+from .view import ClusterView, Docs, Part
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -184,15 +183,9 @@ class Cache:
             self._cluster.close()
 
     def _take_from_disk(self) -> None:
-        names = self._shelf.topics(self.bootstrap)
-        view = self._view
-        if names:
-            self._on_disk = tuple(names)
-            view = replace(view, topics=Part(TopicIndex(NameIndex(names))))
-        for kind in _AT_HAND:
-            if docs := self._shelf.any_documentation(kind):
-                view = view.with_documentation(kind, Part(MappingProxyType(docs)))
-        self._swap(view)
+        kept = self._shelf.view(self.bootstrap)
+        self._on_disk = kept.topics.value.names
+        self._swap(replace(kept, name=self._view.name))
 
     def _serve(self, wants: list[Want]) -> None:
         if not self._view.read_at and TOPICS not in wants:

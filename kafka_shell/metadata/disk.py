@@ -10,12 +10,15 @@ import json
 import os
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Protocol
 
 from kafka_shell.nouns import ConfigType, ResourceType
 
-from .view import ConfigDoc
+from .match import NameIndex
+from .view import ClusterView, ConfigDoc, Part, TopicIndex
 
 FORMAT = 1
 Say = Callable[[str], None]
@@ -34,6 +37,16 @@ class Shelf:
     def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
         self._folder = folder
         self._say = say
+
+    def view(self, bootstrap: str) -> ClusterView:
+        """The last session's topics, and the newest documentation there is of the keys."""
+        view = ClusterView(bootstrap=bootstrap)
+        if names := self.topics(bootstrap):
+            view = replace(view, topics=Part(TopicIndex(NameIndex(names))))
+        for kind in ResourceType:
+            if docs := self.any_documentation(kind):
+                view = view.with_documentation(kind, Part(MappingProxyType(docs)))
+        return view
 
     # -- topics ----------------------------------------------------------------------------------
 
@@ -114,6 +127,11 @@ class Shelf:
 def names_on_disk(paths: HasCache, bootstrap: str) -> list[str]:
     """Topic names that the last session on this bootstrap (`host:port[,host:port]`) saw."""
     return Shelf(paths.cache).topics(bootstrap)
+
+
+def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
+    """What is known of the cluster at this bootstrap without asking it."""
+    return Shelf(paths.cache).view(bootstrap)
 
 
 def write_private(path: Path, content: bytes) -> None:

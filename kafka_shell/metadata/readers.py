@@ -16,6 +16,7 @@ from kafka_shell.nouns import (
     ConfigSource,
     Failure,
     ResourceType,
+    Results,
     TopicSummary,
 )
 
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 
 # A name that need not exist: brokers answer with the defaults of every key.
 _ANY_NAME = "kafka-sh"
+_SPECIMENS = 10
 
 
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
@@ -82,24 +84,44 @@ def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) 
     """Every key of this kind of resource with its documentation (KIP-569). Raises ShellError."""
     from kafka_shell.admin import configs
 
-    resource = _specimen(view, kind)
-    if resource is None:
+    specimens = _specimens(view, kind)
+    if not specimens:
         return Failure("NOTHING_THERE", f"there is no {kind.name.lower()} to read the keys of")
-    found = configs.describe(cluster, [resource], synonyms=True, documentation=True)
+    found = configs.describe(cluster, specimens[:1], synonyms=True, documentation=True)
     if found.failures:
-        return found.failures[resource]
-    return {entry.name: _doc(entry) for entry in found[resource]}
+        return found.failures[specimens[0]]
+    docs = {entry.name: _doc(entry) for entry in found[specimens[0]]}
+    if any(entry.overridden and docs[entry.name].default is None for entry in found[specimens[0]]):
+        docs = _with_defaults(docs, configs.describe(cluster, specimens[1:]))
+    return docs
 
 
-def _specimen(view: ClusterView, kind: ResourceType) -> ConfigResource | None:
-    """A resource of this kind, whichever: only its keys matter."""
+def _specimens(view: ClusterView, kind: ResourceType) -> list[ConfigResource]:
+    """Resources of this kind, whichever: only their keys matter."""
     if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
-        brokers = view.brokers.value
-        return ConfigResource(kind, str(brokers[0].id)) if brokers else None
-    if kind is ResourceType.TOPIC:
-        names = view.topics.value.names
-        return ConfigResource(kind, names[0]) if names else None
-    return ConfigResource(kind, _ANY_NAME)
+        names = [str(broker.id) for broker in view.brokers.value[:1]]
+    elif kind is ResourceType.TOPIC:
+        names = list(view.topics.value.names[:_SPECIMENS])
+    else:
+        names = [_ANY_NAME]
+    return [ConfigResource(kind, name) for name in names]
+
+
+def _with_defaults(
+    docs: Docs, others: Results[ConfigResource, tuple[ConfigEntry, ...]]
+) -> dict[str, ConfigDoc]:
+    """The keys that the first specimen sets, with the defaults that others of its kind have:
+    the broker does not always name the default below a value that is set."""
+    told = {
+        entry.name: entry.value
+        for entries in others
+        for entry in entries
+        if entry.source is ConfigSource.DEFAULT and not entry.sensitive
+    }
+    return {
+        name: replace(doc, default=told.get(name)) if doc.default is None else doc
+        for name, doc in docs.items()
+    }
 
 
 def _doc(entry: ConfigEntry) -> ConfigDoc:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 
-class PipeClosed(Exception):  # noqa: N818 - it is none
+class PipeClosed(Exception):
     """Whoever read our output has gone (`| head`). No error: the caller just stops writing.
 
     The stream's descriptor points to the null device by then, so no later flush can fail either.

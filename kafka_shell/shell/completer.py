@@ -11,19 +11,21 @@ from prompt_toolkit.formatted_text import FormattedText
 
 from kafka_shell.context import Context
 from kafka_shell.language.command import Command, Kind
-from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
 from kafka_shell.language.scan import find_command
+from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import logical_lines, quote, tokenize
 from kafka_shell.metadata.cache import FRESH_S, Cache
 from kafka_shell.metadata.view import ClusterView
 from kafka_shell.nouns import ConfigResource, ResourceType
 
-from . import candidates, places
-from .candidates import NONE, Candidate, Candidates
+from .candidates import Candidate
+from .offers import CONFIGS, offers
+from .places import Places
 from .subject import subject_of
 
-_CONFIGS = (Kind.CONFIG_KEY, Kind.CONFIG_KEYS, Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
-_PAIRS = (Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
+PREVIEWED = 5_000  # among more names a glob is not tried while it is being typed
+_NAMES = (Kind.TOPIC, Kind.BROKER, Kind.HOST_PORT)
 Subject = tuple[ResourceType, ConfigResource | None, str]
 
 
@@ -50,7 +52,7 @@ class ShellCompleter(Completer):
     ) -> None:
         self._cache = cache
         self._registry = registry
-        self._places = places.Places(context)
+        self._places = Places(context)
         self._waiting: tuple[str, int] | None = None
 
     # -- for prompt_toolkit ------------------------------------------------------------------------
@@ -62,7 +64,9 @@ class ShellCompleter(Completer):
         found = self._wanted(document)
         if not found.prefix and not complete_event.completion_requested and _unasked(found):
             return
-        offered = self.candidates(found, document)
+        view = self._cache().view
+        self._wish(found, view, document)
+        offered = offers(found, view, self._registry, self._places)
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
             yield Offer(candidate, _spelled(candidate, found), start)
@@ -79,7 +83,7 @@ class ShellCompleter(Completer):
     def subject(self, document: Document, highlighted: str) -> Subject | None:
         """The config key at hand: the highlighted one, else the one that is typed."""
         found = self._wanted(document)
-        if found.want is not Want.VALUE or found.kind not in _CONFIGS:
+        if found.want is not Want.VALUE or found.kind not in CONFIGS:
             return None
         view = self._cache().view
         kind, resource = subject_of(found, view)
@@ -89,6 +93,22 @@ class ShellCompleter(Completer):
                 return kind, resource, key
         return None
 
+    def preview(self, document: Document) -> str:
+        """What the glob under the cursor selects, so that nobody is surprised: `3 topics: a, b, c`.
+
+        Regular expressions are left out: one can take longer than a keystroke may.
+        """
+        found = self._wanted(document)
+        names = self._cache().view.topics.value.names
+        glob = found.prefix
+        if found.kind is not Kind.TOPIC or not is_pattern(glob) or "/" in glob:
+            return ""
+        if len(names) > PREVIEWED:
+            return ""
+        chosen = select([glob], names).names
+        some = ", ".join(chosen[:20])
+        return f"{len(chosen):,} topic{'' if len(chosen) == 1 else 's'}: {some}".rstrip(": ")
+
     def command_at(self, text: str, position: int) -> str:
         """The name of the command that is being typed, or empty."""
         start, line = line_at(text, position)
@@ -97,67 +117,23 @@ class ShellCompleter(Completer):
             command = find_command(tokenize(line).words, self._registry).command
         return command.name if command is not None else ""
 
-    # -- from what is wanted to candidates ---------------------------------------------------------
+    # -- what the view lacks ---------------------------------------------------------------------
 
-    def candidates(self, found: Wanted, document: Document) -> Candidates:
-        """What the view has for this; a wish for what it lacks."""
+    def _wish(self, found: Wanted, view: ClusterView, document: Document) -> None:
+        """Ask the cache for what would be offered here, and remember who waits for it."""
         self._waiting = None
-        if found.want is Want.COMMAND:
-            flags = found.prefix.startswith("-")
-            return candidates.commands(self._registry, found.prefix, flags=flags)
-        if found.want is Want.OPTION:
-            return candidates.options(found.options, found.prefix)
-        if found.want is not Want.VALUE or found.kind is None:
-            return NONE
-        offered = self._of_kind(found, found.kind, document)
-        for kind in found.alternatives:
-            also = self._of_kind(replace(found, part="", key=""), kind, document)
-            offered = Candidates(offered.offered + also.offered, offered.more + also.more)
-        return offered
-
-    def _of_kind(self, found: Wanted, kind: Kind, document: Document) -> Candidates:
-        view, typed = self._cache().view, found.prefix
-        if found.choices:
-            return candidates.said(found.choices, typed)
-        if kind in _CONFIGS:
-            return self._configs(found, view, document)
-        if kind in (Kind.TOPIC, Kind.BROKER, Kind.HOST_PORT) and not view.read_at:
+        if found.want is not Want.VALUE:
+            return
+        if found.kind in CONFIGS:
+            self._wish_configs(*subject_of(found, view), view, document)
+        elif found.kind in _NAMES and not view.read_at:
             self._wait(document)
-        if kind is Kind.TOPIC:
-            return candidates.topics(view, typed)
-        if kind is Kind.BROKER:
-            return candidates.brokers(view, typed)
-        if kind is Kind.HOST_PORT:
-            return candidates.addresses(view, typed)
-        if kind is Kind.COMMAND:
-            return candidates.commands(self._registry, typed)
-        if kind in candidates.INDEXES:
-            return candidates.said(candidates.INDEXES[kind](view), typed)
-        return self._places.of_kind(kind, typed)
 
-    def _configs(self, found: Wanted, view: ClusterView, document: Document) -> Candidates:
-        kind, resource = subject_of(found, view)
-        self._wish(view, kind, resource, document)
-        if found.part == "value":
-            return candidates.config_values(view, kind, resource, found.key, found.prefix,
-                                            grouped=found.kind is Kind.CONFIG_PAIRS)  # fmt: skip
-        name = found.argument.name if found.argument else _bare(found)
-        return candidates.config_keys(
-            view,
-            kind,
-            resource,
-            found.prefix,
-            pairs=found.kind in _PAIRS,
-            taken=[word.partition("=")[0] for word in found.words.get(name, ())],
-            only_overridden=name == "delete-config",
-            only_lists=name in ("append", "subtract"),
-        )
-
-    def _wish(
+    def _wish_configs(
         self,
-        view: ClusterView,
         kind: ResourceType,
         resource: ConfigResource | None,
+        view: ClusterView,
         document: Document,
     ) -> None:
         cache = self._cache()
@@ -181,9 +157,9 @@ class ShellCompleter(Completer):
 
 def line_at(text: str, position: int) -> tuple[int, str]:
     """Where the line that the position is in begins, and the line: several may be pasted."""
-    rows = text.split("\n")
-    if len(rows) == 1:
+    if "\n" not in text or len(text) > LONGEST:
         return 0, text
+    rows = text.split("\n")
     starts = [0]
     for row in rows:
         starts.append(starts[-1] + len(row) + 1)
@@ -204,10 +180,6 @@ def _wanted_at(text: str, position: int, registry: Sequence[Command]) -> Wanted:
 def _unasked(found: Wanted) -> bool:
     """What nobody wants to see before a letter of it is typed, or Tab."""
     return found.want in (Want.COMMAND, Want.OPTION) or found.kind is Kind.FILE
-
-
-def _bare(found: Wanted) -> str:
-    return found.option.name.lstrip("-") if found.option else ""
 
 
 def _spelled(candidate: Candidate, found: Wanted) -> str:

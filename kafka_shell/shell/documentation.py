@@ -32,20 +32,25 @@ def pane(
     """Exactly `lines` lines about a key, so that the menu does not jump as one moves through it."""
     doc = view.docs(kind).get(key)
     entry = view.entries(resource).get(key) if resource else None
-    room = max(8, columns - 2)
+    room = max(2, columns - 2)
     heading = _heading(key, doc, entry)
     body = list(_body(doc, room)) if doc else []
     kept = body[: lines - 1]
     if len(body) > len(kept) and kept:
         kept[-1] = cut(kept[-1] + " …" if kept[-1].width < room - 1 else kept[-1] + "……", room)
     pieces: StyleAndTextTuples = []
-    name = cut(text(key), room).plain
-    rest = cut(text(heading), max(0, room - width(name) - 2)).plain
-    pieces += [(HEADING, f" {name}"), (STYLE, _filled(f"  {rest}", columns - 1 - width(name)))]
+    head = cut(text(f"{key}  {heading}".rstrip()), room).plain
+    name, rest = head[: len(key)], head[len(key) :]
+    pieces += [(HEADING, f" {name}"), (STYLE, _filled(rest, columns - 1 - width(name)))]
     for number in range(lines - 1):
         line = kept[number].plain if number < len(kept) else ""
         pieces += [("", "\n"), (STYLE, _filled(f" {line}", columns))]
     return pieces
+
+
+def note(words: str, columns: int) -> StyleAndTextTuples:
+    """One line of the same look."""
+    return [(STYLE, _filled(f" {cut(text(words), max(2, columns - 2)).plain}", columns))]
 
 
 def _filled(line: str, columns: int) -> str:

@@ -9,7 +9,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 
 from kafka_shell.language.command import Command
-from kafka_shell.language.cursor import classify
+from kafka_shell.language.cursor import LONGEST, classify
 from kafka_shell.language.tokens import logical_lines
 
 # The language's classes -> the theme's roles; what is not here looks like any text.
@@ -46,6 +46,8 @@ class ShellLexer(Lexer):
     def _lines(self, text: str) -> list[StyleAndTextTuples]:
         """Fragments of every line; each pasted line is a command of its own."""
         lines: list[StyleAndTextTuples] = []
+        if len(text) > LONGEST:
+            return _split([("", text)])
         for _, one in logical_lines(text.split("\n")):
             lines += _split(self._fragments(one))
         return lines

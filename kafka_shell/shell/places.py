@@ -34,7 +34,8 @@ class Places:
     def _themes(self) -> dict[str, str]:
         from kafka_shell.output.theme import available
 
-        return {info.name: info.description for info in available()}
+        user = self._context.paths.config / "themes"
+        return {info.name: info.description for info in available(user=user)}
 
     def _profiles(self) -> dict[str, str]:
         """Names and brokers of the profiles; a malformed file is somebody else's to report."""

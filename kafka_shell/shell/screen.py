@@ -10,7 +10,7 @@ from kafka_shell.settings import Settings
 
 from .banner import guard_of
 from .completer import Offer, ShellCompleter
-from .documentation import lines_for, pane
+from .documentation import lines_for, note, pane
 from .toolbar import toolbar
 
 MENU_ROWS = 8
@@ -41,7 +41,8 @@ def bottom(
     subject = completer.subject(buffer.document, _highlighted(buffer))
     lines = lines_for(rows)
     if subject is None or not lines:
-        return line
+        selected = completer.preview(buffer.document) if lines else ""
+        return [*note(selected, columns), ("", "\n"), *line] if selected else line
     kind, resource, key = subject
     return [*pane(cache.view, kind, resource, key, columns, lines), ("", "\n"), *line]
 

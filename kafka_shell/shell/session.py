@@ -15,7 +15,7 @@ from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatt
 from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context
+from kafka_shell.context import Context, open_private
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.tokens import logical_lines
@@ -42,7 +42,7 @@ class Session:
 
     def __init__(self, context: Context) -> None:
         self.context = context
-        self._notes: list[str] = []
+        self._notes: list[str] = list(context.settings.warnings)
         self._leaving = False
         self._stdout = context.out
         self._paged = Paged(context.out, context.environ, lambda: terminal_size(self._stdout))
@@ -112,10 +112,16 @@ class Session:
         return status
 
     def _report_fault(self, error: Exception) -> None:
+        """Details go to a file, as where there is no prompt; the session goes on."""
         import traceback
 
-        self.context.err.write("".join(traceback.format_exception(error)))
-        self.context.err.write("This is a fault of kafka.sh; please report it.\n")
+        path = self.context.paths.state / "crash.log"
+        with open_private(path, "a") as file:
+            file.write("".join(traceback.format_exception(error)))
+        self.context.err.write(
+            f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
+            f"hint: The details are in {path}; please report them.\n"
+        )
 
     # -- what a command may ask --------------------------------------------------------------------
 
@@ -123,6 +129,7 @@ class Session:
         """Work on another cluster from now on."""
         self.context.close()
         self.context.settings = settings
+        self._notes += settings.warnings
         self.cache.close()
         self._said_unreachable = False
         self.cache = self._open_cache()

@@ -15,7 +15,6 @@ _CLASSES = {
     "completion-menu.meta.completion.current": "menu-meta-current",
     "completion-menu.multi-column-meta": "menu-meta",
     "scrollbar.background": "menu-meta",
-    "scrollbar.button": "menu-current",
     "auto-suggestion": "suggestion",
     "bottom-toolbar": "toolbar",
     "search": "prompt-read-only",
@@ -36,6 +35,8 @@ def style_of(theme: Theme, *, colour: bool = True) -> BaseStyle:
         styles |= {"auto-suggestion": "dim", "bottom-toolbar": "reverse"}
         styles["completion-menu.completion.current"] = "reverse"
     rules = {name: f"noreverse {style}" for name, style in styles.items() if style}
+    if "menu-meta" in rules:  # calm: it is drawn beside short menus too
+        rules["scrollbar.button"] = f"{styles['menu-meta']} reverse"
     current = "completion-menu.meta.completion.current"
     for role in _MARKS:  # the more particular rule has to come last
         rules[f"{current} {role}"] = f"{rules.get(current, '')} bold"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.metadata.disk import Shelf, names_on_disk
+from kafka_shell.metadata.disk import Shelf, names_on_disk, view_on_disk
 from kafka_shell.metadata.view import ConfigDoc
 from kafka_shell.nouns import ConfigType, ResourceType
 
@@ -38,6 +38,17 @@ def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
     assert shelf.documentation("4.3", ResourceType.BROKER) == {}
     assert shelf.any_documentation(ResourceType.TOPIC) == {DOC.name: DOC}
     assert shelf.any_documentation(ResourceType.GROUP) == {}
+
+
+def test_the_view_of_the_last_session(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.keep_topics("one:9092", "id", ["a"])
+    shelf.keep_documentation("4.3", ResourceType.GROUP, {DOC.name: DOC})
+    view = view_on_disk(Folder(tmp_path), "one:9092")
+    assert view.topics.value.names == ("a",)
+    assert view.docs(ResourceType.GROUP) == {DOC.name: DOC}
+    assert not view.read_at
+    assert view_on_disk(Folder(tmp_path / "nothing"), "one:9092").topics.value.names == ()
 
 
 def test_files_are_for_the_owner_only(tmp_path: Path) -> None:

@@ -220,6 +220,21 @@ def test_the_key_at_hand(bench: Bench, text: str, highlighted: str, key: str | N
     assert (found[2] if found else None) == key
 
 
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("describe-topic '*orders", "2 topics: orders, payments.orders"),
+        ("delete-topic orders,pay*", "1 topic: payments.orders"),
+        ("delete-topic zzz*", "0 topics"),
+        ("describe-topic orders", ""),
+        ("describe-topic /ord.*/", ""),
+        ("describe-configs --broker-id *", ""),
+    ],
+)
+def test_what_a_glob_selects_is_said_before_it_is_run(bench: Bench, text: str, said: str) -> None:
+    assert bench.completer.preview(Document(text)) == said
+
+
 def test_files_of_a_folder(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "nightly run.kafka").touch()
     (tmp_path / "deeper").mkdir()

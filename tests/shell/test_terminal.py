@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import signal
 from pathlib import Path
 
@@ -180,6 +181,32 @@ def test_a_tiny_terminal_is_enough(
     assert "too small" not in tiny.text
 
 
+def test_ctrl_c_at_a_question_is_a_no(shell: Terminal) -> None:
+    shell.run("create-topic shell.doomed --partitions 1 --replication-factor 1")
+    shell.sees("shell.doomed", "kafka>")
+    shell.at_prompt()
+    shell.run("delete-topic shell.doomed")
+    shell.sees("[y/N]")
+    shell.press("c-c")
+    shell.sees("nothing was changed")
+    shell.at_prompt()
+    shell.run("delete-topic shell.doomed")
+    shell.until(lambda: shell.text.count("[y/N]") == 2)
+    shell.type("y")
+    shell.press("enter")
+    shell.at_prompt()
+    shell.run("topic shell.doomed")
+    shell.sees("UNKNOWN_TOPIC")
+
+
+def test_the_suggestion_is_taken_with_the_right_arrow(shell: Terminal) -> None:
+    shell.type("cluster-m")
+    shell.sees("cluster-metadata")
+    shell.press("right", "enter")
+    shell.sees("BROKER")
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
 def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
     shell.run("describe-configs --broker-id 1 --all")
     shell.until(lambda: shell.rows[-1].startswith(":"), "in the pager")
@@ -187,6 +214,19 @@ def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
     shell.at_prompt()
     shell.run("list-topics")
     shell.sees("shell.orders")
+    shell.at_prompt()
+
+
+def test_where_there_is_no_pager_there_is_one(open_terminal: Open, bootstrap: str) -> None:
+    shell = open_terminal("--broker", bootstrap, PATH="/nowhere")
+    shell.sees("as of")
+    shell.run("describe-configs --broker-id 1 --all")
+    shell.sees("-- more: Enter, or q to leave --")
+    first = shell.rows[0]
+    shell.press("enter")
+    shell.until(lambda: shell.rows[0] != first and shell.rows[-1].startswith("-- more"))
+    shell.type("q")
+    shell.press("enter")
     shell.at_prompt()
 
 

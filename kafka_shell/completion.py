@@ -1,0 +1,142 @@
+"""Completion in bash, zsh and fish: the prompt's own candidates, from the view kept on disk.
+
+The scripts know nothing themselves. At each Tab they run the program with KAFKA_SH_COMPLETE set;
+it reads the words so far and prints a candidate a line, with what is said about it behind a tab.
+The network is never asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context, Paths
+from kafka_shell.errors import ShellError
+from kafka_shell.language.argv import split
+from kafka_shell.language.command import Option
+from kafka_shell.language.common import CONNECTION, PROGRAM
+from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.tokens import join, quote, tokenize
+from kafka_shell.metadata.disk import view_on_disk
+from kafka_shell.shell import candidates
+from kafka_shell.shell.candidates import Candidate
+from kafka_shell.shell.offers import offers
+from kafka_shell.shell.places import Places
+
+VARIABLE = "KAFKA_SH_COMPLETE"
+
+_BASH = """\
+# kafka.sh: completion for bash. Load it with: eval "$(kafka.sh --completion bash)"
+_kafka_sh() {
+    local IFS=$'\\n' line
+    COMPREPLY=()
+    while IFS=$'\\t' read -r line _; do
+        COMPREPLY+=("$line")
+    done < <(KAFKA_SH_COMPLETE=bash COMP_LINE="$COMP_LINE" COMP_POINT="$COMP_POINT" \\
+        COMP_WORDBREAKS="$COMP_WORDBREAKS" "${COMP_WORDS[0]}" 2>/dev/null)
+    [[ ${#COMPREPLY[@]} -eq 1 && ${COMPREPLY[0]} == *[=/] ]] && \\
+        compopt -o nospace 2>/dev/null
+    return 0
+}
+complete -F _kafka_sh kafka.sh kafka-sh
+"""
+
+_ZSH = """\
+#compdef kafka.sh kafka-sh
+# kafka.sh: completion for zsh. Load it with: eval "$(kafka.sh --completion zsh)"
+_kafka_sh() {
+    local line word about
+    local -a found shown
+    while IFS=$'\\t' read -r word about; do
+        found+=("$word")
+        shown+=("${word}${about:+  -- $about}")
+    done < <(KAFKA_SH_COMPLETE=zsh "${words[1]}" "${(@Q)words[2,CURRENT]}" 2>/dev/null)
+    if [[ ${#found} -eq 1 && ${found[1]} == *[=/] ]]; then
+        compadd -U -S '' -a found
+    else
+        compadd -U -l -d shown -a found
+    fi
+}
+compdef _kafka_sh kafka.sh kafka-sh
+"""
+
+_FISH = """\
+# kafka.sh: completion for fish. Load it with: kafka.sh --completion fish | source
+function __kafka_sh_complete
+    set -l words (commandline -opc) (commandline -ct)
+    KAFKA_SH_COMPLETE=fish $words[1] $words[2..-1] 2>/dev/null
+end
+complete -c kafka.sh -f -a '(__kafka_sh_complete)'
+complete -c kafka-sh -f -a '(__kafka_sh_complete)'
+"""
+
+SCRIPTS = {"bash": _BASH, "zsh": _ZSH, "fish": _FISH}
+
+
+def script(shell: str) -> str:
+    """The completion script of a shell: bash, zsh or fish."""
+    return SCRIPTS[shell]
+
+
+def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
+    """What a script asks for: a candidate a line, `word<TAB>about`. Nothing where nothing fits."""
+    shell = environ[VARIABLE]
+    if shell == "bash":
+        words, current, trim = _of_bash(environ)
+    else:
+        words, current, trim = list(argv[:-1]), argv[-1] if argv else "", 0
+    try:
+        found = candidates_for(words, current, environ)
+    except ShellError:
+        return ""
+    if shell != "fish":  # the others replace the word by what all candidates begin with
+        found = [each for each in found if each.text.startswith(current)]
+    spell = quote if shell == "bash" else str
+    return "".join(f"{(spell(each.text) + each.tail)[trim:]}\t{each.about}\n" for each in found)
+
+
+def candidates_for(
+    words: Sequence[str], current: str, environ: Mapping[str, str]
+) -> list[Candidate]:
+    """Candidates for the word `current` that follows `words`; each replaces the whole word."""
+    from kafka_shell import settings
+
+    paths = Paths.of(environ)
+    line = split([*words, _PLACEHOLDER], REGISTRY)
+    if _PLACEHOLDER not in line.command:
+        return []  # the value of a connection or program option: the shell completes files
+    command = [word for word in line.command if word != _PLACEHOLDER]
+    found = settings.load(line.connection, environ, paths.config_file)
+    context = Context(found, paths, environ=environ)
+    text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
+    place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
+    view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
+    offered = list(offers(place, view, REGISTRY, Places(context)).offered)
+    offered += _options_of_the_program(place, current, bool(command))
+    head = current[: len(current) - len(place.prefix)] if place.want is Want.VALUE else ""
+    return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
+
+
+_PLACEHOLDER = "\0"
+
+
+def _options_of_the_program(place: Wanted, current: str, has_command: bool) -> list[Candidate]:
+    """`--broker`, `--sandbox` ...: they may stand before the command, and without one."""
+    if not current.startswith("-") or has_command:
+        return []
+    options: tuple[Option, ...] = CONNECTION + PROGRAM
+    return list(candidates.options(options, current).offered)
+
+
+def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:
+    """(words before, word at the cursor, how much of it bash takes for words of their own).
+
+    Bash ends words at `=` and `:`, and replaces only what follows.
+    """
+    line = environ.get("COMP_LINE", "")
+    typed = line[: int(environ.get("COMP_POINT") or len(line))]
+    words = [word.text for word in tokenize(typed).words]
+    current = "" if not typed or typed[-1].isspace() else words.pop()
+    breaks = set(environ.get("COMP_WORDBREAKS", "=:")) & {"=", ":"}
+    trim = max((current.rfind(mark) + 1 for mark in breaks), default=0)
+    return words[1:], current, trim

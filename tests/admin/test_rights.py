@@ -1,0 +1,150 @@
+"""What topics and configs answer to a user who may not see or change them (KIP-4's masking)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shell.admin import acls, configs, topics
+from kafka_shell.admin import cluster as whole
+from kafka_shell.admin.connection import Cluster, ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.admin.topic_steps import DeleteTopics
+from kafka_shell.carry_out import apply
+from kafka_shell.nouns import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    NewTopic,
+    ResourceType,
+    Secret,
+    Severity,
+)
+from kafka_shell.nouns.access import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kafka_shell.sandbox import Sandbox, passwords
+from tests.admin.helpers import done, failures, make_topic, refusals, wait_for
+
+ALICE = "User:alice"
+DENIED = "TOPIC_AUTHORIZATION_FAILED"
+
+
+def log_in(sandbox: Sandbox, user: str) -> Cluster:
+    return Cluster(
+        ConnectionConfig(
+            parse_addresses(sandbox.bootstraps["SASL_PLAINTEXT"]),
+            security_protocol="SASL_PLAINTEXT",
+            sasl=Sasl("SCRAM-SHA-256", user, Secret(passwords(sandbox)[user])),
+        )
+    )
+
+
+@pytest.fixture(scope="module")
+def admin(secure_sandbox: Sandbox) -> Iterator[Cluster]:
+    with log_in(secure_sandbox, "admin") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def alice(secure_sandbox: Sandbox, admin: Cluster) -> Iterator[Cluster]:
+    """A user without any rights, but those a test gives her."""
+    with log_in(secure_sandbox, "alice") as cluster:
+        yield cluster
+    if acls.describe(admin, AclFilter(principal=ALICE)):
+        done(acls.plan_delete(admin, [AclFilter(principal=ALICE)]), admin)
+
+
+def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
+    bindings = [
+        AclBinding(
+            ALICE, "*", operation, AclPermission.ALLOW, AclResourceType.TOPIC, topic,
+            PatternType.LITERAL,
+        )
+        for operation in operations
+    ]  # fmt: skip
+    done(acls.plan_create(admin, bindings), admin)
+
+
+def resource_of(topic: str) -> ConfigResource:
+    return ConfigResource(ResourceType.TOPIC, topic)
+
+
+def test_what_may_not_be_seen_is_not_told_from_what_is_not_there(
+    admin: Cluster, alice: Cluster, name: str
+) -> None:
+    make_topic(admin, name)
+    assert name not in topics.scan(alice)
+    found = topics.describe(alice, [name, f"{name}.gone"])
+    assert {key: why.name for key, why in found.failures.items()} == {
+        name: DENIED,
+        f"{name}.gone": DENIED,
+    }
+    plan = topics.plan_delete(alice, [name, f"{name}.gone"])
+    assert {key: why.name for key, why in refusals(plan).items()} == {
+        name: DENIED,
+        f"{name}.gone": DENIED,
+    }
+    assert plan.steps == ()
+
+
+def test_a_delete_by_id_is_masked_as_kafka_masks_it(
+    admin: Cluster, alice: Cluster, name: str
+) -> None:
+    make_topic(admin, name)
+    step = DeleteTopics((topics.describe(admin, [name])[name],))
+    # The answer leaves the name out, as she may not know it.
+    assert failures(step.send(alice, validate_only=False)) == {name: DENIED}
+    allow(admin, name, AclOperation.DESCRIBE)
+    wait_for("alice sees it", lambda: name in topics.scan(alice))
+    results = apply(topics.plan_delete(alice, [name]), alice)
+    assert failures(results) == {name: DENIED}
+    assert name in topics.scan(admin)
+    allow(admin, name, AclOperation.DELETE)
+    wait_for("alice may delete it", lambda: apply(topics.plan_delete(alice, [name]), alice).ok)
+    assert name not in topics.scan(admin)
+
+
+def test_topics_that_may_not_be_created_or_grown(admin: Cluster, alice: Cluster, name: str) -> None:
+    make_topic(admin, name)
+    new = [NewTopic(f"{name}.mine", 1, 1), NewTopic(f"{name}.hers", 1, 1)]
+    allow(admin, f"{name}.hers", AclOperation.CREATE, AclOperation.DESCRIBE)
+    allow(admin, name, AclOperation.DESCRIBE)
+    wait_for("alice sees one", lambda: name in topics.scan(alice))
+    results = apply(topics.plan_create(new), alice)
+    assert failures(results) == {f"{name}.mine": DENIED}
+    assert f"{name}.mine" in next(iter(results.failures.values())).message
+    grown = apply(topics.plan_partitions(alice, [name], 3), alice)
+    assert failures(grown) == {name: DENIED}
+
+
+def test_configs_that_may_not_be_seen_or_set(admin: Cluster, alice: Cluster, name: str) -> None:
+    make_topic(admin, name)
+    broker = ConfigResource(ResourceType.BROKER, "1")
+    found = configs.describe(alice, [resource_of(name), broker])
+    assert {r.kind: why.name for r, why in found.failures.items()} == {
+        "topic": DENIED,
+        "broker": "CLUSTER_AUTHORIZATION_FAILED",
+    }
+    allow(admin, name, AclOperation.DESCRIBE_CONFIGS)
+    wait_for("alice sees them", lambda: configs.describe(alice, [resource_of(name)]).ok)
+    wanted = [ConfigAlteration("retention.ms", ConfigOp.SET, "7d")]
+    results = apply(configs.plan_alter(alice, {resource_of(name): wanted}), alice)
+    assert failures(results) == {name: DENIED}
+
+
+def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Cluster) -> None:
+    hers = whole.metadata(alice)
+    assert (hers.controller, hers.topics) == (None, 0)
+    assert [broker.id for broker in hers.brokers] == [1]
+    assert whole.metadata(admin).controller == 1
+    health = whole.health(alice)
+    assert health.ok, "what may not be read is no illness"
+    (note,) = health.findings
+    assert (note.severity, note.check) == (Severity.NOTE, "quorum")
+    assert "could not be read" in note.summary

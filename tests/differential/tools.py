@@ -1,0 +1,75 @@
+"""Kafka's own tools for topics and configs, and what they print as plain values."""
+
+from __future__ import annotations
+
+import re
+import subprocess
+from concurrent.futures import ThreadPoolExecutor
+
+from kafka_shell.sandbox.jars import class_path, fetch, locked_jars
+from kafka_shell.sandbox.java import find_java
+from tests.jvm_tools import JVM, tool_command
+
+Words = tuple[str, ...]
+ConfigFacts = tuple[str, bool, list[Words]]  # value, sensitive, synonyms
+
+_ENTRY = re.compile(r"  (\S+?)=(.*) sensitive=(true|false) synonyms=\{(.*)\}")
+_SYNONYM = re.compile(r"([A-Z_]+_CONFIG):([^=]+)=(.*)")
+
+
+class Tools:
+    """Runs them against one cluster, and fails where they fail."""
+
+    def __init__(self, bootstrap: str) -> None:
+        self._bootstrap = bootstrap
+
+    def topics(self, *arguments: str) -> str:
+        """kafka-topics.sh"""
+        main = "org.apache.kafka.tools.TopicCommand"
+        return self._run(tool_command(main, "--bootstrap-server", self._bootstrap, *arguments))
+
+    def configs(self, *arguments: str) -> str:
+        """kafka-configs.sh, which comes with the broker."""
+        jars = class_path(fetch(locked_jars("4.3.1"), report=lambda *_: None))
+        java = [str(find_java()), *JVM, "-cp", jars, "kafka.admin.ConfigCommand"]
+        return self._run([*java, "--bootstrap-server", self._bootstrap, *arguments])
+
+    def configs_at_once(self, *lines: Words) -> list[str]:
+        """Several descriptions at the same time: starting a JVM is what takes long."""
+        with ThreadPoolExecutor(2) as pool:
+            return list(pool.map(lambda line: self.configs(*line), lines))
+
+    def _run(self, command: list[str]) -> str:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+        assert done.returncode == 0, f"{command[-6:]}: {done.stdout}{done.stderr}"
+        return done.stdout
+
+
+def described_topics(text: str) -> dict[str, tuple[dict[str, str], list[dict[str, str]]]]:
+    """What `kafka-topics --describe` prints: each topic's fields, and those of its partitions."""
+    found: dict[str, tuple[dict[str, str], list[dict[str, str]]]] = {}
+    for line in text.splitlines():
+        parts = (part.partition(":") for part in line.strip().split("\t"))
+        fields = {key: value.strip() for key, _, value in parts}
+        if "TopicId" in fields:
+            found[fields["Topic"]] = (fields, [])
+        elif fields.get("Topic"):
+            found[fields["Topic"]][1].append(fields)
+    return found
+
+
+def described_configs(text: str) -> dict[str, ConfigFacts]:
+    """What `kafka-configs --describe --all` prints: key to value, sensitivity and synonyms."""
+    found: dict[str, ConfigFacts] = {}
+    for line in text.splitlines():
+        entry = _ENTRY.fullmatch(line)
+        if entry:
+            key, value, sensitive, synonyms = entry.groups()
+            found[key] = (value, sensitive == "true", _synonyms(synonyms))
+    return found
+
+
+def _synonyms(text: str) -> list[Words]:
+    """(source, key, value) of each; values may hold commas."""
+    parts = re.split(r", (?=[A-Z_]+_CONFIG:)", text) if text else []
+    return [match.groups() for part in parts if (match := _SYNONYM.fullmatch(part))]

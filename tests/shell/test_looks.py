@@ -1,0 +1,188 @@
+"""What is drawn: colours of a line, documentation of a key, the words around the prompt."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from types import MappingProxyType
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from prompt_toolkit.document import Document
+from prompt_toolkit.formatted_text import StyleAndTextTuples, to_plain_text
+from prompt_toolkit.utils import get_cwidth
+
+from kafka_shell.admin.endpoint import ConnectionConfig
+from kafka_shell.commands import REGISTRY
+from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part
+from kafka_shell.nouns import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigType,
+    Failure,
+    ResourceType,
+)
+from kafka_shell.output.theme import available, load
+from kafka_shell.settings import Setting, Settings
+from kafka_shell.shell import banner
+from kafka_shell.shell.documentation import lines_for, pane
+from kafka_shell.shell.lexer import ShellLexer
+from kafka_shell.shell.screen import menu_rows
+from kafka_shell.shell.styles import style_of
+
+pytestmark = pytest.mark.quick
+
+ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
+TEXT = "How long a log is kept. " * 40
+VIEW = ClusterView(
+    documentation=MappingProxyType(
+        {
+            ResourceType.TOPIC: Part(
+                {"retention.ms": ConfigDoc("retention.ms", ConfigType.LONG, TEXT, "604800000")}
+            )
+        }
+    ),
+    configs=MappingProxyType(
+        {
+            ORDERS: Part(
+                {
+                    "retention.ms": ConfigEntry(
+                        ORDERS,
+                        "retention.ms",
+                        "86400000",
+                        ConfigSource.DYNAMIC_TOPIC,
+                        type=ConfigType.LONG,
+                    )
+                }
+            )
+        }
+    ),
+)
+
+
+def drawn(text: str) -> list[StyleAndTextTuples]:
+    line = ShellLexer(REGISTRY).lex_document(Document(text))
+    return [line(number) for number in range(text.count("\n") + 1)]
+
+
+def styles(text: str) -> dict[str, str]:
+    return {part: style for row in drawn(text) for style, part, *_ in row if part.strip()}
+
+
+def test_each_word_in_its_colour() -> None:
+    found = styles("alter-configs orders retention.ms=7d --dry-run | grep 7d # why")
+    assert found["alter-configs"] == "class:command"
+    assert found["--dry-run"] == "class:option"
+    assert found["|"] == "class:operator"
+    assert styles("alter-confgis orders")["alter-confgis"] == "class:unknown"
+    assert styles("health --nope")["--nope"] == "class:unknown"
+    assert styles("describe-topic 'svc-*'")["'svc-*'"] == "class:pattern"
+
+
+def test_each_pasted_line_is_a_command_of_its_own() -> None:
+    found = styles("health\ncluster-metadata --quorum\nno-such")
+    assert found["health"] == found["cluster-metadata"] == "class:command"
+    assert found["no-such"] == "class:unknown"
+
+
+@given(st.text())
+def test_colours_change_no_letter(text: str) -> None:
+    text = text.replace("\r", "")
+    assert "\n".join("".join(part for _, part, *_ in row) for row in drawn(text)) == text
+
+
+def test_documentation_has_type_values_and_the_brokers_words() -> None:
+    text = to_plain_text(pane(VIEW, ResourceType.TOPIC, ORDERS, "retention.ms", 100, 5))
+    head, *body = text.split("\n")
+    assert head.strip() == (
+        "retention.ms  long · now 1d (86400000), set here · default 7d (604800000)"
+    )
+    assert body[0].startswith(" How long a log is kept.")
+    assert body[-1].rstrip().endswith("…")
+
+
+@pytest.mark.parametrize("columns", [4, 10, 20, 60, 200])
+@pytest.mark.parametrize("lines", [1, 3, 5])
+@pytest.mark.parametrize("key", ["retention.ms", "unknown.key"])
+def test_documentation_has_always_its_lines_and_never_more_cells(
+    columns: int, lines: int, key: str
+) -> None:
+    rows = to_plain_text(pane(VIEW, ResourceType.TOPIC, None, key, columns, lines)).split("\n")
+    assert len(rows) == lines
+    assert all(get_cwidth(row) <= max(columns, 4) for row in rows)
+
+
+@pytest.mark.parametrize("rows", range(1, 60))
+def test_there_is_always_a_row_for_the_prompt(rows: int) -> None:
+    needed = menu_rows(rows) + lines_for(rows) + 2
+    assert needed <= max(rows, 2)
+
+
+@pytest.mark.parametrize("info", available(), ids=lambda info: info.name)
+@pytest.mark.parametrize("colour", [True, False])
+def test_every_theme_makes_a_style(info: object, colour: bool) -> None:
+    style = style_of(load(info.name), colour=colour)  # type: ignore[attr-defined]
+    suggestion = style.get_attrs_for_style_str("class:auto-suggestion")
+    assert suggestion.color or suggestion.dim
+    if not colour:
+        for role in ("command", "toolbar", "completion-menu.completion.current"):
+            attrs = style.get_attrs_for_style_str(f"class:{role}")
+            assert not attrs.color and not attrs.bgcolor
+
+
+def test_a_mark_is_readable_on_the_highlighted_row() -> None:
+    style = style_of(load("midnight"))
+    row = style.get_attrs_for_style_str(
+        "class:completion-menu.meta.completion.current class:override"
+    )
+    plain = style.get_attrs_for_style_str("class:completion-menu.meta.completion.current")
+    assert (row.color, row.bgcolor) == (plain.color, plain.bgcolor)
+
+
+def guarded(guard: str, **more: str) -> Settings:
+    return Settings(
+        ConnectionConfig(),
+        profile="prod",
+        guard=guard,
+        sources={"guard": Setting("guard", guard, "config.toml:3")},
+        **more,  # type: ignore[arg-type]
+    )
+
+
+@pytest.mark.parametrize(
+    ("guard", "text", "role"),
+    [
+        ("confirm", "kafka:prod?> ", "prompt-confirm"),
+        ("typed", "kafka:prod!> ", "prompt-typed"),
+        ("read-only", "kafka:prod ro> ", "prompt-read-only"),
+    ],
+)
+def test_the_prompt_follows_the_guard(guard: str, text: str, role: str) -> None:
+    fragments = banner.prompt(guarded(guard))
+    assert to_plain_text(fragments) == text
+    assert fragments[0][0].split()[0] == f"class:{role}"
+
+
+def test_the_prompt_without_a_profile_and_with_a_colour_of_its_own() -> None:
+    assert to_plain_text(banner.prompt(Settings())) == "kafka> "
+    assert "fg:red" in banner.prompt(guarded("confirm", colour="red"))[0][0]
+    assert "fg" not in banner.prompt(guarded("confirm", colour="no colour"))[0][0]
+
+
+def test_the_banner_has_two_lines_and_three_things_to_try() -> None:
+    wide = to_plain_text(banner.lines(guarded("confirm"), 100))
+    assert wide.split("\n")[0] == "kafka.sh at localhost:9092 (prod)"
+    assert wide.split("\n")[1].startswith("Try health, topics, help")
+    assert all(len(line) <= 30 for line in to_plain_text(banner.lines(Settings(), 30)).split("\n"))
+    for word in banner.TRY:
+        assert styles(word)[word] == "class:command"
+
+
+def test_what_to_do_without_a_broker() -> None:
+    why = Failure("refused", "localhost:9092 refused", hint="Is it up? Else: kafka.sh --sandbox")
+    text = to_plain_text(banner.unreachable(why))
+    assert text.count("--sandbox") == 1
+    assert "connect HOST:PORT" in text
+    other = replace(why, hint="Check the password.")
+    assert "Check the password." in to_plain_text(banner.unreachable(other))

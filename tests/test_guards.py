@@ -1,0 +1,419 @@
+"""Guarded clusters: what is asked, who may answer, and that a "no" of any kind changes nothing."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+import uuid
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from kafka_shell.admin import configs, topics
+from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.carry_out import apply
+from kafka_shell.nouns import ConfigResource, NewTopic, ResourceType
+from kafka_shell.sandbox import Sandbox
+
+from .program import Program
+
+pytestmark = pytest.mark.quick
+
+GUARDS = ("confirm", "typed", "read-only")
+QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to carry this out: "}
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
+    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\n']
+    profiles += [
+        f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
+        for guard in GUARDS
+    ]
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text("".join(profiles))
+    return Program(tmp_path)
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def topic(cluster: Cluster) -> Iterator[str]:
+    """A topic that no test changes, if the guards hold."""
+    yield from _topic(cluster)
+
+
+@pytest.fixture
+def victim(cluster: Cluster) -> Iterator[str]:
+    """A topic to change."""
+    yield from _topic(cluster)
+
+
+def _topic(cluster: Cluster) -> Iterator[str]:
+    name = f"guarded.{uuid.uuid4().hex[:8]}"
+    assert not apply(topics.plan_create([NewTopic(name)]), cluster).failures
+    yield name
+    apply(topics.plan_delete(cluster, [name]), cluster)
+
+
+class State:
+    """What must not change: the topic's configs, and that it is there; and the journal."""
+
+    def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
+        self._cluster, self._topic = cluster, topic
+        self._journal = kafka.home / "state" / "journal.jsonl"
+        self._before = self.now()
+
+    def now(self) -> tuple[object, object, str]:
+        """The topic, its configs, and the journal's text."""
+        resource = ConfigResource(ResourceType.TOPIC, self._topic)
+        read = configs.describe(self._cluster, [resource])
+        assert not read.failures
+        there = topics.describe(self._cluster, [self._topic])
+        journal = self._journal.read_text() if self._journal.exists() else ""
+        return there, read, journal
+
+    @property
+    def same(self) -> bool:
+        """Whether nothing was changed, and no change was even meant."""
+        return self.now() == self._before
+
+
+ALTER = ("alter-configs", "{}", "retention.ms=1h")
+DELETE = ("delete-topic", "{}")
+
+
+def words(command: tuple[str, ...], topic: str) -> list[str]:
+    """A command about this topic."""
+    return [word.format(topic) for word in command]
+
+
+# -- without a terminal ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("guard", "yes", "why"),
+    [
+        ("confirm", (), "--yes"),
+        ("typed", (), "--yes=typed"),
+        ("typed", ("--yes",), "--yes=typed"),
+        ("typed", ("--yes=free",), "'free' is not typed"),
+        ("typed", ("--yes=",), "typed"),
+        ("typed", ("--yes=TYPED",), "'TYPED' is not typed"),
+        ("read-only", (), "read-only"),
+        ("read-only", ("--yes",), "read-only"),
+        ("read-only", ("--yes=read-only",), "read-only"),
+        ("read-only", ("--force",), "read-only"),
+    ],
+)
+def test_refused(
+    kafka: Program,
+    cluster: Cluster,
+    topic: str,
+    command: tuple[str, ...],
+    guard: str,
+    yes: tuple[str, ...],
+    why: str,
+) -> None:
+    state = State(kafka, cluster, topic)
+    run = kafka("--profile", guard, *words(command, topic), *yes)
+    assert run.status in (1, 2), str(run)
+    assert run.status == (2 if "no terminal" in run.stderr else 1), str(run)
+    assert why in run.stderr, str(run)
+    assert "nothing" in run.stderr.lower(), "it says that nothing was changed"
+    assert run.stdout == ""
+    assert state.same
+
+
+@pytest.mark.parametrize(
+    ("guard", "yes"),
+    [("confirm", "--yes"), ("confirm", "--force"), ("confirm", "--yes=confirm"),
+     ("typed", "--yes=typed")],
+)  # fmt: skip
+def test_allowed(kafka: Program, victim: str, guard: str, yes: str) -> None:
+    run = kafka.ok("--profile", guard, *words(ALTER, victim), yes)
+    assert f"altered topic {victim}: retention.ms" in run.stdout
+    run = kafka.ok("--profile", guard, *words(DELETE, victim), yes)
+    assert run.stdout == f"deleted topic {victim}\n"
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_dry_run_needs_nobody(kafka: Program, cluster: Cluster, topic: str, guard: str) -> None:
+    state = State(kafka, cluster, topic)
+    run = kafka.ok("--profile", guard, *words(ALTER, topic), "--dry-run")
+    assert "retention.ms: 7d -> 1h" in run.stdout
+    run = kafka.ok("--profile", guard, *words(DELETE, topic), "--dry-run")
+    assert f"- topic {topic}" in run.stdout
+    assert state.same
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_reading_is_free(kafka: Program, topic: str, guard: str) -> None:
+    assert kafka.ok("--profile", guard, "list-topics", topic).lines == [topic]
+    assert kafka.ok("--profile", guard, "journal", "--output", "json").json == []
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+def test_a_change_that_is_none_is_not_asked_about(kafka: Program, topic: str, guard: str) -> None:
+    """Everything is refused before it is a plan: the reason matters more than the guard."""
+    run = kafka("--profile", guard, "delete-topic", "no-such-topic")
+    assert run.status == 1, str(run)
+    assert "UNKNOWN_TOPIC_OR_PARTITION" in run.stderr
+
+
+def test_a_script_under_a_guard(kafka: Program, cluster: Cluster, victim: str) -> None:
+    state = State(kafka, cluster, victim)
+    text = f"list-topics {victim}\n{' '.join(words(ALTER, victim))}\n!echo never\n"
+    for guard, status in (("confirm", 2), ("typed", 2), ("read-only", 1)):
+        run = kafka("--profile", guard, stdin=text)
+        assert run.status == status, str(run)
+        assert run.lines == [victim]
+        assert run.stderr.count("stdin:2: error: ") == 1
+    assert state.same
+    run = kafka.ok("--profile", "typed", "--yes=typed", stdin=text)
+    assert run.lines[-1] == "never", "the name holds for the whole script"
+
+
+def test_another_cluster_on_one_line_has_its_own_guard(
+    kafka: Program, cluster: Cluster, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    line = " ".join(words(ALTER, topic))
+    run = kafka("--profile", "free", stdin=f"{line} --profile read-only\n")
+    assert run.status == 1, str(run)
+    run = kafka("--profile", "free", stdin=f"{line} --profile typed --yes\n")
+    assert run.status != 0, str(run)
+    assert state.same
+
+
+def test_a_guard_that_is_misspelt_is_no_guard_and_so_an_error(kafka: Program) -> None:
+    config = kafka.home / "config" / "config.toml"
+    config.write_text(config.read_text().replace('"read-only"', '"readonly"'))
+    run = kafka("--profile", "read-only", "list-topics")
+    assert run.status == 2, str(run)
+    line = next(
+        number
+        for number, text in enumerate(config.read_text().splitlines(), 1)
+        if "readonly" in text
+    )
+    assert f"{config}:{line}: guard is 'readonly'" in run.stderr
+    assert "read-only" in run.stderr
+
+
+def test_a_broker_on_the_line_is_not_the_profiles(kafka: Program, sandbox: Sandbox) -> None:
+    """A default profile's guard is for its own cluster; a profile that is named holds."""
+    config = kafka.home / "config" / "config.toml"
+    config.write_text('default = "read-only"\n' + config.read_text())
+    name = f"guarded.{uuid.uuid4().hex[:8]}"
+    assert kafka("create-topic", name).status == 1
+    named = kafka("--profile", "read-only", "--broker", sandbox.bootstrap, "create-topic", name)
+    assert named.status == 1, str(named)
+    kafka.ok("--broker", sandbox.bootstrap, "create-topic", name)
+    kafka.ok("--profile", "free", "delete-topic", name, "--yes")
+
+
+# -- at a terminal ---------------------------------------------------------------------------------
+
+Terminal = Callable[..., "pexpect.spawn[str]"]
+
+
+@pytest.fixture
+def terminal(kafka: Program) -> Iterator[Terminal]:
+    """Runs one command in a pseudo-terminal."""
+    children: list[pexpect.spawn[str]] = []
+
+    def run(*argv: str) -> pexpect.spawn[str]:
+        child = pexpect.spawn(
+            sys.executable, ["-m", "kafka_shell", *argv],
+            env={**kafka.environment(), "NO_COLOR": "1"},
+            encoding="utf-8", timeout=20, dimensions=(40, 120),
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield run
+    for child in children:
+        child.close(force=True)
+
+
+def ended(child: pexpect.spawn[str]) -> tuple[int | None, str]:
+    """Wait for the end: status, and what was said since the last question."""
+    child.expect(pexpect.EOF)
+    text = child.before or ""
+    child.close()
+    assert "Traceback" not in text
+    return child.exitstatus, text
+
+
+@pytest.mark.parametrize(
+    ("guard", "command", "answer"),
+    [
+        ("free", DELETE, "y"),
+        ("confirm", ALTER, "yes"),
+        ("confirm", DELETE, "Y"),
+        ("typed", ALTER, "typed"),
+        ("typed", DELETE, "  typed "),
+    ],
+)
+def test_agreed(
+    terminal: Terminal, victim: str, guard: str, command: tuple[str, ...], answer: str
+) -> None:
+    child = terminal("--profile", guard, *words(command, victim))
+    child.expect(QUESTION.get(guard, QUESTION[""]))
+    assert victim in (child.before or ""), "the plan is shown before the question"
+    child.sendline(answer)
+    status, text = ended(child)
+    assert status == 0, text
+    assert f"{'deleted' if command is DELETE else 'altered'} topic {victim}" in text
+
+
+@pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
+@pytest.mark.parametrize(
+    ("guard", "answer"),
+    [("confirm", "n"), ("confirm", ""), ("confirm", "confirm"), ("confirm", "yy"),
+     ("typed", "y"), ("typed", ""), ("typed", "free"), ("typed", "Typed"), ("typed", "^D"),
+     ("confirm", "^D")],
+)  # fmt: skip
+def test_declined(
+    kafka: Program,
+    cluster: Cluster,
+    terminal: Terminal,
+    topic: str,
+    command: tuple[str, ...],
+    guard: str,
+    answer: str,
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", guard, *words(command, topic))
+    child.expect(QUESTION[guard])
+    if answer == "^D":
+        child.sendeof()
+    else:
+        child.sendline(answer)
+    status, text = ended(child)
+    assert status == 1, text
+    assert "nothing was changed" in text
+    assert state.same
+
+
+@pytest.mark.parametrize("guard", ["free", "confirm", "typed"])
+def test_ctrl_c_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str, guard: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", guard, *words(DELETE, topic))
+    child.expect(QUESTION.get(guard, QUESTION[""]))
+    child.sendintr()
+    status, text = ended(child)
+    assert status == 130, text
+    assert "nothing was changed" in text
+    assert state.same
+
+
+def test_a_terminal_that_goes_away_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "confirm", *words(DELETE, topic))
+    child.expect(QUESTION["confirm"])
+    child.close(force=False)
+    until = time.monotonic() + 10
+    while child.isalive() and time.monotonic() < until:
+        time.sleep(0.02)
+    assert not child.isalive()
+    assert state.same
+
+
+def test_killed_at_the_question(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "confirm", *words(DELETE, topic))
+    child.expect(QUESTION["confirm"])
+    os.kill(child.pid, signal.SIGTERM)
+    child.expect(pexpect.EOF)
+    assert state.same
+
+
+def test_read_only_does_not_even_ask(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str
+) -> None:
+    state = State(kafka, cluster, topic)
+    child = terminal("--profile", "read-only", *words(DELETE, topic))
+    status, text = ended(child)
+    assert status == 1
+    assert "y/N" not in text
+    assert "read-only" in text
+    assert state.same
+
+
+def test_a_script_on_standard_input_is_no_answer(
+    kafka: Program, cluster: Cluster, terminal: Terminal, topic: str, tmp_path: Path
+) -> None:
+    """stderr is a terminal, but the next line of the script must not be taken for a yes."""
+    state = State(kafka, cluster, topic)
+    script = tmp_path / "script"
+    script.write_text(f"delete-topic {topic}\ny\n")
+    child = pexpect.spawn(
+        "/bin/sh",
+        ["-c", f"{sys.executable} -m kafka_shell --profile confirm < {script}; echo ended $?"],
+        env=kafka.environment(), encoding="utf-8", timeout=20,
+    )  # fmt: skip
+    child.expect("ended 2")
+    assert "no terminal" in child.before
+    child.close()
+    assert state.same
+
+
+def test_a_file_run_at_a_terminal_may_ask(
+    kafka: Program, terminal: Terminal, victim: str, tmp_path: Path
+) -> None:
+    script = tmp_path / "script"
+    script.write_text(f"delete-topic {victim}\n")
+    child = terminal("--profile", "confirm", "source", str(script))
+    child.expect(QUESTION["confirm"])
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 0, text
+    assert f"deleted topic {victim}" in text
+
+
+# -- at the prompt ---------------------------------------------------------------------------------
+
+
+def test_the_prompt_asks_too_and_goes_on(
+    kafka: Program, cluster: Cluster, terminal: Terminal, victim: str
+) -> None:
+    state = State(kafka, cluster, victim)
+    child = terminal("--profile", "typed", "--shell")
+    child.expect("kafka:typed!>")
+    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.expect("to carry this out: ")
+    child.sendline("wrong")
+    child.expect("nothing was changed")
+    child.expect("kafka:typed!>")
+    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.expect("to carry this out: ")
+    child.sendintr()
+    child.expect("nothing was changed")
+    child.expect("kafka:typed!>")
+    assert state.same
+    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.expect("to carry this out: ")
+    child.sendline("typed")
+    child.expect(f"altered topic {victim}")
+    child.expect("kafka:typed!>")
+    child.sendeof()
+    child.expect(pexpect.EOF)
+    assert not state.same
