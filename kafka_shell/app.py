@@ -21,6 +21,15 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the exit status."""
     words = list(sys.argv[1:] if argv is None else argv)
     _open_what_is_closed()
+    status = _guarded(words)
+    try:
+        sys.stderr.flush()
+    except OSError:  # a full disk: the interpreter would end with a status of its own
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
+    return status
+
+
+def _guarded(words: list[str]) -> int:
     try:
         status = int(_main(words))
         sys.stdout.flush()
@@ -33,7 +42,9 @@ def main(argv: Sequence[str] | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
     except Exception as error:
-        return int(_crashed(error))
+        from kafka_shell.crash import report_crash
+
+        return int(report_crash(error, Paths.of(os.environ), sys.stderr))
 
 
 def _open_what_is_closed() -> None:
@@ -46,28 +57,6 @@ def _open_what_is_closed() -> None:
             descriptor = os.open(os.devnull, flags)
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
-
-
-def _crashed(error: Exception) -> Status:
-    """A mistake of this program's: its details go to a file, not to the user's face."""
-    import traceback
-
-    from kafka_shell.context import open_private
-
-    path = Paths.of(os.environ).state / "crash.log"
-    try:
-        with open_private(path, "a") as file:
-            file.write("".join(traceback.format_exception(error)))
-        details = f"The details are in {path}; please report them."
-    except OSError:
-        at = traceback.extract_tb(error.__traceback__)[-1]
-        details = f"It happened at {at.filename}:{at.lineno}; please report it."
-    sys.stderr.write(
-        f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
-        f"hint: {details} The cluster may or may not have\n"
-        "      been changed: journal tells what was sent.\n"
-    )
-    return Status.FAILED
 
 
 def _main(words: list[str]) -> Status:
@@ -240,9 +229,13 @@ def _early(error: ShellError, paths: Paths, text: str) -> Status:
 
 
 def _version() -> Status:
-    from importlib.metadata import version
+    from importlib.metadata import PackageNotFoundError, version
 
-    sys.stdout.write(f"kafka.sh {version('kafka-sh')}\n")
+    try:
+        known = version("kafka-sh")
+    except PackageNotFoundError:
+        known = "(not installed: run from its sources)"
+    sys.stdout.write(f"kafka.sh {known}\n")
     return Status.OK
 
 

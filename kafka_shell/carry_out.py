@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Results, Step
 from kafka_shell.takeback import take_back
 
@@ -161,10 +161,28 @@ def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[
     done: list[Done] = []
     try:
         _send(plan, context, done)
+    except KeyboardInterrupt:
+        raise _interrupted(done) from None
     finally:
         taken_back = take_back(item.change for item in done if item.status == "done")
         journal.record_outcome(context, intent, done, taken_back)
     return done
+
+
+def _interrupted(done: Sequence[Done]) -> ShellError:
+    unknown = [item.change for item in done if item.status == "unknown"]
+    if unknown:
+        when = f"while {unknown[0].resource} was being changed: that may still happen"
+    elif any(item.status == "skipped" for item in done):
+        when = "between two changes"
+    else:
+        when = "after everything was sent"
+    return ShellError(
+        f"interrupted {when}",
+        hint="What was done, and what takes it back: journal --last 1",
+        code="interrupted",
+        status=Status.INTERRUPTED,
+    )
 
 
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:

@@ -25,6 +25,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "settings": BASE | {"admin"},
     "context": {"admin", "metadata", "settings"},
     "history": BASE,
+    "crash": BASE | {"context"},
     "takeback": BASE | {"language"},
     "journal": BASE | {"context", "language", "admin"},
     "carry_out": BASE | {"context", "journal", "takeback", "admin"},

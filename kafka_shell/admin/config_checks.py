@@ -121,7 +121,7 @@ def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[st
     near = _near(key, known)
     if resource.type in _CLOSED and known:
         subject = "" if resource.type is ResourceType.TOPIC else f"--{resource.kind} "
-        look = f"Look: describe-configs {subject}{resource.name} --all"
+        look = f"Look: describe-configs {subject}{resource.name} --all" if resource.name else ""
         raise ConfigRefused(
             key,
             f"{resource.kind} configs have no key {key}",

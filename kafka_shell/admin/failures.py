@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.nouns import Failure
+from kafka_shell.nouns import Failure, names
 
 from .error_codes import ERRORS
 
@@ -40,8 +40,8 @@ def failure(code: int, message: str | None = None, *, about: str = "", hint: str
     if said.startswith("Request Request("):  # the broker's own request object, in Java's words
         needed = said.partition(" needs ")[2].rstrip(".")
         said = f"{known}: it needs {needed}" if needed else known
-    named = not about or about.split()[-1] in said
-    return Failure(error_name(code), said if named else f"{about}: {said}", code, hint)
+    subject = f"{about}: " if about and not names(said, about) else ""
+    return Failure(error_name(code), subject + said, code, hint)
 
 
 def as_failure(error: ShellError) -> Failure:

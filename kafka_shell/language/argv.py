@@ -27,6 +27,8 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
     Raises UsageError for an option that nobody has, where there is no command to have it.
     """
     command, at = _command(argv, registry)
+    if at is not None and argv[at].endswith(".sh"):
+        return Split(command=tuple(argv[at:]))  # a pasted line of Kafka's own tools: all of it
     rest = [word for index, word in enumerate(argv) if index != at]
     own = {option.name for option in command.options} if command else set()
     program: dict[str, Any] = {}

@@ -25,7 +25,7 @@ from .configs import (
 )
 from .outcome import Done, HistoryLine, JournalEntry, Outcome
 from .plans import Change, Effect, Plan, Resource, Secret, Step, Value, merge_plans
-from .results import Failure, Results
+from .results import Failure, Results, names
 from .sandbox import SandboxReport
 from .topics import Broker, NewTopic, Partition, Topic, TopicSummary
 
@@ -68,5 +68,6 @@ __all__ = [
     "Unit",
     "Value",
     "merge_plans",
+    "names",
     "own_source",
 ]

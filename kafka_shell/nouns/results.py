@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
@@ -9,6 +10,12 @@ from typing import Generic, TypeVar
 K = TypeVar("K")
 V = TypeVar("V")
 W = TypeVar("W")
+
+
+def names(message: str, about: str) -> bool:
+    """Whether a message says what it is about: `topic orders` by its name, as a word of its own."""
+    name = about.split(" ", 1)[-1]
+    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from ..errors import ShellError
-from ..nouns import Failure
+from ..nouns import Failure, names
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, escape, hang, text, width, wrap
 
@@ -53,8 +53,7 @@ def failure_lines(
     The subject is left out where the failure's own words name it.
     """
     head = text(f"{place}: ") if place else Text()
-    named = str(about).split()
-    subject = f"{about}: " if named and named[-1] not in failure.message else ""
+    subject = f"{about}: " if str(about) and not names(failure.message, str(about)) else ""
     yield from _labelled(head + text("error: ", "error"), subject + str(failure), room)
     if failure.hint:
         yield from _labelled(text("hint: ", "hint"), failure.hint, room)

@@ -195,15 +195,15 @@ def _check_entry(path: Path, source: str, key: str, value: object) -> None:
 def _role_problems(source: str, table: str, styles: dict[str, Any]) -> Iterator[tuple[str, int]]:
     roles = _TABLES[table]
     for role, style in styles.items():
-        line = _line_of(source, role, table)
         if role not in roles:
             expected = _expected(role, roles, "a role of: " + ", ".join(roles))
-            yield f"role {role} is unknown; {expected}", line
+            yield f"role {role} is unknown; {expected}", _line_of(source, role, table)
             continue
         try:
             parse_style(_string(style))
         except ValueError as error:
-            yield f'{role}: a style like "bold #80c0ff bg:#202020" was expected; {error}', line
+            why = f'{role}: a style like "bold #80c0ff bg:#202020" was expected; {error}'
+            yield why, _line_of(source, role, table)
 
 
 def _string(style: object) -> str:

@@ -15,7 +15,8 @@ from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatt
 from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, open_private
+from kafka_shell.context import Context
+from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.tokens import logical_lines
@@ -101,7 +102,7 @@ class Session:
             self.context.err.write("interrupted\n")
             status = Status.INTERRUPTED
         except Exception as error:  # a fault of ours must not end the session
-            self._report_fault(error)
+            report_crash(error, self.context.paths, self.context.err)
             status = Status.FAILED
         finally:
             clear = getattr(self.context.report, "clear", None)
@@ -110,18 +111,6 @@ class Session:
         if status is Status.OK:
             self.cache.retry()
         return status
-
-    def _report_fault(self, error: Exception) -> None:
-        """Details go to a file, as where there is no prompt; the session goes on."""
-        import traceback
-
-        path = self.context.paths.state / "crash.log"
-        with open_private(path, "a") as file:
-            file.write("".join(traceback.format_exception(error)))
-        self.context.err.write(
-            f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
-            f"hint: The details are in {path}; please report them.\n"
-        )
 
     # -- what a command may ask --------------------------------------------------------------------
 

@@ -26,6 +26,13 @@ def old_cluster(old_sandbox: Sandbox) -> Iterator[Cluster]:
         yield cluster
 
 
+@pytest.fixture(params=[pytest.param("4.3", marks=pytest.mark.quick), "3.9"])
+def either(request: pytest.FixtureRequest) -> Cluster:
+    """The shared brokers of 4.3 and 3.9, one after the other."""
+    found: Cluster = request.getfixturevalue("cluster" if request.param == "4.3" else "old_cluster")
+    return found
+
+
 @pytest.fixture
 def name() -> str:
     """A topic's name that nobody has used."""

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from kafka_shell.admin import topics
 from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
 from kafka_shell.carry_out import apply
-from kafka_shell.nouns import Change, Failure, NewTopic, Plan, Results
+from kafka_shell.nouns import Change, Failure, NewTopic, Plan, Results, Topic
 from kafka_shell.sandbox import Sandbox
 
 
@@ -51,6 +51,12 @@ def make_topic(
     new = NewTopic(name, partitions, factor, assignment, configs)
     done(topics.plan_create([new]), cluster)
     return name
+
+
+def described(cluster: Cluster, name: str) -> Topic:
+    found = topics.describe(cluster, [name])
+    assert found.ok, found.failures
+    return found[name]
 
 
 def wait_for(what: str, condition: Callable[[], bool], seconds: float = 30) -> None:

@@ -349,9 +349,15 @@ def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topi
         ("segment.bytes", "536870912"),
         ("cleanup.policy", "a,b"),
     )
-    for pairs in ((("retention.mss", "1"),), (("retention.ms", "x"),), (("a", "1"), ("a", "2"))):
-        with pytest.raises(ConfigRefused):
+    for pairs, hint in (
+        ((("retention.mss", "1"),), "Did you mean retention.ms?"),
+        ((("zzz", "1"),), ""),
+        ((("retention.ms", "x"),), ""),
+        ((("a", "1"), ("a", "2")), "Say once what it is to be."),
+    ):
+        with pytest.raises(ConfigRefused) as refused:
             configs.checked_for_create(pairs, known)
+        assert refused.value.hint == hint
 
 
 @quick

@@ -89,7 +89,7 @@ def _gap_at(line: str, cell: int) -> bool:
     """Whether the two cells there are spaces."""
     used = 0
     for index, char in enumerate(line):
-        if used == cell:
+        if used == cell and width(char):  # a mark that takes no cell belongs before it
             return line[index : index + 2] == "  "
         used += width(char)
     return False

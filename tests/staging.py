@@ -1,0 +1,113 @@
+"""A stage for carry_out: steps, questions and refreshes that write down when they are used."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any, cast
+
+from kafka_shell import journal
+from kafka_shell.admin.connection import ConnectionConfig, parse_addresses
+from kafka_shell.carry_out import carry_out
+from kafka_shell.context import Context, Paths
+from kafka_shell.nouns import (
+    Change,
+    Effect,
+    Failure,
+    JournalEntry,
+    Outcome,
+    Plan,
+    Resource,
+    Results,
+)
+from kafka_shell.settings import Settings
+
+Event = tuple[str, ...]
+REFUSED = Failure("POLICY_VIOLATION", "no")
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """A step that writes down what is done with it, and fails as it is told."""
+
+    log: list[Event]
+    name: str
+    fields: tuple[str, ...] = ("k",)
+    validates: bool = True
+    refuses: tuple[str, ...] = ()  # fields that fail, in validation too
+    fails: tuple[str, ...] = ()  # fields that fail when they are sent
+    why: Failure = REFUSED
+    raises: BaseException | None = None
+    before: str = "old"
+    later: str = "old"
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        thing = Resource("topic", self.name)
+        return tuple(Change(thing, "alter", f, self.before, "new") for f in self.fields)
+
+    def again(self, cluster: Any) -> Recorded:
+        self.log.append(("again", self.name))
+        return replace(self, before=self.later)
+
+    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+        self.log.append(("validate" if validate_only else "send", self.name))
+        if self.raises is not None and not validate_only:
+            raise self.raises
+        bad = self.refuses if validate_only else self.refuses + self.fails
+        return Results(
+            {change: change for change in self.changes if change.field not in bad},
+            {change: self.why for change in self.changes if change.field in bad},
+        )
+
+
+@dataclass
+class Stage:
+    """A context whose questions, plans and refreshes are written down beside the steps."""
+
+    context: Context
+    log: list[Event] = field(default_factory=list)
+    answers: list[str] = field(default_factory=list)
+
+    def ask(self, question: str) -> str:
+        self.log.append(("ask", question.strip()))
+        return self.answers.pop(0)
+
+    def show(self, plan: Plan, undo: Sequence[str]) -> None:
+        self.log.append(("show", *undo))
+
+    def refresh(self, parts: frozenset[str]) -> None:
+        self.log.append(("refresh", *sorted(parts)))
+
+    def step(self, name: str = "orders", **how: Any) -> Recorded:
+        return Recorded(self.log, name, **how)
+
+    def plan(self, *steps: Recorded, effect: Effect = Effect.CHANGE, **how: Any) -> Plan:
+        return Plan(effect, steps, touches=frozenset({"topics"}), **how)
+
+    def run(self, plan: Plan, **how: Any) -> Outcome:
+        return carry_out(plan, self.context, command="the line", show=self.show, **how)
+
+    def journal(self) -> list[JournalEntry]:
+        return journal.read(self.context.paths.journal)[0]
+
+    def did(self) -> list[str]:
+        return [event[0] for event in self.log]
+
+
+def make_stage(
+    folder: Path, *, guard: str = "", answers: Sequence[str] | None = (), cluster: Any = None
+) -> Stage:
+    """`answers` None is a program without a terminal."""
+    config = ConnectionConfig(parse_addresses("broker:9092"))
+    settings = Settings(connection=config, profile="prod", guard=guard)
+    context = Context(settings, Paths(folder / "c", folder / "h", folder / "state"))
+    stage = Stage(context, answers=list(answers or ()))
+    context._cluster = cluster or cast(
+        Any, SimpleNamespace(cluster_id="cluster-1", close=lambda: None)
+    )
+    context.shell = cast(Any, SimpleNamespace(refresh=stage.refresh))
+    context.ask = None if answers is None else stage.ask
+    return stage
