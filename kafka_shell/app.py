@@ -7,7 +7,6 @@ import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.context import Context, Paths, Report
@@ -15,6 +14,13 @@ from kafka_shell.errors import ShellError, Status, UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
+
+
+_NO_TERMINAL = UsageError(
+    "no command is given, and standard output is no terminal for a prompt",
+    hint="Name a command: kafka.sh topics | head",
+    code="no-terminal",
+)
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -75,7 +81,10 @@ def _main(words: list[str]) -> Status:
     if line.program.get("version"):
         return _version()
     if line.program.get("help") and not line.command:
-        line = replace(line, command=("help",))
+        from kafka_shell.commands.help import program_page
+
+        sys.stdout.write(program_page(REGISTRY))
+        return Status.OK
     if line.program.get("completion"):
         return _completion(line.program["completion"])
     with ExitStack() as stack:
@@ -94,6 +103,10 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
         from kafka_shell.dispatch import run_argv
 
         return run_argv(command, context)
+    if sys.stdin.isatty() and not sys.stdout.isatty():
+        from kafka_shell.dispatch import report_error
+
+        return report_error(_NO_TERMINAL, context)
     if program.get("shell") or sys.stdin.isatty():
         from kafka_shell.shell.session import run
 
@@ -115,7 +128,7 @@ def _context(line: Split, paths: Paths) -> Context:
     found = settings.load(line.connection, environ, paths.config_file)
     context = Context(found, paths, environ=environ, ask=_asker(), theme=found.theme)
     context.defaults = _defaults(line.program)
-    context.run_line = lambda text: int(run_text(text, context))
+    context.run_line = lambda text, here: int(run_text(text, here))
     context.report = _reporter()
     for message in found.warnings:
         warn(context, message)
@@ -199,10 +212,15 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
             keep=bool(program.get("keep")),
             empty=bool(program.get("empty")),
             report=context.report,
+            say=_say,
         )
     )
     flags = session.client_flags(sandbox)
     return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{text}\n")
 
 
 def _end(number: int, _frame: object) -> None:

@@ -36,9 +36,11 @@ def carry_out(
     undo = take_back(plan.changes)
     verdicts = _validate(plan.steps, context.cluster)
     if dry_run:
-        return Outcome(plan, tuple(_planned(plan, verdicts)), undo, dry_run=True)
+        planned = tuple(_planned(plan, verdicts))
+        return Outcome(plan, planned, take_back(_ended(planned, "planned")), dry_run=True)
     asks = plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
-    show(plan, undo if asks else ())
+    told = undo if asks and _is_question(context, guard, yes) else ()
+    show(plan, told)
     if not plan.steps:
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
@@ -48,10 +50,10 @@ def carry_out(
         plan = _read_again(plan, context.cluster)
     done = _send_journalled(plan, context, command, undo)
     fresh = _fresh(plan, context, done)
-    taken_back = take_back(item.change for item in done if item.status == "done")
+    taken_back = take_back(_ended(done, "done"))
     if context.shell is not None:
         context.shell.refresh(plan.touches)
-    return Outcome(plan, tuple(done), taken_back, fresh)
+    return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told)
 
 
 def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
@@ -90,6 +92,16 @@ def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
     for change in plan.changes:
         why = verdicts.get(change)
         yield Done(change, "failed" if why else "planned", why)
+
+
+def _ended(done: Iterable[Done], status: str) -> Iterable[Change]:
+    return (item.change for item in done if item.status == status)
+
+
+def _is_question(context: Context, guard: str, yes: str | bool | None) -> bool:
+    """Whether a person will be asked, as no option answers for them."""
+    answered = isinstance(yes, str) if guard == "typed" else bool(yes)
+    return context.ask is not None and not answered
 
 
 def _confirmed(context: Context, guard: str, yes: str | bool | None) -> bool:
@@ -164,8 +176,7 @@ def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[
     except KeyboardInterrupt:
         raise _interrupted(done) from None
     finally:
-        taken_back = take_back(item.change for item in done if item.status == "done")
-        journal.record_outcome(context, intent, done, taken_back)
+        journal.record_outcome(context, intent, done, take_back(_ended(done, "done")))
     return done
 
 
@@ -204,14 +215,14 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
     """Send one step; whether its answer was lost, so that nobody knows what became of it."""
     try:
         results = step.send(cluster, validate_only=False)
-    except KeyboardInterrupt:
-        done.extend(Done(change, "unknown") for change in step.changes)
-        raise
     except ShellError as error:
         status = "unknown" if error.code in _NOBODY_KNOWS else "failed"
         why = Failure(error.code, error.message, hint=error.hint)
         done.extend(Done(change, status, why) for change in step.changes)
         return True
+    except BaseException:  # Ctrl-C, a signal, a mistake of ours: it may have been sent by then
+        done.extend(Done(change, "unknown") for change in step.changes)
+        raise
     for change in step.changes:
         why_not = results.failures.get(change)
         done.append(Done(change, _status(why_not), why_not))

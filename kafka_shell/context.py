@@ -78,13 +78,16 @@ class ShellControl(Protocol):
 @dataclass
 class ScriptState:
     """Where a run of many lines stands. `files` are those being run, outermost first; `left` is
-    set by `exit`; `from_stdin` tells that programs must keep their hands off standard input.
+    set by `exit`; `from_stdin` tells that programs must keep their hands off standard input;
+    `notes` wait to be said; `suggested` is the line that the next prompt starts with.
     """
 
     files: list[Path] = field(default_factory=list)
     left: bool = False
     from_stdin: bool = False
     warned: set[str] = field(default_factory=set)
+    notes: list[str] = field(default_factory=list)
+    suggested: str = ""
 
 
 @dataclass
@@ -107,7 +110,7 @@ class Context:
     report: Report = lambda task, done, total: None
     shell: ShellControl | None = None
     cache: Cache | None = None
-    run_line: Callable[[str], int] | None = None
+    run_line: Callable[[str, Context], int] | None = None
     theme: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)
@@ -121,6 +124,10 @@ class Context:
 
             self._cluster = Cluster(self.settings.connection)
         return self._cluster
+
+    def note(self, message: str) -> None:
+        """A warning to be said on stderr when the line is done."""
+        self.script.notes.append(message)
 
     def elsewhere(self, settings: Settings) -> Context:
         """The same context on another cluster, for one line."""

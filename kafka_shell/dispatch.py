@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -19,7 +20,7 @@ from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
-from kafka_shell.language.tokens import Line, tokenize, words_of
+from kafka_shell.language.tokens import Line, Word, tokenize, words_of
 from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed
@@ -29,6 +30,7 @@ from kafka_shell.output.writer import Writer
 
 _SHORT = 100  # characters of a line that say which one it is
 # What ends a stream that is written to; a broken pipe is no error.
+_OF_KAFKA = re.compile(r"(?:^|[/\\])kafka-[a-z-]+(?:\.sh|\.bat)?$")
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
@@ -121,7 +123,7 @@ def _width(out: TextIO) -> int | None:
 
 
 def _run(line: Line, text: str, context: Context) -> Status:
-    invocation = _with_defaults(_parse(line, text), context)
+    invocation = _with_defaults(_parse(line, text, context), context)
     context = _somewhere(context, invocation)
     if invocation.get("help"):
         from kafka_shell.commands.help import page
@@ -139,6 +141,9 @@ def _run(line: Line, text: str, context: Context) -> Status:
         if error.errno not in _UNWRITABLE:
             raise
         raise _not_written(line, context, error) from None
+    finally:
+        while context.script.notes:
+            warn(context, context.script.notes.pop(0))
     return status or ended()
 
 
@@ -168,21 +173,46 @@ def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
     return replace(invocation, values={**invocation.values, **values}) if values else invocation
 
 
-def _parse(line: Line, text: str) -> Invocation:
-    first = line.words[0] if line.words else None
-    if first is not None and first.text.endswith(".sh"):
-        from kafka_shell.language.pasted import translate
-
-        here = translate([word.text for word in line.words], REGISTRY)
-        if here is not None:
-            raise UsageError(
-                f"{first.text} is Kafka's own tool",
-                hint=f"Here it is: {here}",
-                code="pasted",
-                span=first.span,
-                text=text,
-            )
+def _parse(line: Line, text: str, context: Context) -> Invocation:
+    words = line.words
+    if len(words) > 1 and words[0].text in ("$", "%"):
+        words = words[1:]  # pasted with its prompt
+    if words and _OF_KAFKA.search(words[0].text):
+        _answer_pasted(words, text, context)
     return parse(line, REGISTRY, text=text)
+
+
+def _answer_pasted(words: Sequence[Word], text: str, context: Context) -> None:
+    """Raise the line that does here what Kafka's own tool does; nothing where it is none."""
+    from kafka_shell.language.pasted import translate
+
+    typed = [word.text for word in words]
+    if context.shell is not None:  # the prompt is connected already
+        typed = _without(typed, ("--bootstrap-server", "--broker-list", "--command-config"))
+    here = translate(typed, REGISTRY)
+    if here is None:
+        return
+    context.script.suggested = here
+    raise UsageError(
+        f"{typed[0]} is Kafka's own tool",
+        hint=f"Here it is: {here}",
+        code="pasted",
+        span=words[0].span,
+        text=text,
+    )
+
+
+def _without(words: Sequence[str], options: Sequence[str]) -> list[str]:
+    kept: list[str] = []
+    skip = False
+    for word in words:
+        if skip:
+            skip = False
+        elif word in options:
+            skip = True
+        elif word.partition("=")[0] not in options:
+            kept.append(word)
+    return kept
 
 
 def _somewhere(context: Context, invocation: Invocation) -> Context:
@@ -297,9 +327,4 @@ def _shell_escape(command: str, context: Context) -> Status:
     return Status.FAILED if code else Status.OK
 
 
-def with_output(context: Context, out: TextIO) -> Context:
-    """The context writing its answers somewhere else."""
-    return replace(context, out=out)
-
-
-__all__ = ["report_error", "run_argv", "run_text", "warn", "with_output", "writer_for"]
+__all__ = ["report_error", "run_argv", "run_text", "warn", "writer_for"]

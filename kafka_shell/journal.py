@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Sequence
-from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -60,8 +59,10 @@ def record_outcome(
         intent.id, context.clock(), intent.cluster, intent.bootstrap, intent.command, status,
         changes, tuple(undo),
     )  # fmt: skip
-    with suppress(OSError):
+    try:
         _append(context.paths.journal, entry)
+    except OSError as error:
+        context.note(f"the journal could not be finished: {error.strerror}")
 
 
 def read(path: Path) -> tuple[list[JournalEntry], int]:

@@ -58,6 +58,7 @@ class Settings:
     theme: str = ""
     output: str = "table"
     editing_mode: str = "emacs"
+    pager: str = "on"
     no_color: bool = False
     flags: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -80,6 +81,7 @@ class Settings:
             "theme": self.theme,
             "output": self.output,
             "editing-mode": self.editing_mode,
+            "pager": self.pager,
         }
         rows = {name: Setting(name, value, "default") for name, value in values.items()}
         for name, found in self.sources.items():
@@ -95,10 +97,14 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
     chosen = _Spoken(flags, environ)
     name, profile = _choose_profile(file, chosen)
     properties = _merged(profile, chosen)
+    connection = to_connection(properties)
+    if name and _BOOTSTRAP not in properties:
+        what = f"profile {name} names no cluster"
+        raise file.wrong("profiles", name, what, 'Expected bootstrap = "host:port".')
     program = _program_values(file, profile, chosen)
     values = {key: found.value for key, found in program.items()}
     return Settings(
-        connection=to_connection(properties),
+        connection=connection,
         profile=name,
         guard=values.get("guard", ""),
         colour=values.get("colour", ""),

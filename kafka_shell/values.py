@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.nouns import ConfigType, Unit
 
 if TYPE_CHECKING:
@@ -70,6 +71,16 @@ _ENDINGS = (
     ("batch.size", Unit.BYTES),
     ("buffer.memory", Unit.BYTES),
 )
+# The broker does not tell the values of its enumerations. Keys of brokers have a `log.` before.
+ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
+    "cleanup.policy": ("delete", "compact"),
+    "compression.type": ("producer", "uncompressed", "zstd", "lz4", "snappy", "gzip"),
+    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
+    "share.auto.offset.reset": ("earliest", "latest"),
+    "share.isolation.level": ("read_uncommitted", "read_committed"),
+    "ssl.client.auth": ("none", "requested", "required"),
+}
+_MORE_FORMS = ("by_duration:",)  # share.auto.offset.reset=by_duration:P1D (KIP-1106)
 _BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 _NUMERIC = frozenset((*_BITS, ConfigType.DOUBLE))
 
@@ -231,6 +242,30 @@ def unit_of(key: str) -> Unit:
         if key.endswith(ending):
             return unit
     return _SUFFIXES.get(key.rpartition(".")[2], Unit.NONE) if "." in key else Unit.NONE
+
+
+def choices_of(key: str) -> tuple[str, ...]:
+    """The values that a config key may have, where it is a known enumeration; else none."""
+    return ENUMERATIONS.get(key) or ENUMERATIONS.get(key.removeprefix("log."), ())
+
+
+def check_choice(key: str, type: ConfigType, text: str) -> None:
+    """Refuse what is no value of a known enumeration, a list item by item; others pass.
+
+    Values in another case are left to the broker: some it takes.
+    """
+    choices = choices_of(key)
+    if not choices or type not in (ConfigType.STRING, ConfigType.LIST):
+        return
+    given = text.split(",") if type is ConfigType.LIST else [text]
+    known = {choice.lower() for choice in choices}
+    for item in map(str.strip, given):
+        if item and item.lower() not in known and not item.startswith(_MORE_FORMS):
+            raise ShellError(
+                f"{key} is one of {', '.join(choices)}; got {_shown(item)}",
+                hint=did_you_mean(item, choices),
+                code="bad-value",
+            )
 
 
 def to_raw(key: str, type: ConfigType, text: str) -> str:

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from typing import TextIO, cast
 
 from kafka_shell.context import Context
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import Status, UsageError
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, long lines are cut
@@ -30,7 +30,8 @@ def watch(
     """Run `line` every so many seconds until Ctrl-C (or so many `rounds`); its last exit status.
 
     On a terminal the answer is redrawn in place and what changed is marked; elsewhere each answer
-    is a block of its own. Questions are not asked: what wants one is refused.
+    is a block of its own. Questions are not asked: what wants one is refused. A line that is wrong
+    whatever the cluster holds is run once.
     """
     if seconds < 0.1:
         raise UsageError("watch wants at least 0.1 seconds", hint="For example: watch 5 health")
@@ -39,15 +40,20 @@ def watch(
         direct()  # this is no output to be held for a pager
     screen = _Screen(context.out, seconds, line) if _drawable(context) else None
     blocks = screen or _Blocks(context.out, line)
-    status, done = 0, 0
+    status, shown = 0, 0
     try:
+        status, answer = _answer(context, line)
+        if status == Status.WRONG:
+            context.err.write(answer)
+            return status
         with blocks.during():
-            while rounds is None or done < rounds:
-                if done:
-                    sleep(seconds)
+            blocks.show(answer, context.clock())
+            shown = 1
+            while rounds is None or shown < rounds:
+                sleep(seconds)
                 status, answer = _answer(context, line)
                 blocks.show(answer, context.clock())
-                done += 1
+                shown += 1
     except KeyboardInterrupt:
         pass
     if screen is not None:
@@ -67,7 +73,7 @@ def _answer(context: Context, line: str) -> tuple[int, str]:
     context.out = context.err = cast(TextIO, caught)
     context.ask, context.report = None, _no_report
     try:
-        status = context.run_line(line)
+        status = context.run_line(line, context)
     finally:
         context.out, context.err, context.ask, context.report = out, err, ask, report
     return status, caught.getvalue()

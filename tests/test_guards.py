@@ -236,7 +236,7 @@ def terminal(kafka: Program) -> Iterator[Terminal]:
     def run(*argv: str) -> pexpect.spawn[str]:
         child = pexpect.spawn(
             sys.executable, ["-m", "kafka_shell", *argv],
-            env={**kafka.environment(), "NO_COLOR": "1"},
+            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
             encoding="utf-8", timeout=20, dimensions=(40, 120),
         )  # fmt: skip
         children.append(child)

@@ -130,9 +130,9 @@ def test_units_are_turned_and_the_fresh_state_is_shown(kafka: Program, topic: st
 
 
 def test_an_alteration_is_json_for_programs(kafka: Program, topic: str) -> None:
-    (change,) = kafka.ok(
-        "alter-configs", topic, "retention.ms=1h", "--output", "json"
-    ).json["changes"]
+    (change,) = kafka.ok("alter-configs", topic, "retention.ms=1h", "--output", "json").json[
+        "changes"
+    ]
     assert change == change | {
         "resource": f"topic {topic}",
         "field": "retention.ms",
@@ -224,3 +224,52 @@ def test_a_pipe_that_closes_early_is_quiet(kafka: Program, topic: str) -> None:
     assert run.status == 0, str(run)
     assert len(run.lines) == 1
     assert run.stderr == ""
+
+
+def test_a_missing_name_beside_a_pattern_is_not_dropped(kafka: Program, topic: str) -> None:
+    run = kafka("delete-topic", f"{topic[:-1]}*", "no-such-topic", "--dry-run")
+    assert run.status == 1, str(run)
+    assert topic in run.stdout
+    assert "no-such-topic" in run.stderr
+
+
+def test_a_topic_may_be_created_by_a_list_too(kafka: Program) -> None:
+    names = [f"listed.{uuid.uuid4().hex[:6]}" for _ in range(2)]
+    kafka.ok("create-topic", ",".join(names))
+    assert kafka.ok("topics", *names).lines == sorted(names)
+    kafka.ok("delete-topic", *names, "--yes")
+
+
+@pytest.mark.parametrize("pasted", ["kafka-topics --list", "$ kafka-topics.sh --list"])
+def test_kafkas_own_tools_are_known_however_they_are_pasted(kafka: Program, pasted: str) -> None:
+    run = kafka(stdin=pasted + "\n")
+    assert run.status == 2, str(run)
+    assert "list-topics" in run.stderr
+
+
+def test_the_programs_help_names_its_options_and_commands(kafka: Program) -> None:
+    page = kafka.ok("--help").stdout
+    for word in ("--sandbox", "--broker", "--profile", "--completion", "describe-topic"):
+        assert word in page
+
+
+def test_users_of_config_command_are_told_what_is_missing(kafka: Program) -> None:
+    run = kafka("config-command", "--entity-type", "users", "--describe")
+    assert run.status == 2, str(run)
+    assert "quotas and credentials" in run.stderr
+
+
+@pytest.mark.parametrize("seconds", ["0", "-1", "soon", "5 apples"])
+def test_watch_wants_seconds(kafka: Program, seconds: str) -> None:
+    run = kafka("watch", "--", seconds, "topics")
+    assert run.status == 2, str(run)
+    assert "SECONDS wants" in run.stderr
+
+
+def test_what_finds_nothing_says_so_on_standard_error(kafka: Program, topic: str) -> None:
+    filtered = f"topic {topic} --unavailable-partitions"
+    for line in (f"configs {topic}", "list-topics no-such", filtered):
+        run = kafka.ok(stdin=line + "\n")
+        assert run.stdout == ""
+        assert run.stderr, line
+        assert kafka.ok(stdin=f"{line} --output json\n").json == []

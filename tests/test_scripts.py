@@ -395,7 +395,7 @@ def test_ctrl_c_ends_a_one_shot_watch(kafka: Program, topic: str) -> None:
 
 
 def test_ctrl_c_ends_a_script_that_keeps_going(kafka: Program) -> None:
-    running = Running(kafka, "--keep-going", stdin="!echo started; sleep 60\n!echo never\n")
+    running = Running(kafka, "--keep-going", stdin="!echo started; exec sleep 60\n!echo never\n")
     assert running.line() == "started\n"
     status, out, err = running.end()
     assert (status, out) == (130, "")

@@ -195,7 +195,9 @@ def _brokers(found: MetadataScan) -> Iterator[Finding]:
         yield Finding(
             Severity.CRITICAL,
             "brokers",
-            f"{_count(len(gone), 'broker')} gone that hold replicas",
+            "1 broker that holds replicas is gone"
+            if len(gone) == 1
+            else f"{len(gone):,} brokers that hold replicas are gone",
             len(gone),
             tuple(map(str, gone[:_EXAMPLES])),
             "cluster-metadata",
@@ -232,7 +234,8 @@ def _quorum_findings(cluster: Cluster) -> Iterator[Finding]:
         yield Finding(
             Severity.WARNING,
             "quorum",
-            f"{_count(len(behind), 'voter')} of the metadata quorum behind",
+            f"{_count(len(behind), 'voter')} of the metadata quorum"
+            f" {'is' if len(behind) == 1 else 'are'} behind",
             len(behind),
             tuple(str(replica.id) for replica in behind),
             "cluster-metadata --quorum",

@@ -37,6 +37,19 @@ _PREFIXED = re.compile(r"(listener\.name\.[^.]+\.)(.+)")
 _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
+# Keys whose lower value deletes records, beside the same ones of brokers with `log.` before.
+_LOWER_DELETES = (
+    "retention.ms",
+    "retention.bytes",
+    "local.retention.ms",
+    "local.retention.bytes",
+    "delete.retention.ms",
+    "cleaner.delete.retention.ms",
+)
+LOST = "records deleted meanwhile stay deleted"
+_UNLIMITED = float("inf")
+
+
 class ConfigRefused(ShellError):
     """A key or value that this side refuses before anything is sent. `key` is the config's name."""
 
@@ -96,7 +109,46 @@ def check(
         )
     if alteration.value is None or alteration.op is ConfigOp.DELETE:
         return alteration
+    _check_choice(key, entry.type, alteration.value)
     return replace(alteration, value=_raw(key, entry.type, alteration.value))
+
+
+def loses_records(key: str, before: str | None, after: str | None) -> bool:
+    """Whether this change of what holds deletes records. None is not known."""
+    plain = key.removeprefix("log.")
+    if before is None:
+        return False
+    if plain == "cleanup.policy":
+        return after is not None and bool(set(after.split(",")) - {"", *before.split(",")})
+    if plain not in _LOWER_DELETES:
+        return False
+    was, will_be = _limit(before), _limit(after)
+    if was is None:
+        return False
+    return was == _UNLIMITED if will_be is None else will_be < was
+
+
+def _limit(value: str | None) -> float | None:
+    """A limit of age or size: a negative one is none at all. None where it is no number."""
+    try:
+        limit = int(value or "")
+    except ValueError:
+        return None
+    return limit if limit >= 0 else _UNLIMITED
+
+
+def lowers(key: str) -> str:
+    """What is said of a change that loses records."""
+    if key.removeprefix("log.") == "cleanup.policy":
+        return f"the new {key} deletes records; records already deleted stay deleted"
+    return f"a lower {key} deletes records; records already deleted stay deleted"
+
+
+def _check_choice(key: str, kind: ConfigType, value: str) -> None:
+    try:
+        values.check_choice(key, kind, value)
+    except ShellError as error:
+        raise ConfigRefused(key, error.message, hint=error.hint, code="unknown-value") from None
 
 
 def _is_fixed(entry: ConfigEntry) -> bool:
@@ -176,5 +228,7 @@ def checked_for_create(
             value = check(resource, known, set_to, {}).value or ""
         elif values.unit_of(key) is not Unit.NONE:
             value = _raw(key, ConfigType.LONG, value)
+        else:
+            _check_choice(key, ConfigType.LIST, value)
         checked.append((key, value))
     return tuple(checked)

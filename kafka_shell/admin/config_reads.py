@@ -17,6 +17,7 @@ from kafka_shell.nouns import (
 
 from . import config_wire
 from .connection import ANY, Call, Cluster, Node, RawRequest, Target, failure
+from .near_topics import with_near_misses
 from .scan import scan
 
 Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
@@ -67,7 +68,12 @@ def describe(
                 found.values[resource] = entries
             else:
                 found.failures[resource] = why
-    return Results({r: found.values[r] for r in asked if r in found.values}, found.failures)
+    failures = with_near_misses(cluster, found.failures, _topic_name)
+    return Results({r: found.values[r] for r in asked if r in found.values}, failures)
+
+
+def _topic_name(resource: ConfigResource) -> str:
+    return resource.name if resource.type is ResourceType.TOPIC else ""
 
 
 def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:

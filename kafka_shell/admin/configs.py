@@ -21,13 +21,17 @@ from kafka_shell.nouns import (
     Results,
     own_source,
 )
+from kafka_shell.values import unit_of
 
 from .config_checks import (
     LIST_OPS,
+    LOST,
     ConfigRefused,
     check,
     checked_for_create,
     entry_of,
+    loses_records,
+    lowers,
     refuse_twice,
 )
 from .config_reads import (
@@ -150,20 +154,24 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
     wants (`7d` to 604800000). Raises ConfigRefused for a key or value that is wrong for every
     resource; a resource that cannot be read is refused alone.
     """
-    for resource, wanted in alterations.items():
-        refuse_twice((alteration.key for alteration in wanted), str(resource))
-    known = known_of(cluster, [resource for resource, wanted in alterations.items() if wanted])
+    for resource, given in alterations.items():
+        refuse_twice((alteration.key for alteration in given), str(resource))
+    known = known_of(cluster, [resource for resource, given in alterations.items() if given])
     warnings: dict[str, None] = {}
     checked = {
-        resource: tuple(check(resource, keys, wanted, warnings) for wanted in alterations[resource])
+        resource: tuple(check(resource, keys, each, warnings) for each in alterations[resource])
         for resource, keys in known.values.items()
     }
-    for said in _out_of_reach(cluster, checked):
+    wanted, unchanged = _without_idle(checked, known.values)
+    for said in _out_of_reach(cluster, wanted):
         warnings[said] = None
     steps = []
-    for group in by_answerer(checked).values():
-        pairs = tuple((resource, checked[resource]) for resource in group)
+    for group in by_answerer(wanted).values():
+        pairs = tuple((resource, wanted[resource]) for resource in group)
         steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
+    for change in (change for step in steps for change in step.changes):
+        if change.lost:
+            warnings[lowers(change.field)] = None
     keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
     return Plan(
         Effect.CHANGE,
@@ -172,7 +180,36 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         warnings=tuple(warnings),
         refused=Results({}, {Resource(r.kind, r.name): why for r, why in known.failures.items()}),
         fresh=lambda later: describe(later, list(checked), keys),
+        unchanged=unchanged,
     )
+
+
+def _without_idle(
+    checked: Mapping[ConfigResource, Sequence[ConfigAlteration]],
+    known: Mapping[ConfigResource, Any],
+) -> tuple[dict[ConfigResource, tuple[ConfigAlteration, ...]], tuple[Change, ...]]:
+    """The alterations that change something, and what the others would leave as it is."""
+    wanted: dict[ConfigResource, tuple[ConfigAlteration, ...]] = {}
+    unchanged = []
+    for resource, alterations in checked.items():
+        busy = []
+        for alteration in alterations:
+            entry = entry_of(resource, known[resource], alteration.key)
+            change = _change(resource, alteration, entry)
+            if _is_idle(alteration, entry, change):
+                unchanged.append(change)
+            else:
+                busy.append(alteration)
+        if busy:
+            wanted[resource] = tuple(busy)
+    return wanted, tuple(unchanged)
+
+
+def _is_idle(alteration: ConfigAlteration, entry: ConfigEntry | None, change: Change) -> bool:
+    """Whether nothing would change, as far as the broker tells: a sensitive value is not told."""
+    if entry is None or entry.source is ConfigSource.UNKNOWN or change.before != change.after:
+        return False
+    return alteration.op is ConfigOp.DELETE or not entry.sensitive
 
 
 def _now(
@@ -236,7 +273,23 @@ def _change(
         reversible=before is not HIDDEN,
         effective=effective,
         source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
+        lost=_lost(entry, effective if before is None else before, after),
     )
+
+
+def _lost(entry: ConfigEntry | None, held: str | None, after: str | None) -> str:
+    """What taking the change back does not bring back."""
+    if entry is None or entry.sensitive:
+        return ""
+    will_hold = _fallback(entry) if after is None else after
+    return LOST if loses_records(entry.name, held, will_hold) else ""
+
+
+def _fallback(entry: ConfigEntry) -> str | None:
+    """The value that holds once the own one is gone, where it is told in the same unit."""
+    weaker = [s for s in entry.synonyms if s.source is not entry.source]
+    same = weaker and unit_of(weaker[0].name) is unit_of(entry.name)
+    return weaker[0].value if same else None
 
 
 def _after(

@@ -36,6 +36,7 @@ class Job:
         self.error: ShellError | None = None
         self.retry_at = 0.0
         self.tries = 0
+        self.losses = 0  # connections that ended with it in flight
         self.met = False  # a broker had taken the request before: it is worth waiting for
         self.last = ""  # why it was sent again
 

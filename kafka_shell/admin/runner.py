@@ -37,6 +37,7 @@ from .transport import Exchange, Link
 
 # A controller or coordinator whose broker just died is still named by the others for a while.
 _MOVE_GRACE = 15.0
+_LOSSES = 5  # connections that may end with one request in flight before it is given up
 _MAY_PASS = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
 )
@@ -346,7 +347,11 @@ class Runner:
             job.fail(outcome_unknown(job, error))
         else:
             job.met = True
-            self._again(job, error.message)
+            job.losses += 1
+            if job.losses > _LOSSES:
+                job.fail(error)  # a broker that hangs up on this request will do so again
+            else:
+                self._again(job, error.message)
 
     def _first_request_refused(self, link: Link) -> ShellError | None:
         if link.answers or self._config.uses_sasl or link.error is None:

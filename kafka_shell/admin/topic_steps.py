@@ -12,7 +12,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Change, Failure, NewTopic, Resource, Results, Topic
+from kafka_shell.nouns import Change, ConfigType, Failure, NewTopic, Resource, Results, Topic
+from kafka_shell.values import for_people
 
 from .connection import CONTROLLER, Cluster, failure
 from .scan import MetadataScan, scan, spell_id, uuid_of
@@ -89,7 +90,8 @@ def _shape(new: NewTopic) -> str:
             "the broker's number of partitions" if count is None else count_of(count),
             "the broker's replication factor" if factor is None else f"replication factor {factor}",
         ]
-    return ", ".join([*parts, *(f"{key}={value}" for key, value in new.configs)])
+    configs = (f"{key}={for_people(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs)
+    return ", ".join([*parts, *configs])
 
 
 def count_of(partitions: int) -> str:

@@ -6,9 +6,24 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shell.nouns import Effect, Failure, NewTopic, Plan, Resource, Results, Topic
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import (
+    ConfigEntry,
+    ConfigResource,
+    Effect,
+    Failure,
+    NewTopic,
+    Plan,
+    Resource,
+    ResourceType,
+    Results,
+    Topic,
+    TopicDescription,
+)
 
+from . import config_reads
 from .connection import Cluster, failure
+from .near_topics import with_near_misses
 from .scan import MetadataScan, scan
 from .topic_steps import (
     DEFAULT_TIMEOUT_MS,
@@ -49,7 +64,7 @@ def describe(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
             results.values[name] = found.topic(name)
         else:
             results.failures[name] = failure(found.errors.get(name, 3), about=f"topic {name}")
-    return results
+    return Results(results.values, with_near_misses(cluster, results.failures, str))
 
 
 def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
@@ -63,19 +78,44 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
             wanted.append(new)
         else:
             refused.failures[Resource("topic", new.name)] = wrong
-    names = [new.name for new in wanted]
     return Plan(
         Effect.CHANGE,
         (CreateTopics(tuple(wanted), timeout_ms),) if wanted else (),
         touches=frozenset({"topics"}),
-        fresh=lambda cluster: _there(cluster, names) if timeout_ms > 0 else None,
+        fresh=lambda cluster: _there(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
     )
 
 
-def _there(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
-    """Those that are there: what became of the others has been told."""
-    return Results(describe(cluster, names).values)
+def _there(cluster: Cluster, wanted: Sequence[NewTopic]) -> Results[Resource, TopicDescription]:
+    """Those that are there, with what was set: what became of the others has been told."""
+    found = scan(cluster, [new.name for new in wanted])
+    there = [new for new in wanted if new.name in found]
+    own = _own_configs(cluster, [new for new in there if new.configs])
+    return Results(
+        {
+            Resource("topic", new.name): TopicDescription(
+                found.topic(new.name), own.get(new.name, ())
+            )
+            for new in there
+        }
+    )
+
+
+def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[ConfigEntry, ...]]:
+    """The configs that were set; nothing where they may not be read."""
+    if not made:
+        return {}
+    keys = list(dict.fromkeys(key for new in made for key, _ in new.configs))
+    resources = [ConfigResource(ResourceType.TOPIC, new.name) for new in made]
+    try:
+        read = config_reads.describe(cluster, resources, keys)
+    except ShellError:
+        return {}
+    return {
+        resource.name: tuple(entry for entry in entries if entry.overridden)
+        for resource, entries in read.values.items()
+    }
 
 
 def _twice(name: str, times: int) -> Failure:

@@ -33,6 +33,8 @@ _TYPES = {
     "groups": ResourceType.GROUP,
     "client-metrics": ResourceType.CLIENT_METRICS,
 }
+# What these have are quotas and credentials, which other APIs than configs hold.
+_NOT_YET = ("users", "clients", "ips")
 # KIP-248's own shorthands for --entity-type T --entity-name N, as Kafka's tool has them.
 _SHORTHANDS = {
     "topic": "topics",
@@ -48,7 +50,14 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Tables:
     resources = _resources(invocation, context.cluster)
     if invocation["describe"]:
         return _tables(context.cluster, resources)
-    plan = alter(invocation, context.cluster, resources, _alterations(invocation))
+    alterations = _alterations(invocation)
+    if not alterations:
+        raise UsageError(
+            "--alter wants --add-config, --add-config-file or --delete-config",
+            span=invocation.span("alter"),
+            text=invocation.text,
+        )
+    plan = alter(invocation, context.cluster, resources, alterations)
     return replace(plan, fresh=lambda cluster: _tables(cluster, resources))
 
 
@@ -64,6 +73,13 @@ def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
 
 def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     entity, name = _entity(invocation)
+    if entity in _NOT_YET:
+        raise UsageError(
+            f"--entity-type {entity} is about quotas and credentials, which are not here yet",
+            hint=f"There are: {', '.join(_TYPES)}.",
+            span=invocation.span("entity-type"),
+            text=invocation.text,
+        )
     kind = _TYPES[entity]
     if invocation["entity-default"]:
         if kind is not ResourceType.BROKER:
@@ -137,13 +153,13 @@ def _shorthand(name: str, kind: Kind, help_text: str) -> Option:
 COMMANDS = (
     Command(
         name="config-command",
-        summary="KIP-248's config command, to the letter.",
+        summary="KIP-248's config command: its options, its table.",
         family="configs",
         run=config_command,
         effect=Effect.CHANGE,
         options=(
             Option("--entity-type", Kind.CHOICE, "The kind of entity.",
-                   choices=tuple(_TYPES), metavar="TYPE"),
+                   choices=(*_TYPES, *_NOT_YET), metavar="TYPE"),
             Option("--entity-name", Kind.ENTITY, "Its name: a topic, a broker's id ...",
                    metavar="NAME", excludes=_NO_NAME),
             Option("--entity-default", Kind.FLAG, "The default entity (of all brokers)."),

@@ -21,6 +21,7 @@ from kafka_shell.nouns import (
     ConfigAlteration,
     ConfigOp,
     ConfigResource,
+    Nothing,
     Plan,
     ResourceType,
 )
@@ -87,7 +88,7 @@ def _as_words(invocation: Invocation, name: str) -> Invocation:
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_configs(invocation: Invocation, context: Context) -> Entries:
+def describe_configs(invocation: Invocation, context: Context) -> Entries | Nothing:
     """Overridden configs, named keys, or all of them."""
     from kafka_shell.admin import configs
 
@@ -100,9 +101,12 @@ def describe_configs(invocation: Invocation, context: Context) -> Entries:
     if keys:
         _check_keys(invocation, found, keys)
         return found.map(lambda entries: tuple(e for e in entries if e.name in keys))
-    if invocation["all"] or resources[0].type is ResourceType.BROKER_LOGGER:
+    if invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources):
         return found
-    return found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+    own = found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+    if own.ok and not any(own.values.values()):
+        return Nothing("nothing is set at this level; --all shows what holds by default")
+    return own
 
 
 def _check_keys(invocation: Invocation, found: Entries, keys: Sequence[str]) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
-from kafka_shell.language.common import common_options
+from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
 from kafka_shell.language.usage import metavar, usage
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def page(command: Command) -> str:
         else [],
         _table("ARGUMENTS", map(_argument_row, command.arguments)),
         _table("OPTIONS", map(_option_row, _visible(command.options))),
-        _table("ALWAYS", map(_option_row, _visible(common_options(command.effect)))),
+        _table("ALWAYS", map(_option_row, _common(command))),
         list(_examples(command.examples)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
@@ -61,6 +62,29 @@ def page(command: Command) -> str:
 
 def _visible(options: Iterable[Option]) -> list[Option]:
     return [option for option in options if not option.hidden]
+
+
+def _common(command: Command) -> list[Option]:
+    """The options every command has, less the spellings that this one means otherwise."""
+    found = []
+    for option in _visible(common_options(command.effect)):
+        names = [name for name in (option.name, *option.aliases) if command.option(name) is None]
+        if names:
+            found.append(replace(option, name=names[0], aliases=tuple(names[1:])))
+    return found
+
+
+def program_page(registry: Sequence[Command]) -> str:
+    """What `kafka.sh --help` prints: the ways to run it, its options, its commands."""
+    ways = [
+        "usage: kafka.sh [--broker HOST:PORT]               a prompt",
+        "       kafka.sh [--broker HOST:PORT] COMMAND ...   one command, then exit",
+        "       kafka.sh [--broker HOST:PORT] < SCRIPT      a script",
+        "",
+        "Without --broker or --profile: the default profile, else localhost:9092.",
+    ]
+    options = _table("OPTIONS", map(_option_row, _visible((*CONNECTION, *PROGRAM, *RUNNING))))
+    return "\n".join([*ways, "", *options, "", overview(registry)]) + "\n"
 
 
 def _argument_row(argument: Argument) -> tuple[str, str]:

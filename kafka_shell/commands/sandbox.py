@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import SANDBOX
 from kafka_shell.nouns import SandboxReport
 
@@ -15,7 +16,7 @@ if TYPE_CHECKING:
 
 def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
     """Start, stop, look at or wipe the sandbox."""
-    from kafka_shell.sandbox import session, status, stop, wipe
+    from kafka_shell.sandbox import in_use_by_others, session, status, stop, wipe
 
     folder = session.folder_of(context.environ)
     action = invocation["action"]
@@ -30,15 +31,33 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
         return _report(session.bring_up(options, context.report, empty=invocation["empty"]))
     if action == "stop" and status(folder) is not None:
         return _report(stop(folder))
-    if action == "wipe":
+    if action == "wipe" and status(folder) is not None:
+        _agreed(invocation, context, in_use_by_others(folder))
         wipe(folder)
     found = status(folder)
     return SandboxReport("none", str(folder)) if found is None else _report(found)
 
 
+def _agreed(invocation: Invocation, context: Context, shared: bool) -> None:
+    """Ask before the data are gone; without a terminal --yes must have been said."""
+    if invocation["yes"]:
+        return
+    if context.ask is None:
+        raise UsageError(
+            "wiping the sandbox deletes its data, and there is no terminal to ask at",
+            hint="Nothing was deleted. Add --yes to do it.",
+            code="no-terminal",
+            text=invocation.text,
+        )
+    others = "Another shell is using it. " if shared else ""
+    question = f"{others}Delete the sandbox and all its data? [y/N] "
+    if context.ask(question).strip().lower() not in ("y", "yes"):
+        raise ShellError("not confirmed: nothing was deleted", code="declined")
+
+
 def _report(found: Sandbox) -> SandboxReport:
     return SandboxReport(
-        state="up" if found.running else "down",
+        state=_state(found),
         folder=str(found.folder),
         bootstrap=found.bootstrap,
         kafka_version=found.kafka_version,
@@ -47,6 +66,13 @@ def _report(found: Sandbox) -> SandboxReport:
         logs=tuple(str(broker.log) for broker in found.brokers),
         clients=tuple(map(str, found.client_properties.values())),
     )
+
+
+def _state(found: Sandbox) -> str:
+    up = sum(broker.pid is not None for broker in found.brokers)
+    if 0 < up < len(found.brokers):
+        return f"{up} of {len(found.brokers)} brokers up"
+    return "up" if up else "down"
 
 
 COMMANDS = (
@@ -64,7 +90,7 @@ COMMANDS = (
                 choices=("start", "stop", "status", "wipe"),
             ),
         ),
-        options=SANDBOX,
+        options=(*SANDBOX, Option("--yes", Kind.FLAG, "Wipe without a question.")),
         search=("demo", "try", "local", "playground"),
         description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it.",
         examples=(Example("sandbox status", "whether it is up, and where"),),

@@ -34,7 +34,8 @@ def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> lis
         return sorted(existing)
     chosen = select(words, sorted(existing))
     _refuse_unmatched(invocation, name, chosen.unmatched, "topic")
-    return list(chosen.names)
+    missing = [word for _, word in chosen.unmatched]  # names: each has an error of its own
+    return list(dict.fromkeys([*chosen.names, *missing]))
 
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:

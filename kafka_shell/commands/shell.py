@@ -7,8 +7,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell import values
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+    Short,
+)
 from kafka_shell.nouns import HistoryLine, JournalEntry
 
 if TYPE_CHECKING:
@@ -54,10 +63,26 @@ def watch(invocation: Invocation, context: Context) -> Status:
 
     if context.run_line is None:
         raise ShellError("there is nothing to run the line", code="no-shell")
-    status = run(context, invocation["seconds"], invocation["line"])
-    if context.shell is None:
+    status = run(context, _seconds(invocation), invocation["line"])
+    if context.shell is None and status != Status.WRONG:
         raise KeyboardInterrupt  # nothing else ends it, and here nothing goes on after it
     return Status(status)
+
+
+def _seconds(invocation: Invocation) -> float:
+    """A bare number is seconds here, as it is to `watch` elsewhere."""
+    text = invocation["seconds"]
+    try:
+        seconds = values.to_milliseconds(text if text[-1:].isalpha() else f"{text}s") / 1000
+    except ShellError:
+        seconds = 0.0
+    if seconds <= 0:
+        raise UsageError(
+            f"SECONDS wants a number of seconds, or a duration such as 500ms; got {text!r}",
+            span=invocation.span("seconds"),
+            text=invocation.text,
+        )
+    return seconds
 
 
 def source(invocation: Invocation, context: Context) -> Status:
@@ -104,7 +129,8 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
 
     entries, broken = book.read(context.paths.journal)
     if broken:
-        context.err.write(f"{broken} lines of {context.paths.journal} could not be read\n")
+        lines = f"{broken} line{'s' if broken > 1 else ''}"
+        context.note(f"{lines} of {context.paths.journal} could not be read")
     count = invocation["last"]
     return tuple(entries[-count:] if count else entries)
 
@@ -114,11 +140,11 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
     name, value = invocation["name"], invocation["value"]
     if name is None:
         return context.settings.describe()
-    choices = _SETTINGS.get(name)
+    choices = SETTINGS.get(name)
     if choices is None:
         raise UsageError(
             f"there is no setting {name}",
-            hint=did_you_mean(name, _SETTINGS, f"There are: {', '.join(_SETTINGS)}"),
+            hint=did_you_mean(name, SETTINGS, f"There are: {', '.join(SETTINGS)}"),
             span=invocation.span("name"),
             text=invocation.text,
         )
@@ -132,9 +158,10 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
     return f"{name} is {value}"
 
 
-_SETTINGS: dict[str, Sequence[str]] = {
+SETTINGS: dict[str, Sequence[str]] = {
     "output": ("table", "json", "yaml", "csv"),
     "editing-mode": ("emacs", "vi"),
+    "pager": ("on", "off"),
 }
 
 
@@ -173,7 +200,7 @@ COMMANDS = (
         run=watch,
         needs_cluster=False,
         arguments=(
-            Argument("seconds", Kind.NUMBER, "Seconds between two runs."),
+            Argument("seconds", Kind.TEXT, "Seconds between two runs: 5, or 500ms, 1m."),
             Argument("line", Kind.LINE, "The line to run."),
         ),
         search=("repeat", "every"),
@@ -229,7 +256,7 @@ COMMANDS = (
         needs_cluster=False,
         arguments=(
             Argument("name", Kind.CHOICE, "The setting.", required=False,
-                     choices=tuple(_SETTINGS)),
+                     choices=tuple(SETTINGS)),
             Argument("value", Kind.TEXT, "Its new value.", required=False),
         ),
         examples=(Example("set", "every setting, and where it came from"),),
@@ -240,6 +267,7 @@ COMMANDS = (
         family="shell",
         run=leave,
         needs_cluster=False,
-        search=("quit", "bye", "leave"),
+        shorts=(Short("quit", "exit"),),
+        search=("bye", "leave"),
     ),
 )  # fmt: skip

@@ -20,10 +20,13 @@ from kafka_shell.nouns import (
     ConfigAlteration,
     ConfigOp,
     ConfigResource,
+    Failure,
     Listing,
     NewTopic,
+    Nothing,
     Partition,
     Plan,
+    Resource,
     ResourceType,
     Results,
     Topic,
@@ -59,7 +62,7 @@ _FILTERS = (
 # -- list ------------------------------------------------------------------------------------------
 
 
-def list_topics(invocation: Invocation, context: Context) -> Listing:
+def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
     """Names of topics, or their counts too."""
     from kafka_shell.admin import topics
 
@@ -67,6 +70,9 @@ def list_topics(invocation: Invocation, context: Context) -> Listing:
     names: Sequence[str] = sorted(found.names)
     if invocation["topic"]:
         names = select.matching(invocation["topic"], names)
+    if invocation["topic"] and not names:
+        said = " ".join(invocation["topic"])
+        return Nothing(f"no topic is {said}; a part of a name wants stars: '*{said}*'")
     rows = (found.summary(name) for name in names)
     kept = tuple(row for row in rows if not (invocation["exclude-internal"] and row.internal))
     return Listing(kept, long=invocation["long"])
@@ -75,7 +81,9 @@ def list_topics(invocation: Invocation, context: Context) -> Listing:
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_topic(invocation: Invocation, context: Context) -> Results[str, TopicDescription]:
+def describe_topic(
+    invocation: Invocation, context: Context
+) -> Results[Resource, TopicDescription] | Nothing:
     """Partitions and overridden configs of topics, or the partitions a filter asks for."""
     from kafka_shell.admin import topics
 
@@ -86,8 +94,12 @@ def describe_topic(invocation: Invocation, context: Context) -> Results[str, Top
         found = _only(found, lambda topic: not topic.internal)
     filters = [name for name in _FILTERS if invocation[name]]
     if filters:
-        return _filtered(found, cluster, filters)
-    return _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
+        described = _filtered(found, cluster, filters)
+    else:
+        described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
+    if described.ok and not described.values:
+        return Nothing(f"none of {len(found.values):,} topics")
+    return described
 
 
 def _only(found: Results[str, Topic], keep: Callable[[Topic], bool]) -> Results[str, Topic]:
@@ -95,9 +107,13 @@ def _only(found: Results[str, Topic], keep: Callable[[Topic], bool]) -> Results[
     return Results(kept, found.failures)
 
 
+def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
+    return {Resource("topic", name): why for name, why in found.failures.items()}
+
+
 def _filtered(
     found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
-) -> Results[str, TopicDescription]:
+) -> Results[Resource, TopicDescription]:
     """Only the partitions for which one of the filters holds, and topics that have such."""
     minimum = _min_isr(found, cluster) if any("min-isr" in name for name in filters) else {}
     described = {}
@@ -109,8 +125,8 @@ def _filtered(
             if any(_HOLDS[which](partition, least) for which in filters)
         )
         if shown:
-            described[name] = TopicDescription(topic, shown=shown)
-    return Results(described, found.failures)
+            described[Resource("topic", name)] = TopicDescription(topic, shown=shown)
+    return Results(described, _of_topics(found))
 
 
 _HOLDS: dict[str, Callable[[Partition, int], bool]] = {
@@ -135,7 +151,7 @@ def _min_isr(found: Results[str, Topic], cluster: Cluster) -> dict[str, int]:
 
 def _with_overrides(
     found: Results[str, Topic], cluster: Cluster, *, only: bool
-) -> Results[str, TopicDescription]:
+) -> Results[Resource, TopicDescription]:
     from kafka_shell.admin import configs
 
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
@@ -145,8 +161,8 @@ def _with_overrides(
         entries = read.values.get(resource, ())
         overrides = tuple(entry for entry in entries if entry.overridden)
         if overrides or not only:
-            described[name] = TopicDescription(topic, overrides)
-    return Results(described, found.failures)
+            described[Resource("topic", name)] = TopicDescription(topic, overrides)
+    return Results(described, _of_topics(found))
 
 
 # -- create, alter, delete -------------------------------------------------------------------------
@@ -161,7 +177,8 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
 
         wanted = read_topics(invocation["from-file"])
     else:
-        wanted = [_new_topic(name, invocation) for name in invocation["topic"]]
+        names = [name for word in invocation["topic"] for name in word.split(",") if name]
+        wanted = [_new_topic(name, invocation) for name in names]
     checked = _with_checked_configs(wanted, invocation, context.cluster)
     if invocation["if-not-exists"]:
         there = topics.scan(context.cluster, [new.name for new in checked])
@@ -322,7 +339,10 @@ COMMANDS = (
         exactly_one=(("topic", "from-file"),),
         description=(
             "Without --partitions, --replication-factor or --replica-assignment the broker's"
-            " defaults hold. --timeout 0 does not wait until every partition has a leader."
+            " defaults hold. --timeout 0 does not wait until every partition has a leader.\n"
+            "A file for --from-file ends in .yaml, .json or .csv and lists topics with name, and"
+            " partitions, replication_factor, replica_assignment (1:2,2:3) or configs (a mapping;"
+            " in CSV k1=v1,k2=[v1,v2])."
         ),
         examples=(
             Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",

@@ -91,6 +91,13 @@ class TopicDescription:
 
 
 @dataclass(frozen=True, slots=True)
+class Nothing:
+    """An answer without rows, and what a person is told of it (on standard error)."""
+
+    note: str
+
+
+@dataclass(frozen=True, slots=True)
 class Listing:
     """Rows of which a person mostly wants one field: printed bare, one a line, unless `long`."""
 
@@ -105,6 +112,7 @@ __all__ = [
     "Finding",
     "Health",
     "Listing",
+    "Nothing",
     "Quorum",
     "QuorumReplica",
     "Severity",

@@ -22,7 +22,8 @@ class Done:
 class Outcome:
     """Every change of a plan with its end, the line that takes it back, and the state afterwards.
 
-    `undo` holds lines of the shell; empty where nothing was done or nothing can be taken back.
+    `undo` holds lines of the shell; empty where nothing was done or nothing can be taken back. They
+    are `told` where they were shown before a question was asked.
     """
 
     plan: Plan
@@ -30,6 +31,7 @@ class Outcome:
     undo: tuple[str, ...] = ()
     fresh: Any = None
     dry_run: bool = False
+    told: bool = False
 
     @property
     def ok(self) -> bool:

@@ -36,7 +36,8 @@ class Change:
     """One field of one resource, before and after at this very level; None is absent.
 
     `effective` is what held before where `before` is absent (a default), and `source` says whose.
-    Values are raw (as the wire has them), never a secret. `note` is for people.
+    Values are raw (as the wire has them), never a secret. `note` is for people. `lost` says what
+    taking it back does not bring back: the records that a lower retention deletes.
     """
 
     resource: Resource
@@ -48,6 +49,7 @@ class Change:
     reversible: bool = True
     effective: Value = None
     source: str = ""
+    lost: str = ""
 
 
 class Step(Protocol):
@@ -74,7 +76,8 @@ class Plan:
 
     `touches`: the parts of the view to refresh ("topics", "configs" ...).
     `fresh` reads what to show when it is done; `follow` watches a long change to its end;
-    `finally_` are steps that run whatever happens. `refused` are things that failed while planning.
+    `finally_` are steps that run whatever happens. `refused` are things that failed while planning;
+    `unchanged` were asked for and are so already: they are told, and not sent.
     """
 
     effect: Effect
@@ -85,6 +88,7 @@ class Plan:
     fresh: Callable[[Any], Any] | None = None
     warnings: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
+    unchanged: tuple[Change, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -113,6 +117,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         fresh=fresh[-1] if fresh else None,
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
         refused=Results.merge(plan.refused for plan in plans),
+        unchanged=tuple(change for plan in plans for change in plan.unchanged),
     )
 
 

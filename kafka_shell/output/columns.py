@@ -12,7 +12,6 @@ from ..nouns import (
     ConfigSource,
     Finding,
     HistoryLine,
-    JournalEntry,
     Partition,
     QuorumReplica,
     Topic,
@@ -65,15 +64,11 @@ def _value(entry: ConfigEntry) -> Text:
 
 
 def _source(entry: ConfigEntry) -> Text:
-    """`Dynamic topic *`: the star marks a value that is set at the resource itself."""
-    words = entry.source.label.removesuffix(" config")
+    """Whose the value is: `set here`, at the resource itself, or `Default`, `Static broker` ..."""
     if entry.overridden:
-        return text(f"{words} *", "override")
+        return text("set here", "override")
+    words = entry.source.label.removesuffix(" config")
     return text(words, "default" if entry.source is ConfigSource.DEFAULT else "")
-
-
-def _ended(entry: JournalEntry) -> Text:
-    return text(entry.status, "good" if entry.status == "done" else "warning")
 
 
 PARTITION = (
@@ -90,24 +85,26 @@ CONFIG = (
     Column("SOURCE", _source),
     Column("NOTE", lambda e: "read-only" if e.read_only else None, role="read-only"),
 )
+_TOPIC_REST = (
+    Column("INTERNAL", lambda t: "yes" if t.internal else None, give="drop"),
+    Column("ID", lambda t: t.id, role="dim", give="drop"),  # a part of an id is of no use
+)
 OVERRIDE = (Column("CONFIG", lambda e: e.name, role="key"), CONFIG[0])
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicSummary: (
         Column("NAME", lambda t: t.name, role="name"),
         Column("PARTITIONS", lambda t: t.partitions, "right"),
-        Column("REPLICATION-FACTOR", lambda t: t.replication_factor, "right"),
+        Column("REPLICAS", lambda t: t.replication_factor, "right"),
         Column("UNDER-REPLICATED", lambda t: t.under_replicated or None, "right", "warning"),
         Column("OFFLINE", lambda t: t.offline or None, "right", "bad"),
-        Column("INTERNAL", lambda t: "yes" if t.internal else None),
-        Column("ID", lambda t: t.id, role="dim"),
+        *_TOPIC_REST,
     ),
     Topic: (
         Column("NAME", lambda t: t.name, role="name"),
         Column("PARTITIONS", lambda t: len(t.partitions), "right"),
-        Column("REPLICATION-FACTOR", lambda t: t.replication_factor, "right"),
-        Column("INTERNAL", lambda t: "yes" if t.internal else None),
-        Column("ID", lambda t: t.id, role="dim"),
+        Column("REPLICAS", lambda t: t.replication_factor, "right"),
+        *_TOPIC_REST,
     ),
     Partition: (Column("TOPIC", lambda p: p.topic, role="name"), *PARTITION),
     Broker: (
@@ -132,13 +129,6 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("COUNT", lambda f: f.count, "right"),
         Column("SUMMARY", lambda f: f.summary, give="wrap"),
         Column("LOOK", lambda f: f.look, role="hint"),
-    ),
-    JournalEntry: (
-        Column("TIME", lambda e: local_time(int(e.time * 1000)), role="dim"),
-        Column("CLUSTER", lambda e: e.bootstrap),
-        Column("STATUS", _ended),
-        Column("COMMAND", lambda e: e.command, give="wrap", least=24),
-        Column("TAKE-IT-BACK", lambda e: "; ".join(e.undo), role="hint", give="wrap", least=24),
     ),
     HistoryLine: (
         Column("TIME", lambda h: None if h.time is None else local_time(int(h.time * 1000))),

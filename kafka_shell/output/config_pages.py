@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from itertools import groupby
 
 from ..nouns import ConfigEntry
 from .columns import CONFIG, KEY
-from .tables import lay_out
+from .tables import GAP, Column, Layout, lay_out
 from .text import Text, paragraphs, text
+from .text import width as cells
 
 INDENT = 4
 PROSE = 88  # documentation is prose: no wider than eyes read well
+VALUES = 20  # cells that a value keeps on a narrow terminal: the longest number fits
+_FEW = 5  # one key in so many may be too long for its column
+
+_VALUE, _SOURCE, _NOTE = CONFIG
+_SHORT_SOURCE = replace(_SOURCE, give="cut")  # down to `set here`
+# What is left out where keys and values leave no room, the first that helps.
+_NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
 
 
 def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
@@ -26,23 +35,50 @@ def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[
 
 
 def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
-    """One resource's configs; where keys leave no room for values, each key on a line above."""
+    """One resource's configs, a line each as far as that goes on a narrow terminal.
+
+    First source and note give way, then a few long keys stand on a line above their values; where
+    that is most of them, every key does.
+    """
     layout = lay_out((KEY, *CONFIG), entries, width=width)
-    stacked = width is not None and layout.width > width
-    if stacked:
-        layout = lay_out(CONFIG, entries, width=(width or 0) - INDENT)
-        yield lay_out((KEY,), ()).heading()
-        yield _indented(layout.heading())
-    else:
-        yield layout.heading()
+    if width is not None and layout.width > width:
+        layout = _narrow(entries, width) or _stacked(entries, width)
+    yield layout.heading()
+    key_cells = layout.widths[0]
     for entry in entries:
-        if stacked:
+        if cells(entry.name) > key_cells:
             yield text(entry.name, "key")
-            yield from map(_indented, layout.row(entry))
+            below = Layout(layout.columns[1:], layout.widths[1:])
+            yield from (text(" " * key_cells + GAP) + line for line in below.row(entry))
         else:
             yield from layout.row(entry)
         if entry.documentation:
             yield from documentation(entry.documentation, width)
+
+
+def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
+    """A table in which all but a few keys have room; None where there is no such."""
+    for columns in _NARROWER:
+        rest = lay_out(columns, entries)
+        widths = [_least(*each) for each in zip(rest.columns, rest.widths, strict=True)]
+        room = width - sum(widths) - len(GAP) * len(widths)
+        keys = sorted(cells(entry.name) for entry in entries)
+        fitting = [key for key in keys if key <= room]
+        if fitting and (len(keys) - len(fitting)) * _FEW <= len(keys):
+            return Layout((KEY, *rest.columns), (max(len(KEY.heading), fitting[-1]), *widths))
+    return None
+
+
+def _least(column: Column, natural: int) -> int:
+    if column.heading == _VALUE.heading:
+        return min(natural, VALUES)
+    return min(natural, column.least) if column.give == "cut" else natural
+
+
+def _stacked(entries: Sequence[ConfigEntry], width: int) -> Layout:
+    """Every key on a line of its own."""
+    rest = lay_out(CONFIG, entries, width=width - INDENT)
+    return Layout((replace(KEY, heading="KEY"), *rest.columns), (len(KEY.heading), *rest.widths))
 
 
 def documentation(prose: str, width: int | None) -> Iterator[Text]:

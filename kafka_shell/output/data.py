@@ -7,7 +7,7 @@
 - A Results whose values are sequences (the configs of many resources) is one flat array.
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`,
   its values raw. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`; what was refused
-  while planning is among its changes, with the status `refused`.
+  while planning is among its changes, with the status `refused`; what is so already, `unchanged`.
 """
 
 from __future__ import annotations
@@ -170,7 +170,11 @@ def _resource(about: object) -> Resource:
 
 def _outcome(outcome: Outcome) -> dict[str, Data]:
     return {
-        "changes": [*map(_change, outcome.changes), *_refused(outcome.plan)],
+        "changes": [
+            *map(_change, outcome.changes),
+            *(_change(Done(change, "unchanged")) for change in outcome.plan.unchanged),
+            *_refused(outcome.plan),
+        ],
         "undo": list(outcome.undo),
         "warnings": list(outcome.plan.warnings),
         "dry_run": outcome.dry_run,

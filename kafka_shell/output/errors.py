@@ -118,7 +118,12 @@ def _keep_end(part: str, cells: int) -> str:
     return ELLIPSIS + kept
 
 
+LONGEST = 2_000  # characters of one message: nobody reads more, and a terminal should not have to
+
+
 def _labelled(label: Text, message: str, room: int | None) -> Iterator[Text]:
+    if len(message) > LONGEST:
+        message = message[:LONGEST] + ELLIPSIS
     first, *rest = message.split("\n") if message else [""]
     yield from hang(label + text(first), room, len(MARGIN))
     for line in rest:

@@ -5,10 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..nouns import Change, Done, Failure, Outcome
+from ..nouns import Change, Done, Failure, Outcome, names
 from .errors import failure_lines
 from .pane import Pane
-from .plans import LONG, counted, plan_lines, refused_lines, set_of_resources, undo_lines
+from .plans import (
+    LONG,
+    counted,
+    lost_by,
+    plan_lines,
+    refused_lines,
+    set_of_resources,
+    undo_lines,
+)
 from .text import Text, hang, text
 
 if TYPE_CHECKING:
@@ -25,28 +33,48 @@ _OTHER = {
 def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     """Done changes and the fresh state on `out`; failed and unknown ones, the way back on `err`.
 
+    The way back is not told again where it was told before a question.
+
     What was refused while planning was shown with the plan and is only counted here. A dry run
     is its plan, on `out`, with all refusals and the broker's verdicts on `err`.
     """
     if outcome.dry_run:
         pane = writer.out
         limit = LONG if pane.terminal else None
-        pane.lines(
-            plan_lines(outcome.plan, outcome.undo, limit=limit, room=pane.width, refused=False)
-        )
-    else:
-        writer.out.lines(done_lines(outcome))
-    draw_trouble(outcome, writer.err)
-    if not outcome.dry_run:
-        writer.err.lines(undo_lines(outcome.undo))
-        writer.write(outcome.fresh)
+        pane.lines(plan_lines(outcome.plan, limit=limit, room=pane.width, refused=False))
+        writer.err.lines(trouble_lines(outcome, writer.err.width))
+        planned = (item.change for item in outcome.changes if item.status == "planned")
+        pane.lines(undo_lines(outcome.undo, lost_by(planned)))
+        writer.err.line(_verdict(outcome))
+        return
+    writer.out.lines(done_lines(outcome))
+    writer.err.lines(trouble_lines(outcome, writer.err.width))
+    if not outcome.told:
+        done = (item.change for item in outcome.changes if item.status == "done")
+        writer.err.lines(undo_lines(outcome.undo, lost_by(done)))
+    writer.write(outcome.fresh)
 
 
 def draw_trouble(outcome: Outcome, pane: Pane) -> None:
     """What did not go well, in every format."""
     pane.lines(trouble_lines(outcome, pane.width))
     if outcome.dry_run:
-        pane.line(text("dry run: nothing was changed", "hint"))
+        pane.line(_verdict(outcome))
+
+
+def _verdict(outcome: Outcome) -> Text:
+    """What a dry run says of itself, and what the broker says to the plan."""
+    steps = outcome.plan.steps
+    if not all(step.validates for step in steps):
+        said = "nothing was changed (the broker was not asked: its API cannot only validate)"
+        if any(step.validates for step in steps):
+            said = "nothing was changed (the broker was asked about a part only)"
+    elif steps and all(item.status == "planned" for item in outcome.changes):
+        rest = "it" if outcome.plan.refused.ok else "the rest"
+        return text(f"dry run: the broker accepts {rest}; nothing was changed", "hint")
+    else:
+        said = "nothing was changed"
+    return text(f"dry run: {said}", "hint")
 
 
 def done_lines(outcome: Outcome) -> Iterator[Text]:
@@ -81,9 +109,9 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
 
 
 def _trouble(item: Done, room: int | None) -> Iterator[Text]:
-    about = str(item.change.resource)
-    if item.change.field:
-        about += f" {item.change.field}"
+    said = item.failure.message if item.failure else ""
+    parts = (str(item.change.resource), item.change.field)
+    about = " ".join(part for part in parts if part and not names(said, part))
     if item.status == "failed":
         yield from failure_lines(item.failure or Failure("UNKNOWN", "no reason given"), about, room)
         return
@@ -95,7 +123,7 @@ def _trouble(item: Done, room: int | None) -> Iterator[Text]:
 
 def _counts(outcome: Outcome) -> str:
     """`2 done, 1 failed`; nothing where all is done."""
-    if outcome.ok:
+    if outcome.ok or len(outcome.changes) + len(outcome.plan.refused.failures) == 1:
         return ""
     counts: dict[str, int] = {}
     for item in outcome.changes:

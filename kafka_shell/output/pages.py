@@ -10,6 +10,7 @@ from ..nouns import (
     ConfigEntry,
     Finding,
     Health,
+    JournalEntry,
     Quorum,
     Severity,
     Topic,
@@ -20,9 +21,9 @@ from ..nouns.sandbox import SandboxReport
 from .columns import COLUMNS, OVERRIDE, PARTITION, columns_of
 from .config_pages import config_pages
 from .kip248 import kip248_table
-from .people import plural
+from .people import local_time, plural
 from .tables import NOTHING, cell_of, draw_table
-from .text import Role, Text, hang, pad, text, wrap
+from .text import Role, Text, hang, join, pad, text, wrap
 
 Page = Callable[[Any, int | None], Iterator[Text]]
 
@@ -112,7 +113,6 @@ _SEVERITY: dict[Severity, Role] = {
     Severity.NOTE: "dim",
 }
 _LABEL = 10
-_COUNT = 6
 
 
 def health_page(health: Health, width: int | None) -> Iterator[Text]:
@@ -133,23 +133,27 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
 
 def _verdict(health: Health) -> Text:
     if health.ok:
-        return text("all is well", "good")
+        notes = plural(len(health.findings), "note")
+        return text("all is well" + (f", but for {notes}" if health.findings else ""), "good")
     counted = (
         (sum(finding.severity is severity for finding in health.findings), severity)
         for severity in (Severity.CRITICAL, Severity.WARNING)
     )
-    words = [f"{count} {severity.name.lower()}" for count, severity in counted if count]
+    words = [
+        plural(count, severity.name.lower(), "critical" if severity is Severity.CRITICAL else "")
+        for count, severity in counted
+        if count
+    ]
     worst: Role = "bad" if "critical" in words[0] else "warning"
     return text("not healthy: " + ", ".join(words), worst)
 
 
 def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
-    indent = Text((("", " " * (_LABEL + _COUNT + 2)),))
+    indent = Text((("", " " * _LABEL),))
     room = max(20, (width or 10_000) - indent.width)
     label = pad(text(finding.severity.name, _SEVERITY[finding.severity]), _LABEL)
-    count = pad(text(f"{finding.count:,}"), _COUNT, "right")
     first, *rest = wrap(text(finding.summary), room)
-    yield label + count + "  " + first
+    yield label + first
     for line in rest:
         yield indent + line
     if finding.examples:
@@ -173,6 +177,24 @@ def facts_page(noun: Any, width: int | None) -> Iterator[Text]:
         yield from hang(pad(text(name, "key"), room + 2) + value, width, room + 2)
 
 
+def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
+    """What was changed, when and where; the lines that take it back are whole, to be copied."""
+    for entry in entries:
+        role: Role = "good" if entry.status == "done" else "warning"
+        yield join(
+            "  ",
+            (
+                text(entry.id, "dim"),
+                text(local_time(int(entry.time) * 1000), "dim"),
+                text(entry.bootstrap),
+                text(entry.status, role),
+                text(entry.command),
+            ),
+        )
+        for line in entry.undo:
+            yield text("  take it back: ", "hint") + text(line)
+
+
 PAGES: dict[type, Page] = {
     TopicDescription: topic_page,
     Topic: bare_topic_page,
@@ -184,4 +206,5 @@ PAGES: dict[type, Page] = {
 }
 SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
     ConfigEntry: config_pages,
+    JournalEntry: journal_page,
 }

@@ -2,6 +2,7 @@
 
 topic orders
   retention.ms: 7d -> 1d (was default config)
+  segment.ms: 1h (no change: this is what is set)
 + topic invoices: 6 partitions, replication factor 3
 - topic old: 12 partitions, replication factor 3 (cannot be taken back)
 3 changes: create 1, alter 1, delete 1
@@ -10,7 +11,7 @@ topic orders
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -51,15 +52,29 @@ def plan_lines(
     refused: bool = True,
 ) -> Iterator[Text]:
     """The lines of a plan: changes by resource, refusals, warnings, counts, the way back."""
-    for line in changes_lines(plan.changes, limit):
+    for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
     if refused:
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
-    if len(plan.changes) != 1 or plan.refused.failures:
+    if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
         yield from hang(text(closing(plan), "heading"), room, 2)
-    yield from undo_lines(undo)
+    yield from undo_lines(undo, lost_by(plan.changes))
+
+
+def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
+    """What is asked for and so already stands with the changes of its resource."""
+    if not plan.unchanged:
+        return plan.changes
+    every = plan.changes + plan.unchanged
+    places = {change.resource: place for place, change in reversed(list(enumerate(every)))}
+    return tuple(sorted(every, key=lambda change: places[change.resource]))
+
+
+def lost_by(changes: Iterable[Change]) -> str:
+    """What taking these changes back does not bring back."""
+    return "; ".join(dict.fromkeys(change.lost for change in changes if change.lost))
 
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
@@ -68,10 +83,16 @@ def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
         yield from failure_lines(failure, about, room)
 
 
-def undo_lines(undo: Sequence[str]) -> Iterator[Text]:
-    """`take it back: <line>`, one line a command."""
-    for line in undo:
-        yield text("take it back: ", "hint") + text(line)
+def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
+    """`take it back: <line>`; several under a heading, each whole and alone, to be copied."""
+    if not undo:
+        return
+    lead = text(f"take it back ({lost}):" if lost else "take it back:", "hint")
+    if len(undo) == 1:
+        yield lead + " " + text(undo[0])
+        return
+    yield lead
+    yield from map(text, undo)
 
 
 def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text]:
@@ -161,6 +182,8 @@ def _field(change: Change, mixed: bool) -> Text:
     lead = _signed(sign) if sign else text("  " if mixed else "")
     before, after = change_values(change)
     line = lead + text(change.field, "key")
+    if change.before == change.after and change.note and change.reversible:  # as it is already
+        return line + (f": {after}" if after else "") + _remarks(change)
     if before and (after or sign):
         role: Role = "added" if sign != "delete" else "removed"
         line = line + f": {before} -> " + text(after or REMOVED, role)

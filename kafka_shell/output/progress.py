@@ -9,6 +9,7 @@ from typing import Any, TextIO
 from .text import escape
 
 DELAY = 0.4  # seconds before a bar appears: quick work shows none
+_MANY = 1_000_000  # beyond this, figures are shortened
 LOG_EVERY = 10.0  # seconds between plain lines where there is no terminal
 
 
@@ -90,8 +91,8 @@ class Progress:
             total=total,
             file=self._err,
             unit=self._unit or "it",
-            unit_scale=self._unit == "B",
-            unit_divisor=1024,
+            unit_scale=self._unit == "B" or (total or 0) >= _MANY,  # 28.0M/45.0M
+            unit_divisor=1024 if self._unit == "B" else 1000,
             miniters=1,
             leave=False,
             dynamic_ncols=True,

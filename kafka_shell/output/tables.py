@@ -18,15 +18,16 @@ NOTHING = Text((("dim", "-"),))
 class Column:
     """One column: how to get a row's cell. None and "" are nothing.
 
-    On a terminal too narrow one column gives way: the one that says how (`give`), else the last
-    that is aligned left, cut. It never gets narrower than its heading or LEAST.
+    On a terminal too narrow the columns that may are dropped, the last first. Then one gives way:
+    the one that says how (`give`), else the last that is aligned left, cut; never narrower than its
+    heading or LEAST, and never the first.
     """
 
     heading: str
     cell: Callable[[Any], Cell]
     align: Literal["left", "right"] = "left"
     role: Role = ""
-    give: Literal["", "cut", "wrap"] = ""
+    give: Literal["", "cut", "wrap", "drop"] = ""
     least: int = 8
 
 
@@ -107,7 +108,7 @@ def _needs(column: Column, row: object) -> bool:
 
 
 def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
-    if cell.width <= room or not column.give:
+    if cell.width <= room or column.give not in ("cut", "wrap"):
         return [cell]
     return [cut(cell, room)] if column.give == "cut" else wrap(cell, room)
 
@@ -125,11 +126,15 @@ def cell_of(column: Column, row: object) -> Text:
 
 
 def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
-    """Narrow one column until the table fits the room, or as far as it can."""
+    """Drop and narrow columns until the table fits the room, or as far as it can."""
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
+    for index in reversed(range(1, len(columns))):
+        if excess > 0 and columns[index].give == "drop":
+            excess -= widths[index] + len(GAP)
+            del columns[index], widths[index]
     if excess <= 0:
         return
-    giving = [index for index, column in enumerate(columns) if column.give]
+    giving = [index for index, column in enumerate(columns) if column.give in ("cut", "wrap")]
     if not giving:
         left = [index for index, column in enumerate(columns) if column.align == "left"]
         if not left[1:]:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from ..nouns import Listing, Outcome, Plan, Results
+from ..nouns import Listing, Nothing, Outcome, Plan, Results
 from .columns import columns_of
 from .data import each
 from .pages import PAGES, SEQUENCES
@@ -61,6 +61,9 @@ class Writer:
         """
         if value is None:
             return
+        if isinstance(value, Nothing):
+            self.err.line(text(value.note, "hint"))
+            value = ()
         if isinstance(value, str):
             self.out.raw(value if value.endswith("\n") else value + "\n")
         elif self.format == "table":
@@ -179,7 +182,8 @@ class Writer:
         for number, (resource, run) in enumerate(groupby(values, _resource)):
             if number:
                 self.out.line(Text())
-            self.out.line(text(str(resource), "heading"))
+            if resource is not None:
+                self.out.line(text(str(resource), "heading"))
             self._run(kind, list(run))
 
     def _streamed_table(self, values: Iterator[object]) -> None:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from kafka_shell.sandbox.cluster import leave, no_report, start, status
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.options import SandboxOptions, default_folder
 from kafka_shell.sandbox.sharing import attach
 from kafka_shell.sandbox.state import Sandbox
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import ConnectionConfig
 
 
 def folder_of(environ: Mapping[str, str]) -> Path:
@@ -22,9 +26,15 @@ def folder_of(environ: Mapping[str, str]) -> Path:
 
 @contextmanager
 def open_sandbox(
-    wanted: SandboxOptions, *, keep: bool, empty: bool = False, report: Report = no_report
+    wanted: SandboxOptions,
+    *,
+    keep: bool,
+    empty: bool = False,
+    report: Report = no_report,
+    say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[Sandbox]:
-    """The sandbox, up. At the end it is stopped if this run started it and nobody else uses it."""
+    """The sandbox, up. At the end it is stopped if this run started it and nobody else uses it;
+    `say` hears which."""
     before = status(wanted.folder)
     was_up = before is not None and before.running
     with attach(wanted.folder) as attachment:
@@ -32,18 +42,30 @@ def open_sandbox(
             yield bring_up(wanted, report, empty=empty)
         finally:
             if not was_up and not keep:
-                leave(attachment)
+                stopped = leave(attachment)
+                say("sandbox stopped" if stopped else "sandbox left running: it is in use")
 
 
 def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) -> Sandbox:
-    """Start the sandbox; a new one gets the demo data, unless it is to be empty or is secure."""
+    """Start the sandbox; a new one gets the demo data, unless it is to be empty."""
     new = status(options.folder) is None
     sandbox = start(options, report)
-    if new and not empty and not options.secure:
+    if new and not empty:
         from .demo import make_demo
 
-        make_demo(sandbox.bootstrap, report)
+        make_demo(connection_to(sandbox), report)
     return sandbox
+
+
+def connection_to(sandbox: Sandbox) -> ConnectionConfig:
+    """How its administrator reaches the sandbox."""
+    from kafka_shell.admin.client_properties import to_connection
+    from kafka_shell.admin.connection import ConnectionConfig, parse_addresses
+    from kafka_shell.admin.properties import read_located
+
+    if not sandbox.secure:
+        return ConnectionConfig(parse_addresses(sandbox.bootstrap))
+    return to_connection(read_located(sandbox.client_properties["admin-sasl-ssl"]))
 
 
 def options_from(

@@ -9,7 +9,7 @@ from kafka_shell.language.command import Command, Kind, Option
 from kafka_shell.metadata.match import LIMIT, NameIndex
 from kafka_shell.metadata.view import ClusterView, ConfigDoc
 from kafka_shell.nouns import ConfigEntry, ConfigResource, ConfigType, ResourceType, TopicSummary
-from kafka_shell.values import for_people
+from kafka_shell.values import choices_of, for_people
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,15 +37,6 @@ NONE = Candidates()
 About = Callable[[str], tuple[str, str]]
 
 LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
-# The broker does not tell the values of its enumerations. Keys of brokers have a `log.` before.
-ENUMERATIONS: Mapping[str, tuple[str, ...]] = {
-    "cleanup.policy": ("delete", "compact"),
-    "compression.type": ("producer", "uncompressed", "zstd", "lz4", "snappy", "gzip"),
-    "message.timestamp.type": ("CreateTime", "LogAppendTime"),
-    "share.auto.offset.reset": ("earliest", "latest"),
-    "share.isolation.level": ("read_uncommitted", "read_committed"),
-    "ssl.client.auth": ("none", "requested", "required"),
-}
 
 
 def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str = "") -> Candidates:
@@ -92,7 +83,7 @@ def commands(registry: Sequence[Command], typed: str, *, flags: bool = False) ->
 
 
 def options(free: Iterable[Option], typed: str) -> Candidates:
-    """Options not yet given, with what they are for. An alias is found, its option is offered."""
+    """Options not yet given, in the order they come: the command's own first. Aliases are found."""
     spelled: dict[str, Option] = {}
     for option in free:
         if option.hidden:
@@ -100,7 +91,12 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
         spelled[option.name] = option
         if len(typed) > 2 and not option.name.startswith(typed):
             spelled |= {alias: option for alias in option.aliases if alias.startswith(typed)}
-    return pick(spelled, typed, lambda name: (spelled[name].help, ""))
+    found = pick(spelled, typed, lambda name: (spelled[name].help, ""))
+    declared = {name: number for number, name in enumerate(spelled)}
+    ranked = sorted(
+        found.offered, key=lambda each: (not each.text.startswith(typed), declared[each.text])
+    )
+    return Candidates(tuple(ranked), found.more)
 
 
 # -- the cluster's names ---------------------------------------------------------------------------
@@ -175,9 +171,10 @@ def config_keys(
         lists = (ConfigType.LIST, ConfigType.UNKNOWN)
         known = {key: told for key, told in known.items() if told.type in lists}
     order = sorted(known, key=lambda key: (not _overridden(entries.get(key)), key))
+    unread = _unread(view, resource)
 
     def about(key: str) -> tuple[str, str]:
-        return _config(key, docs.get(key), entries.get(key))
+        return _config(key, docs.get(key), entries.get(key), unread)
 
     found = pick(order, typed, about, "=" if pairs else "")
     ranked = sorted(
@@ -191,13 +188,27 @@ def _overridden(entry: ConfigEntry | None) -> bool:
     return entry is not None and entry.overridden
 
 
-def _config(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> tuple[str, str]:
+def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
+    """What stands for the values of a resource that was not read: a default would pass for one."""
+    if resource is None:
+        return None
+    held = view.configs.get(resource)
+    if held is None or (not held.read_at and held.error is None):
+        return "…"
+    return "" if held.error is not None and not held.value else None
+
+
+def _config(
+    key: str, doc: ConfigDoc | None, entry: ConfigEntry | None, unread: str | None
+) -> tuple[str, str]:
     """`long  7d  set here`"""
     told = entry or doc
     assert told is not None
     kind = told.type.name.lower() if told.type is not ConfigType.UNKNOWN else ""
     raw = entry.value if entry else doc.default if doc else None
     value = "(sensitive)" if told.sensitive else _friendly(key, told.type, raw)
+    if unread is not None and entry is None and not told.sensitive:
+        value = unread
     marks = "set here" if _overridden(entry) else "read-only" if told.read_only else ""
     words = [f"{kind:<7}", value, marks]
     return "  ".join(
@@ -258,7 +269,7 @@ def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]
         return LEVELS
     if type_ is ConfigType.BOOLEAN:
         return ("true", "false")
-    return ENUMERATIONS.get(key) or ENUMERATIONS.get(key.removeprefix("log."), ())
+    return choices_of(key)
 
 
 # Kinds whose values are names in a part of the view that is nothing but names.

@@ -62,10 +62,10 @@ class ShellCompleter(Completer):
     ) -> Iterable[Completion]:
         """The menu, and what else there would be."""
         found = self._wanted(document)
-        if not found.prefix and not complete_event.completion_requested and _unasked(found):
-            return
         view = self._cache().view
         self._wish(found, view, document)
+        if not found.prefix and not complete_event.completion_requested and _unasked(found):
+            return
         offered = offers(found, view, self._registry, self._places)
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
@@ -122,12 +122,23 @@ class ShellCompleter(Completer):
     def _wish(self, found: Wanted, view: ClusterView, document: Document) -> None:
         """Ask the cache for what would be offered here, and remember who waits for it."""
         self._waiting = None
+        if found.want is Want.VALUE and found.kind in CONFIGS:
+            self._wish_configs(*subject_of(found, view), view, document)
+            return
+        self._wish_early(found, view)
         if found.want is not Want.VALUE:
             return
-        if found.kind in CONFIGS:
-            self._wish_configs(*subject_of(found, view), view, document)
-        elif found.kind in _NAMES and not view.read_at:
+        if found.kind in _NAMES and not view.read_at:
             self._wait(document)
+
+    def _wish_early(self, found: Wanted, view: ClusterView) -> None:
+        """The configs that the next words are likely to be about, as soon as a topic is named."""
+        if found.command is None or not view.read_at:
+            return
+        if any(option.kind in CONFIGS for option in found.options):
+            _, resource = subject_of(found, view)
+            if resource is not None:
+                self._cache().wish(resource)
 
     def _wish_configs(
         self,

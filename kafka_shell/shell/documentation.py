@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
@@ -46,6 +46,23 @@ def pane(
         line = kept[number].plain if number < len(kept) else ""
         pieces += [("", "\n"), (STYLE, _filled(f" {line}", columns))]
     return pieces
+
+
+def whole(
+    view: ClusterView, kind: ResourceType, resource: ConfigResource | None, key: str
+) -> Callable[[int], Iterator[str]]:
+    """All about a key: columns -> lines."""
+    doc = view.docs(kind).get(key)
+    entry = view.entries(resource).get(key) if resource else None
+
+    def lines(columns: int) -> Iterator[str]:
+        room = max(2, columns - 2)
+        for line in wrap(text(f"{key}  {_heading(key, doc, entry)}".rstrip()), room):
+            yield line.plain
+        for body in _body(doc, room) if doc else ():
+            yield f"  {body.plain}".rstrip()
+
+    return lines
 
 
 def note(words: str, columns: int) -> StyleAndTextTuples:

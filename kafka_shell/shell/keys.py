@@ -7,6 +7,8 @@ from typing import Protocol
 
 from prompt_toolkit.application import get_app, run_in_terminal
 from prompt_toolkit.buffer import Buffer
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 from prompt_toolkit.enums import DEFAULT_BUFFER, EditingMode
 from prompt_toolkit.filters import Condition, completion_is_selected, has_focus, vi_insert_mode
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
@@ -29,8 +31,8 @@ def _menu_is_open() -> bool:
 class Host(Protocol):
     """What the keys need of the session."""
 
-    def help_text(self, text: str, position: int) -> Callable[[], None]:
-        """What shows help for the command at this place of the line."""
+    def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
+        """What shows help for this place of the line; `highlighted` is so in the menu."""
 
     def toggle_vi(self) -> None:
         """Change between emacs and vi keys."""
@@ -49,8 +51,11 @@ def bindings(host: Host) -> KeyBindings:
     @keys.add("f1", filter=_at_prompt)
     def _help(event: KeyPressEvent) -> None:
         buffer = event.current_buffer
+        chosen = buffer.complete_state.current_completion if buffer.complete_state else None
+        highlighted = chosen.name if isinstance(chosen, Offer) else ""
+        show = host.help_text(buffer.document, highlighted)
         buffer.cancel_completion()
-        run_in_terminal(host.help_text(buffer.text, buffer.cursor_position))
+        run_in_terminal(show)
 
     return keys
 
@@ -73,23 +78,36 @@ def _enter(event: KeyPressEvent) -> None:
 
 
 def _tab(event: KeyPressEvent) -> None:
-    """What all candidates share first, then one candidate after the other."""
+    """The only candidate; else what all share first, then one candidate after the other."""
     buffer = event.current_buffer
     state = buffer.complete_state
     if state is None:
-        buffer.start_completion(insert_common_part=False)
+        asked = CompleteEvent(completion_requested=True)
+        found = list(buffer.completer.get_completions(buffer.document, asked))
+        if len(found) == 1 and isinstance(found[0], Offer) and found[0].text:
+            _complete(buffer, found[0])
+        else:
+            buffer.start_completion(insert_common_part=False)
         return
     offers = [offer for offer in state.completions if isinstance(offer, Offer) and offer.text]
     if state.complete_index is not None or not offers:
         buffer.complete_next()
     elif len(offers) == 1:
-        buffer.apply_completion(offers[0])
-        _after(buffer, offers[0])
+        _complete(buffer, offers[0])
     elif shared := _shared(buffer, offers):
         buffer.insert_text(shared)
         buffer.start_completion(insert_common_part=False)
     else:
         buffer.complete_next()
+
+
+def _complete(buffer: Buffer, offer: Offer) -> None:
+    """Put the candidate in; what it repeats of the word behind the cursor goes."""
+    rest = buffer.document.text_after_cursor.partition(" ")[0]
+    buffer.apply_completion(offer)
+    if rest and offer.text.endswith(rest):
+        buffer.delete(len(rest))
+    _after(buffer, offer)
 
 
 def _shared(buffer: Buffer, offers: list[Offer]) -> str:

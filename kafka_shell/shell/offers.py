@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
+from kafka_shell.commands.shell import SETTINGS
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import Want, Wanted
 from kafka_shell.metadata.view import ClusterView
@@ -56,7 +57,13 @@ def _of_kind(
         return candidates.commands(registry, typed)
     if kind in candidates.INDEXES:
         return candidates.said(candidates.INDEXES[kind](view), typed)
+    if found.command is not None and found.command.name == "set":
+        return candidates.said(SETTINGS.get(_first(found.words.get("name", ())), ()), typed)
     return places.of_kind(kind, typed)
+
+
+def _first(words: Sequence[str]) -> str:
+    return words[0] if words else ""
 
 
 def _configs(found: Wanted, view: ClusterView) -> Candidates:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import io
 import os
+import select
 import shlex
 import shutil
 import signal
 import subprocess
 import sys
+import termios
 import threading
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -19,6 +21,12 @@ from kafka_shell.output.pane import PipeClosed
 PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
 Size = Callable[[], tuple[int, int]]
 
+LESS_PROMPT = "q leaves, space goes on"
+# K: Ctrl-C leaves. The prompt is set for each of less's three lengths: $LESS may choose one.
+_LESS = ["-RFXK", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
+# What is typed into a pager must neither run programs nor write files, whoever chose the pager.
+_SECURE = {"LESSSECURE": "1"}
+
 
 class Paged(io.TextIOBase):
     """Standard output of one session. `during()` is one command.
@@ -27,10 +35,17 @@ class Paged(io.TextIOBase):
     the command ends, asks, fails or is slow (then it is written as it is).
     """
 
-    def __init__(self, stream: TextIO, environ: Mapping[str, str], size: Size) -> None:
+    def __init__(
+        self,
+        stream: TextIO,
+        environ: Mapping[str, str],
+        size: Size,
+        wanted: Callable[[], bool] = lambda: True,
+    ) -> None:
         self._stream = stream
         self._environ = environ
         self._size = size
+        self._wanted = wanted
         self._lock = threading.RLock()
         self._held: list[str] | None = None  # None: written as it comes
         self._rows = 0
@@ -119,7 +134,7 @@ class Paged(io.TextIOBase):
 
     def _page(self) -> None:
         command = pager_command(self._environ)
-        if command is None:
+        if command is None or not self._wanted():
             self.direct()
             return
         text = "".join(self._held or ())
@@ -129,7 +144,7 @@ class Paged(io.TextIOBase):
                 stdin=subprocess.PIPE,
                 encoding="utf-8",
                 errors="replace",
-                env={"LESS": "FRX", "LV": "-c", **self._environ},
+                env={"LV": "-c", **self._environ, **_SECURE},
             )
         except OSError:
             self.direct()
@@ -199,16 +214,19 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
     chosen = environ.get("PAGER")
     if chosen is not None:
         words = shlex.split(chosen)
+        if words and os.path.basename(words[0]) == "less":  # noqa: PTH119
+            return [words[0], *_LESS, *words[1:]]
         return None if not words or words == ["cat"] else words
     if shutil.which("less", path=environ.get("PATH")):
-        return ["less", "-RFX"]
+        return ["less", *_LESS]
     return [sys.executable, "-c", _OWN]
 
 
 # Where there is no less: a screen, a key, the next screen. Its own process, so that Ctrl-C, a
 # closed pipe and the end of the text mean what they mean to any pager.
 _OWN = """
-import os, sys
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.SIG_DFL)
 rows = max(2, os.get_terminal_size(1).lines - 1)
 keys = open("/dev/tty")
 for number, line in enumerate(sys.stdin, 1):
@@ -232,6 +250,21 @@ def _deaf_to_interrupts() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
+
+
+def typed_ahead(descriptor: int) -> bool:
+    """Whether something waits to be read from a terminal, be it only the begin of a line."""
+    try:
+        before = termios.tcgetattr(descriptor)
+        each_letter = [*before]
+        each_letter[3] &= ~termios.ICANON  # else a line without its end does not count
+        termios.tcsetattr(descriptor, termios.TCSANOW, each_letter)
+        try:
+            return bool(select.select([descriptor], [], [], 0)[0])
+        finally:
+            termios.tcsetattr(descriptor, termios.TCSANOW, before)
+    except (OSError, ValueError, termios.error):
+        return False
 
 
 def terminal_size(stream: TextIO) -> tuple[int, int]:

@@ -14,11 +14,14 @@ from .documentation import lines_for, note, pane
 from .toolbar import toolbar
 
 MENU_ROWS = 8
+MOST_MENU_ROWS = 24
 
 
-def menu_rows(rows: int) -> int:
-    """Rows kept free for the menu: never so many that the prompt itself finds no room."""
-    return max(0, min(MENU_ROWS, rows - lines_for(rows) - 3))
+def menu_rows(rows: int, candidates: int = 0) -> int:
+    """Rows kept free for the menu: more for many candidates, where the terminal has them; never so
+    many that the prompt itself finds no room."""
+    wanted = min(max(MENU_ROWS, candidates), MOST_MENU_ROWS)
+    return max(0, min(wanted, rows - lines_for(rows) - 3))
 
 
 def bottom(

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
+from prompt_toolkit.buffer import CompletionState
+from prompt_toolkit.completion import CompleteEvent
+from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
 from prompt_toolkit.history import InMemoryHistory
+from prompt_toolkit.input.typeahead import get_typeahead, store_typeahead
+from prompt_toolkit.layout import Dimension
+from prompt_toolkit.layout.menus import CompletionsMenuControl
 from prompt_toolkit.output.color_depth import ColorDepth
 from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatted_text
 from prompt_toolkit.styles import DynamicStyle
@@ -20,15 +27,16 @@ from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.tokens import logical_lines
-from kafka_shell.metadata.cache import Cache
+from kafka_shell.metadata.cache import TOPICS, Cache
 from kafka_shell.output import theme as themes
+from kafka_shell.output.pane import PipeClosed
 from kafka_shell.settings import Settings
 
-from . import banner, keys, screen
+from . import banner, documentation, keys, screen
 from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import Beside, Paged, terminal_size
+from .paging import Beside, Paged, terminal_size, typed_ahead
 from .styles import style_of
 from .suggest import Suggest
 
@@ -45,14 +53,17 @@ class Session:
         self.context = context
         self._notes: list[str] = list(context.settings.warnings)
         self._leaving = False
+        self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
-        self._paged = Paged(context.out, context.environ, lambda: terminal_size(self._stdout))
+        self._paged = Paged(
+            context.out, context.environ, lambda: terminal_size(self._stdout), self._pages
+        )
         context.err = cast(TextIO, Beside(context.err, self._paged))
         context.out = cast(TextIO, self._paged)
         context.shell = self
         context.ask = self.ask
         if context.run_line is None:
-            context.run_line = lambda text: int(run_text(text, context))
+            context.run_line = lambda text, here: int(run_text(text, here))
         self.plain = bool(context.settings.no_color or context.environ.get("NO_COLOR"))
         self._style = style_of(self._theme(context.theme), colour=not self.plain)
         self.cache = self._open_cache()
@@ -68,8 +79,9 @@ class Session:
         try:
             while not self._leaving:
                 self._say_notes()
+                start, self.context.script.suggested = self.context.script.suggested, ""
                 try:
-                    text = self.prompt.prompt()
+                    text = self.prompt.prompt(default=start)
                 except KeyboardInterrupt:
                     continue  # the line was cleared
                 except EOFError:
@@ -110,7 +122,18 @@ class Session:
                 clear()
         if status is Status.OK:
             self.cache.retry()
+        elif status is Status.UNREACHABLE:
+            self.cache.refresh(frozenset({TOPICS}))  # so that the toolbar does not say otherwise
         return status
+
+    def _pages(self) -> bool:
+        """Whether a pager may come up: not in front of what was typed for the prompt."""
+        if self.context.settings.pager == "off":
+            return False
+        keyboard = self.prompt.app.input
+        early = get_typeahead(keyboard)
+        store_typeahead(keyboard, early)
+        return not early and not typed_ahead(keyboard.fileno())
 
     # -- what a command may ask --------------------------------------------------------------------
 
@@ -149,14 +172,24 @@ class Session:
 
     # -- what the keys ask -------------------------------------------------------------------------
 
-    def help_text(self, text: str, position: int) -> Callable[[], None]:
-        """What shows help for the command that this line names."""
-        name = self.completer.command_at(text, position)
+    def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
+        """What shows all about the config key at hand, else help for the command of this line."""
+        subject = self.completer.subject(document, highlighted)
+        if subject is not None:
+            kind, resource, key = subject
+            return lambda: self._show(documentation.whole(self.cache.view, kind, resource, key))
+        name = self.completer.command_at(document.text, document.cursor_position)
 
         def show() -> None:
             self._run_line(f"help {name}" if name else "help")
 
         return show
+
+    def _show(self, lines: Callable[[int], Iterable[str]]) -> None:
+        columns = terminal_size(self._stdout)[1]
+        with suppress(PipeClosed, KeyboardInterrupt), self._paged.during():
+            for line in lines(columns):
+                self.context.out.write(f"{line}\n")
 
     def toggle_vi(self) -> None:
         """Change between emacs and vi keys."""
@@ -191,15 +224,26 @@ class Session:
     def _redraw(self) -> None:
         buffer = self.prompt.default_buffer
         state = buffer.complete_state
-        if self.completer.waits_for(buffer.document) and (
-            state is None or state.complete_index is None
-        ):
-            buffer.start_completion(select_first=False)
+        if self.completer.waits_for(state.original_document if state else buffer.document):
+            if state is None:
+                buffer.start_completion(select_first=False)
+            else:
+                self._renew(state)
         self.prompt.app.invalidate()
         failure = self.cache.state.failure
         if failure is not None and not self.cache.view.read_at and not self._said_unreachable:
             self._said_unreachable = True
             run_in_terminal(lambda: self._print(banner.unreachable(failure)))
+
+    def _renew(self, state: CompletionState) -> None:
+        """What stands in the open menu, as it is known now; what is highlighted stays so."""
+        asked = CompleteEvent(completion_requested=True)
+        found = list(self.completer.get_completions(state.original_document, asked))
+        chosen = state.current_completion
+        places = [n for n, each in enumerate(found) if chosen and each.text == chosen.text]
+        if places or (found and chosen is None):
+            state.completions = found
+            state.complete_index = places[0] if places else None
 
     # -- the prompt itself -------------------------------------------------------------------------
 
@@ -224,6 +268,10 @@ class Session:
             editing_mode=keys.editing_mode(self.context.settings.editing_mode),
             mouse_support=False,
         )
+        # PromptSession itself never shows more than 16.
+        for window in prompt.layout.find_all_windows():
+            if isinstance(window.content, CompletionsMenuControl):
+                window.height = lambda: Dimension(min=1, max=max(16, self._menu_rows))
         # Not through PromptSession: there it would switch off completion while typing.
         prompt.default_buffer.enable_history_search = Always()
         prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
@@ -237,8 +285,10 @@ class Session:
             self.cache.touch()
 
     def _fit(self) -> None:
-        rows = self.prompt.app.output.get_size().rows
-        self.prompt.reserve_space_for_menu = screen.menu_rows(rows)
+        state = self.prompt.default_buffer.complete_state
+        wanted = len(state.completions) if state is not None else 0
+        self._menu_rows = screen.menu_rows(self.prompt.app.output.get_size().rows, wanted)
+        self.prompt.reserve_space_for_menu = self._menu_rows
         self.prompt.app.editing_mode = keys.editing_mode(self.context.settings.editing_mode)
 
     def _toolbar(self) -> StyleAndTextTuples:

@@ -15,6 +15,8 @@ PLAIN = "class:toolbar"
 WARNING = "class:toolbar-warning"
 GAP = "  "
 HINTS = ("F1 help", "^R search", "F4 vi", "^D leave")
+NEEDED = ("F1 help", "^D leave")  # without contact these are worth more than what was known before
+_STALE = range(5, 9)  # ranks of what the cluster was like
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ def toolbar(
     room = columns - 2
     while len(segments) > 1 and _width(segments) > room:
         segments.remove(max(segments, key=lambda segment: segment.rank))
+    if state.failure is not None:
+        _make_room(segments, room - len(GAP.join(NEEDED)) - 2 * len(GAP))
     pieces: StyleAndTextTuples = [(PLAIN, " ")]
     used = 0
     for number, segment in enumerate(segments):
@@ -73,6 +77,15 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
     ]
 
 
+def _make_room(segments: list[Segment], room: int) -> None:
+    """Drop what is stale where the rest then fits."""
+    stale = sorted((s for s in segments if s.rank in _STALE), key=lambda segment: -segment.rank)
+    if _width([segment for segment in segments if segment not in stale]) > room:
+        return
+    while stale and _width(segments) > room:
+        segments.remove(stale.pop(0))
+
+
 def _guard(guard: str) -> str:
     return {"confirm": "asks first", "typed": "asks for its name", "read-only": "read-only"}.get(
         guard, guard
@@ -97,7 +110,8 @@ def _reading(view: ClusterView, state: CacheState) -> str:
 def _hints(room: int, vi: str) -> str:
     hints = [hint for hint in HINTS if not (vi and hint == "F4 vi")]
     while hints and len(GAP.join(hints)) > room:
-        hints.pop()
+        spare = [hint for hint in hints if hint not in NEEDED]
+        hints.remove((spare or hints)[-1])
     return GAP.join(hints)
 
 

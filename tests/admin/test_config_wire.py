@@ -43,9 +43,7 @@ def test_a_request_is_encoded_as_kafka_python_encodes_it(
         include_synonyms=synonyms,
         include_documentation=documentation and version >= 3,
     )
-    ours = encode_request(
-        version, resources, keys, synonyms=synonyms, documentation=documentation
-    )
+    ours = encode_request(version, resources, keys, synonyms=synonyms, documentation=documentation)
     assert ours == theirs.encode(version=version)
 
 
@@ -60,9 +58,7 @@ CONFIG = st.tuples(
     st.integers(0, 12),
     st.none() | NAME,
 )
-RESULT = st.tuples(
-    st.integers(-1, 130), st.none() | NAME, RESOURCE, st.lists(CONFIG, max_size=3)
-)
+RESULT = st.tuples(st.integers(-1, 130), st.none() | NAME, RESOURCE, st.lists(CONFIG, max_size=3))
 
 
 @given(VERSION, st.lists(RESULT, max_size=3))
@@ -110,10 +106,9 @@ def _encoded(version: int, results: list) -> bytes:
                             for n, v, s in synonyms
                         ],
                         config_type=type_,
-                        documentation=documentation,
+                        documentation=about,
                     )
-                    for name, value, read_only, source, sensitive, synonyms, type_, documentation
-                    in configs
+                    for name, value, read_only, source, sensitive, synonyms, type_, about in configs
                 ],
             )
             for error, message, resource, configs in results

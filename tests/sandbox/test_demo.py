@@ -17,6 +17,7 @@ from kafka_shell.nouns import ConfigResource, ResourceType
 from kafka_shell.nouns.access import AclFilter, AclResourceType, PatternType
 from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
 from kafka_shell.sandbox.demo import company, make_demo, records
+from kafka_shell.sandbox.session import connection_to
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),
@@ -42,7 +43,7 @@ def demo(
     folder = tmp_path_factory.mktemp("demo")
     try:
         sandbox = start(SandboxOptions(folder, "4.3", 1, port=0))
-        make_demo(sandbox.bootstrap, lambda *report: reports.append(report))
+        make_demo(connection_to(sandbox), lambda *report: reports.append(report))
         yield sandbox
     finally:
         wipe(folder)
@@ -214,7 +215,7 @@ def test_progress_goes_from_nothing_to_all(
 
 def test_made_again_it_is_the_same(demo: Sandbox) -> None:
     before = ends_of(demo.bootstrap), lags_of(demo.bootstrap)
-    make_demo(demo.bootstrap, quiet)
+    make_demo(connection_to(demo), quiet)
     assert (ends_of(demo.bootstrap), lags_of(demo.bootstrap)) == before
 
 
@@ -223,7 +224,7 @@ def test_three_older_brokers_have_the_same_data_in_three_copies(
 ) -> None:
     try:
         old = start(SandboxOptions(tmp_path / "old", "3.9", 3, port=0))
-        make_demo(old.bootstrap, quiet)
+        make_demo(connection_to(old), quiet)
         with Cluster(ConnectionConfig(parse_addresses(old.bootstrap))) as cluster:
             found = topics.describe(cluster, [*PROMISED, "billing.invoices"])
             assert found.ok
@@ -241,7 +242,7 @@ def test_whatever_cannot_be_made_is_named(demo: Sandbox, monkeypatch: pytest.Mon
     bad = replace(company.ACLS[0], principal="nobody")
     monkeypatch.setattr(company, "ACLS", (*company.ACLS, bad))
     with pytest.raises(ShellError, match="nobody"):
-        make_demo(demo.bootstrap, quiet)
+        make_demo(connection_to(demo), quiet)
 
 
 def test_a_record_or_offset_that_gets_lost_is_named(
@@ -251,7 +252,7 @@ def test_a_record_or_offset_that_gets_lost_is_named(
     monkeypatch.setattr(records, "FEEDS", (unkeyed,))  # a compacted topic wants a key
     wanted = [new for new in company.topics(1) if new.name == "customers.profile"]
     with pytest.raises(ShellError, match=r"topic customers\.profile"):
-        records.produce(demo.bootstrap, wanted)
+        records.produce(connection_to(demo), wanted)
     lost = {"lost-group": (company.Reading("no.such.topic"),)}
     monkeypatch.setattr(records, "GROUPS", lost)
     with pytest.raises(ShellError, match="group lost-group: UNKNOWN_TOPIC_OR_PARTITION"):

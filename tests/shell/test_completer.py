@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -25,6 +26,7 @@ from kafka_shell.nouns import (
     ConfigResource,
     ConfigSource,
     ConfigType,
+    Failure,
     ResourceType,
     TopicSummary,
 )
@@ -108,7 +110,7 @@ def test_commands_and_short_forms_with_what_they_are(bench: Bench) -> None:
 
 
 def test_words_that_a_command_has_to_do_with_find_it(bench: Bench) -> None:
-    assert "exit" in bench.menu("quit")
+    assert "exit" in bench.menu("bye")
 
 
 def test_nothing_pops_up_where_nothing_was_typed_unless_tab_asks(bench: Bench) -> None:
@@ -194,6 +196,40 @@ def test_what_is_lacking_is_wished_for_and_waited_for(tmp_path: Path) -> None:
     assert not bench.completer.waits_for(Document("alter-configs --broker-id 1 log."))
     bench.menu("alter-configs --broker-id 1 log.")
     assert not bench.completer.waits_for(Document("something else"))
+
+
+def test_a_default_does_not_pass_for_the_value_of_what_was_not_read(tmp_path: Path) -> None:
+    bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({})))
+    text = "alter-configs orders "
+    assert bench.menu(text)["cleanup.policy="].split() == ["list", "…"]
+    assert bench.completer.waits_for(Document(text))
+    refused = Part({}, NOW, Failure("TOPIC_AUTHORIZATION_FAILED", "no"))
+    bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({ORDERS: refused})))
+    assert bench.menu(text)["cleanup.policy="].split() == ["list"]
+    assert bench.menu("create-topic new --config ")["cleanup.policy="].split() == ["list", "delete"]
+
+
+def test_configs_are_wished_for_as_soon_as_their_topic_is_named(bench: Bench) -> None:
+    bench.menu("alter-topic orders ", asked=False)
+    assert bench.cache.wishes == [ORDERS]
+    bench.menu("alter-topic orders", asked=False)
+    bench.menu("describe-topic orders ", asked=False)
+    bench.menu("alter-topic nowhere ", asked=False)
+    assert bench.cache.wishes == [ORDERS]
+
+
+def test_options_come_as_declared_the_commands_own_first(bench: Bench) -> None:
+    menu = list(bench.menu("describe-topic --"))
+    own = [o.name for command in REGISTRY if command.name == "describe-topic"
+           for o in command.options if not o.hidden]  # fmt: skip
+    assert own and [name for name in menu if name in own] == own
+    assert menu.index("--output") > max(map(menu.index, own))
+
+
+def test_values_of_a_setting(bench: Bench) -> None:
+    assert list(bench.menu("set pager ")) == ["on", "off"]
+    assert list(bench.menu("set output j")) == ["json"]
+    assert bench.menu("set nothing ") == {}
 
 
 def test_a_topic_that_is_not_there_is_not_asked_about(bench: Bench) -> None:

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+import pty
+import termios
 import time
 from pathlib import Path
 from typing import TextIO, cast
@@ -10,7 +13,14 @@ from typing import TextIO, cast
 import pytest
 
 from kafka_shell.output.pane import PipeClosed
-from kafka_shell.shell.paging import PATIENCE_S, Beside, Paged, pager_command
+from kafka_shell.shell.paging import (
+    LESS_PROMPT,
+    PATIENCE_S,
+    Beside,
+    Paged,
+    pager_command,
+    typed_ahead,
+)
 
 pytestmark = pytest.mark.quick
 
@@ -90,10 +100,57 @@ def test_messages_wait_for_the_pager(terminal: io.StringIO, tmp_path: Path) -> N
     assert terminal.getvalue() == "error\n"
 
 
+def test_no_pager_where_none_is_wanted(terminal: io.StringIO, tmp_path: Path) -> None:
+    out = Paged(terminal, {"PAGER": f"sh -c 'cat > {tmp_path}/paged'"}, lambda: (5, 80),
+                lambda: False)  # fmt: skip
+    with out.during():
+        out.write("line\n" * 100)
+    assert terminal.getvalue() == "line\n" * 100
+    assert not (tmp_path / "paged").exists()
+
+
+def test_a_pager_runs_no_programs_and_writes_no_files(
+    terminal: io.StringIO, tmp_path: Path
+) -> None:
+    out = Paged(
+        terminal,
+        {"PAGER": f"sh -c 'env > {tmp_path}/seen; cat'", "LESSSECURE": "", "PATH": "/usr/bin:/bin"},
+        lambda: (5, 80),
+    )
+    with out.during():
+        out.write("line\n" * 10)
+    assert "LESSSECURE=1" in (tmp_path / "seen").read_text().splitlines()
+
+
+@pytest.mark.parametrize("typed", [b"topics --lo", b"topics\n!touch x\n"])
+def test_what_is_typed_ahead_is_seen_and_stays(typed: bytes) -> None:
+    keyboard, terminal = pty.openpty()
+    try:
+        assert not typed_ahead(terminal)
+        os.write(keyboard, typed)
+        until = time.monotonic() + 5
+        while not typed_ahead(terminal):
+            assert time.monotonic() < until
+        assert termios.tcgetattr(terminal)[3] & termios.ICANON
+        os.write(keyboard, b"\n")
+        assert os.read(terminal, 6) == b"topics"
+    finally:
+        os.close(keyboard)
+        os.close(terminal)
+
+
+def test_a_stream_that_is_no_terminal_has_nothing_typed_ahead(tmp_path: Path) -> None:
+    with (tmp_path / "file").open("w") as file:
+        assert not typed_ahead(file.fileno())
+
+
 def test_which_pager() -> None:
     assert pager_command({"PAGER": "more -d"}) == ["more", "-d"]
     assert pager_command({"PAGER": ""}) is None
     assert pager_command({"PAGER": "cat"}) is None
-    assert pager_command({"PATH": "/usr/bin:/bin"}) == ["less", "-RFX"]
+    less = pager_command({"PATH": "/usr/bin:/bin"})
+    assert less is not None and less[:2] == ["less", "-RFXK"]
+    assert all(word.endswith(LESS_PROMPT) for word in less[2:])
+    assert pager_command({"PAGER": "/usr/bin/less -S"}) == ["/usr/bin/less", *less[1:], "-S"]
     own = pager_command({"PATH": "/nowhere"})
     assert own is not None and own[1] == "-c"

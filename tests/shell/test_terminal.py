@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.sandbox import Sandbox, SandboxOptions, start, start_broker, stop_broker, wipe
+from kafka_shell.shell.paging import LESS_PROMPT
 
 from .conftest import Open
 from .terminal import Terminal
@@ -209,12 +210,92 @@ def test_the_suggestion_is_taken_with_the_right_arrow(shell: Terminal) -> None:
 @pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
 def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
     shell.run("describe-configs --broker-id 1 --all")
-    shell.until(lambda: shell.rows[-1].startswith(":"), "in the pager")
+    shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
     shell.type("q")
     shell.at_prompt()
     shell.run("list-topics")
     shell.sees("shell.orders")
     shell.at_prompt()
+    shell.run("describe-configs --broker-id 1 --all")
+    shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
+    shell.press("c-c")
+    shell.at_prompt()
+    shell.run("set pager off")
+    shell.sees("pager is off")
+    shell.run("describe-configs --broker-id 1 --all")
+    shell.at_prompt()
+
+
+@pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
+def test_what_is_typed_into_the_pager_does_no_harm(shell: Terminal, tmp_path: Path) -> None:
+    shell.run("describe-configs --broker-id 1 --all")
+    shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
+    for key in "!s|":
+        shell.type(key)
+        shell.sees("not available")
+        shell.press("enter")
+        shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager again")
+    shell.type(f"!touch {tmp_path}/ran\r")
+    shell.sees("not available")
+    shell.press("c-c")
+    shell.at_prompt()
+    assert not (tmp_path / "ran").exists()
+
+
+def test_what_was_typed_for_the_prompt_does_not_go_to_a_pager(shell: Terminal) -> None:
+    shell.type("describe-configs --broker-id 1 --all\rhelp refresh\r")
+    shell.sees("usage: refresh")
+    shell.at_prompt()
+    shell.type("!sleep 1; echo slept\r")
+    shell.until(lambda: shell.screen.cursor.x == 0)
+    shell.type("describe-configs --broker-id 1 --all\rhealth --ou")
+    shell.sees("slept")
+    shell.until(lambda: shell.line.endswith("kafka> health --ou"))
+
+
+def test_a_menu_takes_the_rows_that_there_are(shell: Terminal) -> None:
+    shell.run("!seq 100")
+    shell.at_prompt()
+    shell.press("tab")
+    shell.sees("list-topics  ", "help  ", "topics  ")
+    assert len(shell.rows) - 1 - shell.screen.cursor.y > 20
+    shell.press("escape", "c-c")
+    shell.at_prompt()
+
+
+def test_the_only_candidate_is_taken_in_the_middle_of_a_line(shell: Terminal) -> None:
+    shell.type("topic shell.or --output json")
+    shell.until(lambda: shell.line.endswith("json"))
+    for _ in range(len(" --output json")):
+        shell.type("\x1b[D")
+    shell.press("tab")
+    shell.until(lambda: shell.line.endswith("topic shell.orders --output json"))
+
+
+def test_f1_on_a_config_key_shows_all_about_it(shell: Terminal) -> None:
+    shell.type("alter-configs shell.orders cleanup.policy=")
+    shell.sees("cleanup.policy  list")
+    shell.press("f1")
+    shell.until(lambda: "log segments" in shell.text and "usage" not in shell.text)
+    shell.until(lambda: shell.line.endswith("alter-configs shell.orders cleanup.policy="))
+
+
+def test_a_line_of_kafkas_own_tools_is_there_to_be_run(shell: Terminal) -> None:
+    shell.run("kafka-topics.sh --bootstrap-server localhost:1 --list")
+    shell.sees("Here it is: list-topics")
+    shell.until(lambda: shell.line.endswith("kafka> list-topics"))
+    shell.press("enter")
+    shell.sees("shell.payments")
+    shell.until(lambda: shell.rows[shell.screen.cursor.y].rstrip().endswith(">"))
+
+
+def test_values_come_into_the_open_menu(shell: Terminal) -> None:
+    shell.run("alter-configs shell.clicks.raw cleanup.policy=compact")
+    shell.sees("take it back")
+    shell.at_prompt()
+    shell.paste("alter-configs shell.clicks.raw ")
+    shell.press("tab")
+    shell.sees("cleanup.policy=", "compact  set here")
 
 
 def test_where_there_is_no_pager_there_is_one(open_terminal: Open, bootstrap: str) -> None:
@@ -288,10 +369,7 @@ def _survives(shell: Terminal, box: Sandbox) -> None:
     shell.sees("as of")
     stop_broker(box.folder, 1)
     shell.run("list-topics --deadline 3s")
-    shell.sees("error: ")
-    shell.at_prompt()
-    shell.run("refresh")
-    shell.sees("no contact since")
+    shell.sees("error: ", "no contact since")
     start_broker(box.folder, 1)
     shell.at_prompt()
     shell.run("create-topic came-back --partitions 1 --replication-factor 1")

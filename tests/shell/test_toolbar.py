@@ -55,5 +55,13 @@ def test_before_anything_was_read() -> None:
     assert "last session" in text(toolbar(kept, CacheState(), 120))
 
 
+def test_without_contact_the_way_out_is_worth_more_than_what_was() -> None:
+    assert "3 brokers" in text(toolbar(VIEW, DOWN, 140))
+    narrow = text(toolbar(VIEW, DOWN, 96))
+    assert "refused" in narrow and "F1 help" in narrow and "^D leave" in narrow
+    assert "brokers" not in narrow
+    assert "^D leave" not in text(toolbar(VIEW, DOWN, 40))
+
+
 def test_a_guard_is_said() -> None:
     assert "read-only" in text(toolbar(VIEW, CacheState(), 100, guard="read-only"))

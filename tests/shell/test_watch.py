@@ -44,7 +44,8 @@ class Rig:
         )
         self.context.run_line = self._run
 
-    def _run(self, line: str) -> int:
+    def _run(self, line: str, context: Context) -> int:
+        assert context is self.context
         assert self.context.ask is None
         answer = self.answers.pop(0)
         if answer == "^C":
@@ -93,6 +94,20 @@ def test_streams_and_questions_are_back_afterwards() -> None:
     out, err = rig.context.out, rig.context.err
     rig.watch()
     assert rig.context.out is out and rig.context.err is err and rig.context.ask is not None
+
+
+@pytest.mark.parametrize("stream", [io.StringIO, Terminal])
+def test_a_wrong_line_is_run_once_and_its_error_shown(stream: type[io.StringIO]) -> None:
+    rig = Rig(stream(), ["error: unknown command 'topc'\n"], [2])
+    assert rig.watch() == 2
+    assert rig.out.getvalue() == ""
+    assert cast(io.StringIO, rig.context.err).getvalue() == "error: unknown command 'topc'\n"
+
+
+def test_what_the_cluster_refuses_is_watched_on() -> None:
+    rig = Rig(io.StringIO(), ["no\n", "no\n", "^C"], [3, 1])
+    assert rig.watch() == 1
+    assert rig.out.getvalue().count("no\n") == 2
 
 
 def test_not_at_once_again() -> None:

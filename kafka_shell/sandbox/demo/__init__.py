@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Callable
 
 from kafka_shell.admin import acls, configs, quotas, scram, topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.admin.connection import Cluster, ConnectionConfig
 from kafka_shell.carry_out import apply
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import NewTopic, Plan, Secret
@@ -23,8 +23,8 @@ _TASK = "Making demo data"
 _MAX_FACTOR = 3
 
 
-def make_demo(bootstrap: str, report: Report) -> None:
-    """Fill a cluster that lets everybody in (a plain sandbox) with the demo data.
+def make_demo(connection: ConnectionConfig, report: Report) -> None:
+    """Fill a cluster with the demo data, as somebody who may do everything there.
 
     Made again, it makes what is missing: users keep their passwords, topics their records. Raises
     ShellError that names whatever could not be made.
@@ -32,12 +32,12 @@ def make_demo(bootstrap: str, report: Report) -> None:
     ends: dict[str, dict[int, End]] = {}
 
     def records(cluster: Cluster) -> None:
-        ends.update(produce(bootstrap, new))
+        ends.update(produce(connection, new))
 
     def offsets(cluster: Cluster) -> None:
         commit(cluster, ends)
 
-    with Cluster(ConnectionConfig(parse_addresses(bootstrap))) as cluster:
+    with Cluster(connection) as cluster:
         new = _missing_topics(cluster)
         tasks: tuple[Callable[[Cluster], None], ...] = (
             _users,

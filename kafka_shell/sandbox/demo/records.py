@@ -14,7 +14,14 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from kafka_shell.admin.connection import Call, Cluster, Coordinator, CoordinatorKind, failure
+from kafka_shell.admin.connection import (
+    Call,
+    Cluster,
+    ConnectionConfig,
+    Coordinator,
+    CoordinatorKind,
+    failure,
+)
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure, NewTopic
 
@@ -233,7 +240,7 @@ FEEDS = (
 # -- producing -------------------------------------------------------------------------------------
 
 
-def produce(bootstrap: str, topics: Sequence[NewTopic]) -> dict[str, dict[int, End]]:
+def produce(connection: ConnectionConfig, topics: Sequence[NewTopic]) -> dict[str, dict[int, End]]:
     """Fill these topics, which are empty; where each partition ends then.
 
     Raises ShellError that names the topics a record did not get into.
@@ -242,18 +249,39 @@ def produce(bootstrap: str, topics: Sequence[NewTopic]) -> dict[str, dict[int, E
     for gzip in (False, True):
         feeds = [feed for feed in FEEDS if feed.topic in ends and feed.gzip is gzip]
         if feeds:
-            _produce(bootstrap, feeds, "gzip" if gzip else None, ends)
+            _produce(connection, feeds, "gzip" if gzip else None, ends)
     return ends
 
 
+def _client(connection: ConnectionConfig) -> dict[str, Any]:
+    """The connection as kafka-python's clients want it."""
+    options: dict[str, Any] = {
+        "bootstrap_servers": [str(address) for address in connection.bootstrap],
+        "security_protocol": connection.security_protocol,
+    }
+    if connection.tls.ca_file:
+        options["ssl_cafile"] = connection.tls.ca_file
+    if connection.sasl is not None:
+        password = connection.sasl.password
+        options |= {
+            "sasl_mechanism": connection.sasl.mechanism,
+            "sasl_plain_username": connection.sasl.username,
+            "sasl_plain_password": password.reveal() if password else "",
+        }
+    return options
+
+
 def _produce(
-    bootstrap: str, feeds: Sequence[Feed], compression: str | None, ends: dict[str, dict[int, End]]
+    connection: ConnectionConfig,
+    feeds: Sequence[Feed],
+    compression: str | None,
+    ends: dict[str, dict[int, End]],
 ) -> None:
     from kafka import KafkaProducer
     from kafka.errors import KafkaError
 
     producer = KafkaProducer(
-        bootstrap_servers=bootstrap.split(","),
+        **_client(connection),
         client_id="demo",
         compression_type=compression,
         linger_ms=5,

@@ -1,0 +1,101 @@
+"""The program, and things to break."""
+
+from __future__ import annotations
+
+import http.server
+import socket
+import sys
+import threading
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pexpect
+import pytest
+
+from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.sandbox import Sandbox
+
+from ..program import Program
+from .common import (
+    Terminal,
+    create,
+    delete,
+)
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", sandbox.bootstrap)
+
+
+@pytest.fixture
+def nowhere(tmp_path: Path) -> Program:
+    """The program with no broker named."""
+    return Program(tmp_path / "home")
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    """Another client of the shared cluster."""
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def topic(cluster: Cluster) -> Iterator[str]:
+    """A topic to look at."""
+    name = f"fault.{uuid.uuid4().hex[:8]}"
+    create(cluster, name)
+    yield name
+    delete(cluster, name)
+
+
+@pytest.fixture
+def victim(cluster: Cluster) -> Iterator[str]:
+    """A topic that may be lost."""
+    name = f"fault.victim.{uuid.uuid4().hex[:8]}"
+    create(cluster, name)
+    yield name
+    delete(cluster, name)
+
+
+@pytest.fixture
+def web() -> Iterator[str]:
+    class Quiet(http.server.BaseHTTPRequestHandler):
+        def log_message(self, *args: object) -> None:
+            pass
+
+    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"127.0.0.1:{server.server_port}"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def silent() -> Iterator[str]:
+    """Takes connections and says nothing."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+
+
+@pytest.fixture
+def terminal(kafka: Program) -> Iterator[Terminal]:
+    """Runs the program in a pseudo-terminal."""
+    children: list[pexpect.spawn[str]] = []
+
+    def run(*argv: str, rows: int = 40, columns: int = 120, **environ: str) -> pexpect.spawn[str]:
+        child = pexpect.spawn(
+            sys.executable, ["-m", "kafka_shell", "--broker", kafka.broker, *argv],
+            env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1", **environ},
+            encoding="utf-8", timeout=20, dimensions=(rows, columns),
+        )  # fmt: skip
+        children.append(child)
+        return child
+
+    yield run
+    for child in children:
+        child.close(force=True)

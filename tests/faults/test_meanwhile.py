@@ -1,0 +1,147 @@
+"""What happens between the question and the answer, and with a change on its way."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from pathlib import Path
+
+import pexpect
+
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.sandbox import Sandbox
+
+from ..program import Program
+from .common import (
+    Terminal,
+    create,
+    delete,
+    ended,
+    exists,
+    quick,
+)
+
+
+@quick
+def test_a_topic_that_vanishes_at_the_question(
+    terminal: Terminal, cluster: Cluster, victim: str
+) -> None:
+    child = terminal("delete-topic", victim)
+    child.expect(r"\[y/N\]")
+    delete(cluster, victim)
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 1, text
+    assert victim in text
+    assert "UNKNOWN_TOPIC" in text
+    assert "deleted topic" not in text
+
+
+@quick
+def test_a_topic_created_again_at_the_question_is_not_lost(
+    terminal: Terminal, cluster: Cluster, victim: str
+) -> None:
+    child = terminal("delete-topic", victim)
+    child.expect(r"\[y/N\]")
+    delete(cluster, victim)
+    create(cluster, victim)
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 1, text
+    assert exists(cluster, victim), "the new one has another id"
+    assert "UNKNOWN_TOPIC" in text
+
+
+@quick
+def test_one_of_two_topics_vanishes(
+    kafka: Program, terminal: Terminal, cluster: Cluster, victim: str
+) -> None:
+    other = f"{victim}.other"
+    create(cluster, other)
+    child = terminal("delete-topic", victim, other)
+    child.expect(r"\[y/N\]")
+    delete(cluster, victim)
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 1, text
+    assert f"deleted topic {other}" in text
+    assert "1 done" in text
+    assert "1 failed" in text
+    assert not exists(cluster, other)
+    assert kafka.ok("journal", "--output", "json").json[-1]["status"] == "failed"
+
+
+@quick
+def test_a_config_that_changes_at_the_question(
+    kafka: Program, sandbox: Sandbox, cluster: Cluster, victim: str, tmp_path: Path
+) -> None:
+    config = kafka.home / "config" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text(f'[profiles.p]\nbootstrap = "{sandbox.bootstrap}"\nguard = "confirm"\n')
+    child = pexpect.spawn(
+        sys.executable,
+        ["-m", "kafka_shell", "--profile", "p", "alter-configs", victim, "retention.ms=1h"],
+        env={**kafka.environment(), "NO_COLOR": "1"}, encoding="utf-8", timeout=20,
+    )  # fmt: skip
+    child.expect(r"\[y/N\]")
+    Program(tmp_path / "other", sandbox.bootstrap).ok("alter-configs", victim, "retention.ms=2h")
+    child.sendline("y")
+    status, text = ended(child)
+    assert status == 1, text
+    assert "changed while the question was open" in text
+    assert "Nothing was sent" in text
+    assert "2h" in kafka.ok("describe-configs", victim).stdout
+
+
+@quick
+def test_a_broker_that_stops_answering_at_the_question(
+    kafka: Program, terminal: Terminal, sandbox: Sandbox, cluster: Cluster, victim: str
+) -> None:
+    """The deadline passes with the request on its way: it may still happen, and later it does."""
+    pid = sandbox.brokers[0].pid
+    assert pid is not None
+    child = terminal("delete-topic", victim, "--deadline", "3s")
+    child.expect(r"\[y/N\]")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        child.sendline("y")
+        status, text = ended(child)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert status == 1, text
+    assert "may still happen" in text
+    assert victim in text
+    assert "deleted topic" not in text
+    entry = kafka.ok("journal", "--output", "json").json[-1]
+    assert entry["status"] == "unknown", entry
+    until = time.monotonic() + 20
+    while exists(cluster, victim) and time.monotonic() < until:
+        time.sleep(0.05)
+    assert not exists(cluster, victim), "it did happen"
+
+
+@quick
+def test_ctrl_c_with_a_change_on_its_way(
+    kafka: Program, terminal: Terminal, sandbox: Sandbox, victim: str
+) -> None:
+    pid = sandbox.brokers[0].pid
+    assert pid is not None
+    journal = kafka.home / "state" / "journal.jsonl"
+    child = terminal("delete-topic", victim)
+    child.expect(r"\[y/N\]")
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        child.sendline("y")
+        until = time.monotonic() + 10
+        while not journal.exists() and time.monotonic() < until:
+            time.sleep(0.02)
+        assert journal.exists()
+        time.sleep(0.2)  # from the intent to the request is no time at all; it shows nowhere
+        child.sendintr()
+        status, text = ended(child)
+    finally:
+        os.kill(pid, signal.SIGCONT)
+    assert status == 130, text
+    assert kafka.ok("journal", "--output", "json").json[-1]["status"] == "unknown"

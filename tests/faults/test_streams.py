@@ -1,0 +1,177 @@
+"""Terminals and streams: tiny, closed, full, or of another encoding."""
+
+from __future__ import annotations
+
+import sys
+import uuid
+
+import pexpect
+import pytest
+
+from kafka_shell.admin.connection import Cluster
+
+from ..program import Program
+from .common import (
+    ANSI,
+    READS,
+    Terminal,
+    delete,
+    ended,
+    exists,
+    leave,
+    quick,
+    refused,
+    shell,
+)
+
+
+@quick
+@pytest.mark.parametrize(("rows", "columns"), [(1, 1), (2, 9), (24, 20), (0, 0)])
+def test_a_tiny_terminal(terminal: Terminal, topic: str, rows: int, columns: int) -> None:
+    for argv in (("list-topics", topic, "--long"), ("describe-topic", topic), ("help",)):
+        child = terminal(*argv, rows=rows, columns=columns, PAGER="cat")
+        status, text = ended(child)
+        assert status == 0, text
+        assert text.strip()
+
+
+@quick
+@pytest.mark.parametrize(("rows", "columns"), [(2, 9), (5, 20)])
+def test_the_prompt_in_a_tiny_terminal_that_is_resized(
+    terminal: Terminal, rows: int, columns: int
+) -> None:
+    child = terminal("--shell", rows=rows, columns=columns)
+    child.expect(READS)
+    child.setwinsize(3, 7)
+    child.setwinsize(50, 200)
+    child.setwinsize(1, 2)
+    child.setwinsize(30, 100)
+    child.sendline("!echo still $((40 + 2))")
+    child.expect("still 42")
+    assert "Traceback" not in leave(child)
+
+
+@quick
+@pytest.mark.parametrize(
+    "command",
+    [
+        "help",
+        "describe-configs --broker-id 1 --all",
+        "describe-configs --broker-id 1 --all --output json",
+        "describe-configs --broker-id 1 --all --documentation --output json",
+        "describe-configs --broker-id 1 --all --documentation --output csv",
+        "describe-configs --broker-id 1 --all --output yaml",
+        "watch 0.1 help",
+    ],
+)
+def test_a_reader_that_has_read_enough(kafka: Program, command: str) -> None:
+    run = shell(kafka, f"$K {command} | head -n 1; echo ${{PIPESTATUS[0]}} >&2")
+    assert len(run.lines) == 1, str(run)
+    assert run.stderr in ("0\n", "141\n"), str(run)
+    run = shell(kafka, f"$K {command} | true; echo ${{PIPESTATUS[0]}} >&2")
+    assert run.stderr in ("0\n", "141\n"), str(run)
+
+
+@quick
+def test_a_script_whose_reader_has_read_enough(kafka: Program, cluster: Cluster) -> None:
+    """What the script changes is changed, whoever looks."""
+    name = f"fault.head.{uuid.uuid4().hex[:8]}"
+    run = shell(
+        kafka, f"printf 'help\\nhelp\\ncreate-topic {name}\\n' | $K 2>/dev/null | head -n 1"
+    )
+    assert len(run.lines) == 1
+    assert exists(cluster, name)
+    delete(cluster, name)
+
+
+@quick
+def test_a_full_disk(kafka: Program, topic: str) -> None:
+    refused(shell(kafka, f"$K list-topics {topic} > /dev/full"), 1, "No space left on device")
+    refused(
+        shell(kafka, f"echo 'list-topics {topic} > /dev/full' | $K"),
+        1,
+        "stdin:1: error: ",
+        "/dev/full",
+        "No space left on device",
+    )
+    run = shell(kafka, f"$K list-topics {topic} --output json > /dev/full")
+    refused(run, 1, "standard output", "No space left on device")
+    assert shell(kafka, "$K list-topicz 2> /dev/full").status == 2
+    run = shell(kafka, "$K help > /dev/full")
+    refused(run, 1, "No space left on device")
+
+
+@quick
+def test_closed_streams(kafka: Program, topic: str) -> None:
+    run = shell(kafka, f"$K list-topics {topic} <&-")
+    assert (run.status, run.lines, run.stderr) == (0, [topic], ""), str(run)
+    assert shell(kafka, "$K <&-").status == 0, "a script of nothing"
+    refused(shell(kafka, f"$K list-topics {topic} >&-"), 1, "standard output")
+    assert shell(kafka, f"$K list-topics {topic} 2>&-").lines == [topic]
+    assert shell(kafka, "$K list-topicz 2>&-").status == 2
+    assert shell(kafka, "$K list-topicz <&- >&- 2>&-").status == 2
+    run = shell(kafka, f"$K delete-topic {topic} <&- 2>&1")
+    assert run.status == 2
+    assert "no terminal" in run.stdout
+
+
+@quick
+@pytest.mark.parametrize(
+    ("environ", "argv", "coloured"),
+    [
+        ({}, (), True),
+        ({"NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"}, (), False),
+        ({}, ("--no-color",), False),
+        ({"TERM": "dumb"}, (), False),
+    ],
+)
+def test_colour_only_where_it_is_wanted(
+    kafka: Program, topic: str, environ: dict[str, str], argv: tuple[str, ...], coloured: bool
+) -> None:
+    for command in (("describe-topic", topic), ("list-topicz",), ("describe-topic", "no-such")):
+        child = pexpect.spawn(
+            sys.executable,
+            ["-m", "kafka_shell", "--broker", kafka.broker, *command, *argv],
+            env=kafka.environment() | environ, encoding="utf-8", timeout=20,
+        )  # fmt: skip
+        _, text = ended(child)
+        if coloured:
+            assert ANSI.search(text), text
+        elif command[0] != "list-topicz" or argv == ():
+            assert not ANSI.search(text), text
+
+
+@quick
+def test_no_colour_in_pipes(kafka: Program, topic: str) -> None:
+    for argv in (("describe-topic", topic), ("help",), ("theme",), ("theme", "mono")):
+        run = kafka(*argv, environ={"TERM": "xterm-256color", "COLORTERM": "truecolor"})
+        assert not ANSI.search(run.stdout + run.stderr), str(run)
+
+
+@quick
+@pytest.mark.parametrize(
+    "environ",
+    [
+        {"LANG": "C", "LC_ALL": "C"},
+        {"LANG": "C", "LC_ALL": "C", "PYTHONCOERCECLOCALE": "0", "PYTHONUTF8": "0"},
+        {"PYTHONIOENCODING": "ascii"},
+        {"PYTHONIOENCODING": "latin-1"},
+    ],
+    ids=str,
+)
+def test_a_stream_that_cannot_hold_the_name(kafka: Program, environ: dict[str, str]) -> None:
+    for argv in (
+        ("describe-topic", "tøpic-日本"),
+        ("describe-topic", "tøpic-日本", "--output", "json"),
+        ("describe-topic", "tøpic-日本", "--output", "yaml"),
+        ("describe-topic", "tøpic-日本", "--output", "csv"),
+        ("create-topic", "tøpic-日本"),
+    ):
+        run = shell(kafka, '$K "$@"'.replace('"$@"', " ".join(argv)), **environ)
+        assert run.status == 1, str(run)
+        assert "INVALID_TOPIC" in run.stderr, str(run)
+    run = shell(kafka, "$K tøpic", **environ)
+    assert run.status == 2, str(run)
+    run = shell(kafka, "echo 'describe-topic tøpic-日本' | $K", **environ)
+    assert run.status == 1, str(run)
+    assert "INVALID_TOPIC" in run.stderr, str(run)
