@@ -187,8 +187,8 @@ def _answer_pasted(words: Sequence[Word], text: str, context: Context) -> None:
     from kafka_shell.language.pasted import translate
 
     typed = [word.text for word in words]
-    if context.shell is not None:  # the prompt is connected already
-        typed = _without(typed, ("--bootstrap-server", "--broker-list", "--command-config"))
+    if context.shell is not None and "--command-config" not in typed:
+        typed = _without_this_cluster(typed, context)
     here = translate(typed, REGISTRY)
     if here is None:
         return
@@ -202,17 +202,21 @@ def _answer_pasted(words: Sequence[Word], text: str, context: Context) -> None:
     )
 
 
-def _without(words: Sequence[str], options: Sequence[str]) -> list[str]:
-    kept: list[str] = []
-    skip = False
-    for word in words:
-        if skip:
-            skip = False
-        elif word in options:
-            skip = True
-        elif word.partition("=")[0] not in options:
-            kept.append(word)
-    return kept
+def _without_this_cluster(words: Sequence[str], context: Context) -> list[str]:
+    """The words without their bootstrap, where that is the cluster the prompt is on already.
+
+    Where it is another, it stays: a line for one cluster must not run on the next.
+    """
+    from kafka_shell.admin.connection import parse_addresses
+
+    for index, word in enumerate(words):
+        name, equals, value = word.partition("=")
+        if name in ("--bootstrap-server", "--broker-list"):
+            end = index + (1 if equals else 2)
+            named = parse_addresses(value if equals else "".join(words[index + 1 : end]))
+            if named == context.settings.connection.bootstrap:
+                return [*words[:index], *words[end:]]
+    return list(words)
 
 
 def _somewhere(context: Context, invocation: Invocation) -> Context:

@@ -105,6 +105,26 @@ def test_nobody_to_ask_is_a_wrong_line(tmp_path: Path) -> None:
     assert "send" not in stage.did() and stage.journal() == []
 
 
+@pytest.mark.parametrize(
+    ("yes", "fails", "told"), [(None, (), True), (True, (), False), (None, ("b",), False)]
+)
+def test_the_way_back_is_told_before_a_question_or_afterwards(
+    tmp_path: Path, yes: bool | None, fails: tuple[str, ...], told: bool
+) -> None:
+    stage = make_stage(tmp_path, guard="confirm", answers=["y"])
+    outcome = stage.run(stage.plan(stage.step(fields=("a", "b"), fails=fails)), yes=yes)
+    assert outcome.told is told
+    assert (len(stage.log[1]) > 1) is (yes is None), "told where somebody is asked"
+
+
+def test_nothing_to_change_is_not_sent_nor_written_down(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="confirm", answers=None)
+    same = Change(Resource("topic", "orders"), "alter", "k", "1", "1")
+    outcome = stage.run(stage.plan(unchanged=(same,)))
+    assert outcome.ok and outcome.changes == ()
+    assert stage.did() == ["show"] and stage.journal() == []
+
+
 # -- guards ----------------------------------------------------------------------------------------
 
 
@@ -167,7 +187,7 @@ def test_a_dry_run_is_always_allowed_and_sends_nothing(tmp_path: Path, guard: st
     assert [(d.change.field, d.status) for d in outcome.changes] == [
         ("good", "planned"), ("bad", "failed"),
     ]  # fmt: skip
-    assert outcome.undo == ("alter-configs orders good=old bad=old",)
+    assert outcome.undo == ("alter-configs orders good=old",), "what is refused is not taken back"
     assert stage.journal() == []
 
 

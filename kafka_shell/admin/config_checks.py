@@ -140,8 +140,8 @@ def _limit(value: str | None) -> float | None:
 def lowers(key: str) -> str:
     """What is said of a change that loses records."""
     if key.removeprefix("log.") == "cleanup.policy":
-        return f"the new {key} deletes records; records already deleted stay deleted"
-    return f"a lower {key} deletes records; records already deleted stay deleted"
+        return f"the new {key} deletes records; what is deleted stays deleted"
+    return f"a lower {key} deletes records; what is deleted stays deleted"
 
 
 def _check_choice(key: str, kind: ConfigType, value: str) -> None:

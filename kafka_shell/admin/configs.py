@@ -18,6 +18,7 @@ from kafka_shell.nouns import (
     Effect,
     Plan,
     Resource,
+    ResourceType,
     Results,
     own_source,
 )
@@ -206,8 +207,13 @@ def _without_idle(
 
 
 def _is_idle(alteration: ConfigAlteration, entry: ConfigEntry | None, change: Change) -> bool:
-    """Whether nothing would change, as far as the broker tells: a sensitive value is not told."""
+    """Whether nothing would change, as far as the broker tells.
+
+    It does not tell sensitive values, nor whether a logger's level is its own.
+    """
     if entry is None or entry.source is ConfigSource.UNKNOWN or change.before != change.after:
+        return False
+    if entry.resource.type is ResourceType.BROKER_LOGGER:
         return False
     return alteration.op is ConfigOp.DELETE or not entry.sensitive
 

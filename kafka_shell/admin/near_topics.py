@@ -15,6 +15,7 @@ from .scan import scan
 _UNKNOWN_TOPIC = 3
 _LOOKED_FOR = 10  # names missing at once after which nobody mistyped: a whole list is out of date
 _MANY = 2_000  # names beyond which a comparison with each takes too long
+_TOO_MANY = 20_000
 _LENGTHS = 3  # ... and a name is compared with those as long, give or take
 
 K = TypeVar("K")
@@ -51,5 +52,6 @@ def _near(name: str, names: Sequence[str]) -> str | None:
             for each in names
             if each[0].lower() == first and abs(len(each) - len(name)) <= _LENGTHS
         ]
-        names = names if len(names) <= _MANY else [n for n in names if n[:4] == name[:4]][:_MANY]
+    if len(names) > _TOO_MANY:
+        return None
     return near_miss(name, (each for each in names if each != name))

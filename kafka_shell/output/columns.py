@@ -14,6 +14,7 @@ from ..nouns import (
     HistoryLine,
     Partition,
     QuorumReplica,
+    ResourceType,
     Topic,
     TopicSummary,
 )
@@ -63,8 +64,13 @@ def _value(entry: ConfigEntry) -> Text:
     return text(config_value(entry), "override" if entry.overridden else "value")
 
 
-def _source(entry: ConfigEntry) -> Text:
-    """Whose the value is: `set here`, at the resource itself, or `Default`, `Static broker` ..."""
+def _source(entry: ConfigEntry) -> Text | None:
+    """Whose the value is: `set here`, at the resource itself, or `Default`, `Static broker` ...
+
+    Of a logger brokers call every level the logger's own, also one it inherits.
+    """
+    if entry.resource.type is ResourceType.BROKER_LOGGER:
+        return None
     if entry.overridden:
         return text("set here", "override")
     words = entry.source.label.removesuffix(" config")

@@ -65,8 +65,18 @@ def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
         keys = sorted(cells(entry.name) for entry in entries)
         fitting = [key for key in keys if key <= room]
         if fitting and (len(keys) - len(fitting)) * _FEW <= len(keys):
-            return Layout((KEY, *rest.columns), (max(len(KEY.heading), fitting[-1]), *widths))
+            key_cells = max(len(KEY.heading), fitting[-1])
+            _widen(widths, rest.widths, room - key_cells)
+            return Layout((KEY, *rest.columns), (key_cells, *widths))
     return None
+
+
+def _widen(widths: list[int], natural: Sequence[int], left: int) -> None:
+    """Give back what is left, the first column first."""
+    for index, wanted in enumerate(natural):
+        more = max(0, min(wanted - widths[index], left))
+        widths[index] += more
+        left -= more
 
 
 def _least(column: Column, natural: int) -> int:
@@ -77,8 +87,8 @@ def _least(column: Column, natural: int) -> int:
 
 def _stacked(entries: Sequence[ConfigEntry], width: int) -> Layout:
     """Every key on a line of its own."""
-    rest = lay_out(CONFIG, entries, width=width - INDENT)
-    return Layout((replace(KEY, heading="KEY"), *rest.columns), (len(KEY.heading), *rest.widths))
+    rest = lay_out(CONFIG, entries, width=width - len(KEY.heading) - len(GAP))
+    return Layout((KEY, *rest.columns), (len(KEY.heading), *rest.widths))
 
 
 def documentation(prose: str, width: int | None) -> Iterator[Text]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 
+from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText
@@ -79,6 +80,16 @@ class ShellCompleter(Completer):
         """Whether what was lacking for this very text may have arrived."""
         waiting, self._waiting = self._waiting, None
         return waiting == (document.text, document.cursor_position)
+
+    def renew(self, state: CompletionState) -> None:
+        """Put what is known now into an open menu; what is highlighted stays so."""
+        asked = CompleteEvent(completion_requested=True)
+        found = list(self.get_completions(state.original_document, asked))
+        chosen = state.current_completion
+        places = [n for n, each in enumerate(found) if chosen and each.text == chosen.text]
+        if places or (found and chosen is None):
+            state.completions = found
+            state.complete_index = places[0] if places else None
 
     def subject(self, document: Document, highlighted: str) -> Subject | None:
         """The config key at hand: the highlighted one, else the one that is typed."""

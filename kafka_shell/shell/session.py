@@ -8,8 +8,6 @@ from dataclasses import replace
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
-from prompt_toolkit.buffer import CompletionState
-from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.filters import Always
 from prompt_toolkit.formatted_text import FormattedText, StyleAndTextTuples
@@ -228,22 +226,12 @@ class Session:
             if state is None:
                 buffer.start_completion(select_first=False)
             else:
-                self._renew(state)
+                self.completer.renew(state)
         self.prompt.app.invalidate()
         failure = self.cache.state.failure
         if failure is not None and not self.cache.view.read_at and not self._said_unreachable:
             self._said_unreachable = True
             run_in_terminal(lambda: self._print(banner.unreachable(failure)))
-
-    def _renew(self, state: CompletionState) -> None:
-        """What stands in the open menu, as it is known now; what is highlighted stays so."""
-        asked = CompleteEvent(completion_requested=True)
-        found = list(self.completer.get_completions(state.original_document, asked))
-        chosen = state.current_completion
-        places = [n for n, each in enumerate(found) if chosen and each.text == chosen.text]
-        if places or (found and chosen is None):
-            state.completions = found
-            state.complete_index = places[0] if places else None
 
     # -- the prompt itself -------------------------------------------------------------------------
 

@@ -80,21 +80,59 @@ def test_a_list_starts_from_kafkas_default_not_from_what_holds(either: Cluster, 
 @quick
 def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> None:
     make_topic(cluster, name, configs=(("retention.ms", "1000"), ("cleanup.policy", "compact")))
-    changes = alter(
-        cluster,
-        topic_of(name),
+    idle = [
         set_("retention.ms", "1s"),
         append("cleanup.policy", "compact"),
         delete("segment.ms"),
-    )
-    assert [change.note for change in changes] == [
+    ]
+    plan = configs.plan_alter(cluster, {topic_of(name): idle})
+    assert plan.steps == (), "it would be sent all the same"
+    assert [change.note for change in plan.unchanged] == [
         "no change: this is what is set",
         "no change: this is what is set",
         "not set here: there is nothing to delete",
     ]
+    part = configs.plan_alter(cluster, {topic_of(name): [*idle, set_("flush.ms", "1s")]})
+    assert [change.field for change in part.changes] == ["flush.ms"]
+    assert part.unchanged == plan.unchanged
     # What holds by default and is set all the same is a change: it holds whatever the default.
     (pinned,) = alter(cluster, topic_of(name), set_("segment.ms", "7d"))
     assert (pinned.before, pinned.after, pinned.note) == (None, "604800000", "")
+
+
+@quick
+def test_what_deletes_records_says_that_they_stay_deleted(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, configs=(("retention.ms", "100000"), ("retention.bytes", "-1")))
+    resource = topic_of(name)
+    for alteration, loses in (
+        (set_("retention.ms", "99s"), True),
+        (set_("retention.ms", "101s"), False),
+        (set_("retention.ms", "-1"), False),
+        (set_("retention.bytes", "1GiB"), True),
+        (set_("delete.retention.ms", "1s"), True),
+        (set_("cleanup.policy", "compact"), True),
+        (append("cleanup.policy", "compact"), True),
+        (set_("cleanup.policy", "delete"), False),
+        (set_("segment.ms", "1h"), False),
+        (delete("retention.ms"), False),
+    ):
+        plan = configs.plan_alter(cluster, {resource: [alteration]})
+        assert [bool(change.lost) for change in plan.changes] == [loses], alteration
+        assert any("stays deleted" in said for said in plan.warnings) == loses
+
+
+@quick
+def test_values_of_known_enumerations_are_checked_here(cluster: Cluster, topic: str) -> None:
+    for alteration, hint in (
+        (set_("cleanup.policy", "delet"), "Did you mean delete?"),
+        (set_("cleanup.policy", "delete,compactt"), "Did you mean compact?"),
+        (append("cleanup.policy", "shred"), ""),
+        (set_("compression.type", "zst"), "Did you mean zstd?"),
+    ):
+        with pytest.raises(configs.ConfigRefused) as refused:
+            configs.plan_alter(cluster, {topic_of(topic): [alteration]})
+        assert (refused.value.code, refused.value.hint) == ("unknown-value", hint)
+    configs.plan_alter(cluster, {topic_of(topic): [set_("cleanup.policy", "compact, delete")]})
 
 
 @quick
@@ -124,7 +162,7 @@ def test_the_keys_of_a_topic_go_together_and_topics_apart(either: Cluster, name:
     plan = configs.plan_alter(
         either,
         {
-            topic_of(bad): [set_("retention.ms", "7d"), set_("cleanup.policy", "sideways")],
+            topic_of(bad): [set_("retention.ms", "7d"), set_("min.insync.replicas", "0")],
             topic_of(f"{name}.gone"): [set_("retention.ms", "7d")],
             topic_of(good): [set_("retention.ms", "7d")],
         },
@@ -139,7 +177,7 @@ def test_the_keys_of_a_topic_go_together_and_topics_apart(either: Cluster, name:
     results = apply(plan, either)
     assert failures(results) == {bad: "INVALID_CONFIG"}
     assert len(results.failures) == 2, "each key has its outcome"
-    assert all("sideways" in why.message for why in results.failures.values())
+    assert all("min.insync.replicas" in why.message for why in results.failures.values())
     assert own(either, topic_of(good), "retention.ms") == "604800000"
     assert own(either, topic_of(bad), "retention.ms") is None
 

@@ -343,15 +343,20 @@ def test_a_broker_too_old_to_tell_types_gets_no_guesses(
 @quick
 def test_configs_of_a_new_topic_are_checked_like_a_topics(cluster: Cluster, topic: str) -> None:
     known = configs.topic_types(cluster)
-    given = (("retention.ms", "7d"), ("segment.bytes", "512MiB"), ("cleanup.policy", "a,b"))
+    given = (
+        ("retention.ms", "7d"),
+        ("segment.bytes", "512MiB"),
+        ("cleanup.policy", "compact,delete"),
+    )
     assert configs.checked_for_create(given, known) == (
         ("retention.ms", "604800000"),
         ("segment.bytes", "536870912"),
-        ("cleanup.policy", "a,b"),
+        ("cleanup.policy", "compact,delete"),
     )
     for pairs, hint in (
         ((("retention.mss", "1"),), "Did you mean retention.ms?"),
         ((("zzz", "1"),), ""),
+        ((("cleanup.policy", "delet"),), "Did you mean delete?"),
         ((("retention.ms", "x"),), ""),
         ((("a", "1"), ("a", "2")), "Say once what it is to be."),
     ):
@@ -370,6 +375,8 @@ def test_the_first_topic_of_a_cluster_may_have_units_too() -> None:
     )
     with pytest.raises(ConfigRefused, match="a duration"):
         configs.checked_for_create((("retention.ms", "week"),), {})
+    with pytest.raises(ConfigRefused, match="one of delete, compact"):
+        configs.checked_for_create((("cleanup.policy", "compact,delet"),), {})
 
 
 @quick

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import pytest
 
-from kafka_shell.admin import configs, topics
+from kafka_shell.admin import configs, near_topics, topics
 from kafka_shell.admin.connection import ANY, Cluster
 from kafka_shell.admin.scan import MetadataScan
 from kafka_shell.admin.topic_steps import CreatePartitions, CreateTopics
@@ -17,6 +17,7 @@ from kafka_shell.nouns import (
     Effect,
     NewTopic,
     Partition,
+    Resource,
     ResourceType,
     Results,
 )
@@ -76,13 +77,17 @@ def test_many_topics_are_created_by_one_request(either: Cluster, name: str) -> N
 def test_a_plan_says_what_a_topic_will_be(name: str) -> None:
     plan = topics.plan_create(
         [
-            NewTopic("a", 6, 3, configs=(("retention.ms", "1"), ("segment.ms", "2"))),
+            NewTopic("a", 6, 3, configs=(("retention.ms", "172800000"), ("segment.ms", "2"))),
             NewTopic("b", assignment=((1, 2),)),
             NewTopic("c"),
         ]
     )
     assert [(str(change.resource), change.verb, change.after) for change in plan.changes] == [
-        ("topic a", "create", "6 partitions, replication factor 3, retention.ms=1, segment.ms=2"),
+        (
+            "topic a",
+            "create",
+            "6 partitions, replication factor 3, retention.ms=2d, segment.ms=2ms",
+        ),
         ("topic b", "create", "1 partition on 1:2"),
         ("topic c", "create", "the broker's number of partitions, the broker's replication factor"),
     ]
@@ -231,16 +236,20 @@ def test_a_deadline_while_waiting_does_not_hide_that_it_was_created(
     results = apply(topics.plan_create([NewTopic(name, 1, 1)]), cluster)
     (why,) = results.failures.values()
     assert why.name == "REQUEST_TIMED_OUT" and "the deadline passed" in why.message
-    assert topics.describe(cluster, [name]).ok
+    wait_for("the topic is there", lambda: topics.describe(cluster, [name]).ok)
 
 
 @quick
 def test_fresh_state_leaves_out_what_was_not_created(cluster: Cluster, name: str) -> None:
-    plan = topics.plan_create([NewTopic(name, 1, 1), NewTopic("bad name", 1, 1)])
+    plan = topics.plan_create(
+        [NewTopic(name, 1, 1, configs=(("retention.ms", "1000"),)), NewTopic("bad name", 1, 1)]
+    )
     apply(plan, cluster)
     assert plan.fresh is not None
     found = plan.fresh(cluster)
-    assert list(found.values) == [name] and found.ok
+    assert list(found.values) == [Resource("topic", name)] and found.ok
+    (description,) = found
+    assert [(each.name, each.value) for each in description.overrides] == [("retention.ms", "1000")]
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -265,6 +274,22 @@ def test_what_cannot_be_described_says_why(either: Cluster, name: str) -> None:
         f"{name}.gone": "UNKNOWN_TOPIC_OR_PARTITION",
         "bad name": "INVALID_TOPIC_EXCEPTION",
     }
+
+
+@quick
+def test_a_missing_topic_names_its_near_miss(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = make_topic(cluster, f"{name}.placed")
+    for many in (near_topics._MANY, 0):
+        monkeypatch.setattr(near_topics, "_MANY", many)
+        found = topics.describe(cluster, [made[:-1], "nothing.like.it"])
+        assert found.failures[made[:-1]].hint == f"Did you mean {made}?"
+        assert found.failures["nothing.like.it"].hint == ""
+    refused = topics.plan_delete(cluster, [made[:-1]]).refused.failures
+    assert [why.hint for why in refused.values()] == [f"Did you mean {made}?"]
+    resource = ConfigResource(ResourceType.TOPIC, made[:-1])
+    assert configs.describe(cluster, [resource]).failures[resource].hint == f"Did you mean {made}?"
 
 
 @quick

@@ -78,7 +78,11 @@ class FakeStep:
 
 
 def plan(*changes: Change, **more: Any) -> Plan:
-    return Plan(Effect.CHANGE, (FakeStep(changes),), **more)
+    return Plan(Effect.CHANGE, (FakeStep(changes),) if changes else (), **more)
+
+
+def validated(*changes: Change, **more: Any) -> Plan:
+    return Plan(Effect.CHANGE, (FakeStep(changes, validates=True),), **more)
 
 
 def outcome(made: Plan, *statuses: str, **more: Any) -> Outcome:

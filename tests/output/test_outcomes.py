@@ -6,7 +6,7 @@ import pytest
 
 from kafka_shell.nouns import Change, Results
 
-from .samples import GONE, err_of, out_of, outcome, plan, topic, writer
+from .samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 pytestmark = pytest.mark.quick
 
@@ -58,8 +58,50 @@ def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
     assert [line.split(":")[1] for line in err_of(drawing).splitlines()] == [
         " topic gone",
         " topic b retention.ms",
-        " nothing was changed",
+        " nothing was changed (the broker was not asked",
     ]
+
+
+def test_a_dry_run_says_what_the_broker_said() -> None:
+    change = Change(topic("a"), "alter", "x", "1", "2")
+    refused = Results({}, {topic("gone"): GONE})
+    for made, status, verdict in (
+        (validated(change), "planned", "the broker accepts it; nothing was changed"),
+        (
+            validated(change, refused=refused),
+            "planned",
+            "the broker accepts the rest; nothing was changed",
+        ),
+        (validated(change), "failed", "nothing was changed"),
+        (
+            plan(change),
+            "planned",
+            "nothing was changed (the broker was not asked: its API cannot only validate)",
+        ),
+    ):
+        for format in ("table", "json"):
+            drawing = writer(format)
+            drawing.write(outcome(made, status, dry_run=True))
+            assert err_of(drawing).splitlines()[-1] == f"dry run: {verdict}"
+    nothing = writer()
+    nothing.write(outcome(plan(), dry_run=True))
+    assert err_of(nothing) == "dry run: nothing was changed\n"
+
+
+def test_what_was_told_before_a_question_is_not_told_again() -> None:
+    change = Change(topic("a"), "alter", "x", "1", "2")
+    for told in (True, False):
+        drawing = writer()
+        drawing.write(outcome(plan(change), "done", undo=("line",), told=told))
+        assert ("take it back: line" in err_of(drawing)) is not told
+
+
+def test_json_has_what_is_so_already() -> None:
+    drawing = writer("json")
+    same = Change(topic("a"), "alter", "x", "1", "1")
+    drawing.write(outcome(plan(unchanged=(same,))))
+    (row,) = json.loads(out_of(drawing))["changes"]
+    assert (row["field"], row["status"]) == ("x", "unchanged")
 
 
 def test_json_of_a_change() -> None:

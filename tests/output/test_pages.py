@@ -5,16 +5,20 @@ import pytest
 from kafka_shell.nouns import (
     Broker,
     ClusterMetadata,
+    ConfigResource,
     ConfigSource,
     ConfigType,
     Finding,
     Health,
+    JournalEntry,
     Quorum,
     QuorumReplica,
+    ResourceType,
     Severity,
     TopicDescription,
 )
 from kafka_shell.nouns.sandbox import SandboxReport
+from kafka_shell.output.people import local_time
 
 from .samples import BROKER, ENTRIES, TOPIC, drawn, entry
 
@@ -95,7 +99,7 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
         Finding(
             Severity.CRITICAL,
             "offline-partitions",
-            "partitions have no leader",
+            "12 partitions have no leader",
             12,
             ("orders-2", "orders-3"),
             "describe-topic --unavailable-partitions",
@@ -104,12 +108,37 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
     assert drawn(Health("5L6g", 3, 41, 312, findings)) == (
         "not healthy: 1 critical   cluster 5L6g: 3 brokers, 41 topics, 312 partitions\n"
         "\n"
-        "CRITICAL      12  partitions have no leader\n"
-        "                  orders-2, orders-3 and 10 more\n"
-        "                  describe-topic --unavailable-partitions\n"
+        "CRITICAL  12 partitions have no leader\n"
+        "          orders-2, orders-3 and 10 more\n"
+        "          describe-topic --unavailable-partitions\n"
         "\n"
-        "NOTE           2  leaders are off their preferred replica\n"
+        "NOTE      leaders are off their preferred replica\n"
     )
+
+
+def test_health_counts_its_verdicts() -> None:
+    bad, doubt = (Finding(s, "x", "y", 1) for s in (Severity.CRITICAL, Severity.WARNING))
+    for findings, verdict in (
+        ((bad, bad, doubt), "2 critical, 1 warning "),
+        ((doubt, doubt), "2 warnings "),
+    ):
+        assert drawn(Health("5L6g", 3, 41, 312, findings)).startswith(f"not healthy: {verdict}")
+
+
+def test_the_journal_has_whole_lines_to_be_copied() -> None:
+    undo = ("alter-configs b " + "k=v " * 40 + "z=1", "delete-topic a")
+    entries = (
+        JournalEntry("0123abcd", 1.5, "5L6g", "b:9092", "the command", "done", (), undo),
+        JournalEntry("0123abce", 1.0, "5L6g", "b:9092", "another", "failed", (), ()),
+    )
+    when = local_time(1000)
+    assert drawn(entries, width=60) == (
+        f"0123abcd  {when}  b:9092  done  the command\n"
+        f"  take it back: {undo[0]}\n"
+        "  take it back: delete-topic a\n"
+        f"0123abce  {when}  b:9092  failed  another\n"
+    )
+    assert drawn(iter(entries)) == drawn(entries)
 
 
 def test_health_is_friendly_when_all_is_well() -> None:
@@ -121,7 +150,7 @@ def test_health_is_friendly_when_all_is_well() -> None:
 def test_configs_of_one_resource() -> None:
     assert drawn(ENTRIES) == (
         "KEY             VALUE    SOURCE\n"
-        "cleanup.policy  compact  Dynamic topic *\n"
+        "cleanup.policy  compact  set here\n"
         "retention.ms    7d       Default\n"
         "segment.bytes   1GiB     Static broker\n"
     )
@@ -137,7 +166,7 @@ def test_configs_of_several_resources_have_headings_marks_and_documentation() ->
     assert drawn([ENTRIES[0], secret, fixed, told, unset]) == (
         "topic orders\n"
         "KEY             VALUE    SOURCE\n"
-        "cleanup.policy  compact  Dynamic topic *\n"
+        "cleanup.policy  compact  set here\n"
         "\n"
         "broker 1\n"
         "KEY               VALUE        SOURCE         NOTE\n"
@@ -154,11 +183,39 @@ def test_configs_of_several_resources_have_headings_marks_and_documentation() ->
 def test_configs_are_stacked_where_keys_leave_no_room() -> None:
     long = entry("follower.replication.throttled.replicas", "0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2")
     assert drawn([long], width=50) == (
-        "KEY\n"
-        "    VALUE                            SOURCE\n"
+        "KEY  VALUE                            SOURCE\n"
         "follower.replication.throttled.replicas\n"
-        "    0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2  Default\n"
+        "     0:1,0:2,1:1,1:2,2:1,2:2,3:1,3:2  Default\n"
     )
+
+
+def test_configs_keep_a_line_each_where_key_and_value_fit() -> None:
+    entries = [
+        entry("cleanup.policy", "compact", ConfigSource.STATIC_BROKER),
+        entry("flush.messages", "9223372036854775807"),
+        entry("message.timestamp.after.max.ms", "3600000", type=ConfigType.LONG),
+        entry("retention.ms", "1", ConfigSource.DYNAMIC_TOPIC, read_only=True),
+        entry("segment.ms", "2"),
+    ]
+    assert drawn(entries, width=48) == (
+        "KEY             VALUE                SOURCE\n"
+        "cleanup.policy  compact              Static bro…\n"
+        "flush.messages  9223372036854775807  Default\n"
+        "message.timestamp.after.max.ms\n"
+        "                1h                   Default\n"
+        "retention.ms    1ms                  set here\n"
+        "segment.ms      2ms                  Default\n"
+    )
+    assert drawn(entries[:3], width=61).splitlines()[3] == (
+        "message.timestamp.after.max.ms  1h                   Default"
+    )
+    assert all(len(line) <= 40 for line in drawn(entries, width=40).splitlines())
+
+
+def test_levels_of_loggers_have_no_source() -> None:
+    logger = ConfigResource(ResourceType.BROKER_LOGGER, "1")
+    level = entry("kafka.log", "INFO", ConfigSource.DYNAMIC_BROKER_LOGGER, logger)
+    assert drawn([level]) == "KEY        VALUE\nkafka.log  INFO\n"
 
 
 def test_facts_leave_out_what_is_empty() -> None:

@@ -77,13 +77,48 @@ def test_the_rest_of_a_plan() -> None:
         " This server does not host this topic-partition.\n"
         "warning: broker 3 is away\n"
         "2 changes to 1 topic, 1 broker: create 1, alter 1; 1 refused\n"
-        "take it back: delete-topic a\n"
-        "take it back: alter-configs --broker-id 1 x=1\n"
+        "take it back:\n"
+        "delete-topic a\n"
+        "alter-configs --broker-id 1 x=1\n"
     )
 
 
 def test_nothing_to_change() -> None:
     assert plain(plan_lines(plan())) == "nothing to change"
+
+
+def test_what_is_so_already_stands_with_its_resource() -> None:
+    note = "no change: this is what is set"
+    same = Change(topic("a"), "alter", "retention.ms", "3600000", "3600000", note=note)
+    none = Change(
+        topic("a"), "alter", "flush.ms", note="not set here: there is nothing to delete",
+        effective="1", source="Default config",
+    )  # fmt: skip
+    assert plain(plan_lines(plan(unchanged=(same, none)))) == (
+        "topic a\n"
+        "  retention.ms: 1h (no change: this is what is set)\n"
+        "  flush.ms (not set here: there is nothing to delete)\n"
+        "nothing to change"
+    )
+    changes = Change(topic("a"), "create"), Change(topic("b"), "alter", "x", "1", "2")
+    other = Change(topic("b"), "alter", "y", "1", "1", note=note)
+    assert plain(plan_lines(plan(*changes, unchanged=(same, other)))).split("\n")[-4:-1] == [
+        "topic b",
+        "  x: 1 -> 2",
+        f"  y: 1 ({note})",
+    ]
+
+
+def test_what_is_lost_is_said_beside_the_way_back() -> None:
+    change = Change(topic("a"), "alter", "retention.ms", "2", "1", lost="they stay deleted")
+    assert plain(plan_lines(plan(change), ("one",))).split("\n")[-1] == (
+        "take it back (they stay deleted): one"
+    )
+    assert plain(plan_lines(plan(change), ("one", "two"))).split("\n")[-3:] == [
+        "take it back (they stay deleted):",
+        "one",
+        "two",
+    ]
 
 
 def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:

@@ -30,11 +30,9 @@ from .samples import (
 pytestmark = pytest.mark.quick
 
 LONG = """\
-NAME                PARTITIONS  REPLICATION-FACTOR  UNDER-REPLICATED  INTERNAL  ID
-orders                       6                   3                 1  -         \
-VtX0mX9HSZ2p1J8mG7qk3A
-__consumer_offsets          50                   3                 -  yes       \
-BtX0mX9HSZ2p1J8mG7qk3A
+NAME                PARTITIONS  REPLICAS  UNDER-REPLICATED  INTERNAL  ID
+orders                       6         3                 1  -         VtX0mX9HSZ2p1J8mG7qk3A
+__consumer_offsets          50         3                 -  yes       BtX0mX9HSZ2p1J8mG7qk3A
 """
 
 
@@ -49,6 +47,13 @@ def test_a_listing_is_bare_names_or_long() -> None:
     assert drawn(Listing(SUMMARIES)) == "orders\n__consumer_offsets\n"
     assert drawn(Listing(SUMMARIES, long=True)) == LONG
     assert drawn(Listing(())) == ""
+
+
+def test_an_id_is_whole_or_not_there() -> None:
+    for width, last in ((200, "ID"), (92, "ID"), (91, "INTERNAL"), (50, "UNDER-REPLICATED")):
+        heading, *rows = drawn(Listing(SUMMARIES, long=True), width=width).splitlines()
+        assert heading.split()[-1] == last, width
+        assert not any("…" in row for row in rows)
 
 
 def test_results_draw_values_and_name_each_failure_on_err() -> None:
@@ -131,7 +136,7 @@ def test_a_streamed_table_keeps_columns_a_later_row_may_need() -> None:
     assert lines[0].split()[:5] == [
         "NAME",
         "PARTITIONS",
-        "REPLICATION-FACTOR",
+        "REPLICAS",
         "UNDER-REPLICATED",
         "OFFLINE",
     ]

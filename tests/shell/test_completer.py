@@ -12,6 +12,7 @@ from typing import Any, cast
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
@@ -207,6 +208,27 @@ def test_a_default_does_not_pass_for_the_value_of_what_was_not_read(tmp_path: Pa
     bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({ORDERS: refused})))
     assert bench.menu(text)["cleanup.policy="].split() == ["list"]
     assert bench.menu("create-topic new --config ")["cleanup.policy="].split() == ["list", "delete"]
+
+
+@pytest.mark.parametrize("highlighted", [None, 0])
+def test_what_arrives_comes_into_the_open_menu(tmp_path: Path, highlighted: int | None) -> None:
+    bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({})))
+    document = Document("alter-configs orders rete")
+    asked = CompleteEvent(completion_requested=True)
+    menu = list(bench.completer.get_completions(document, asked))
+    assert [each.text for each in menu] == ["retention.bytes=", "retention.ms="]
+    state = CompletionState(document, menu, highlighted)
+    bench.completer.renew(state)
+    assert bench.completer.waits_for(document)  # still lacking, and so still waited for
+    bench.cache.view = VIEW
+    bench.completer.renew(state)
+    assert not bench.completer.waits_for(document)
+    assert [each.text for each in state.completions] == ["retention.ms=", "retention.bytes="]
+    assert to_plain_text(state.completions[0].display_meta).split() == ["long", "1d", "set", "here"]
+    chosen = state.current_completion
+    assert (chosen.text if chosen else None) == (
+        None if highlighted is None else "retention.bytes="
+    )
 
 
 def test_configs_are_wished_for_as_soon_as_their_topic_is_named(bench: Bench) -> None:
