@@ -130,7 +130,8 @@ def test_single_properties_and_their_two_spellings() -> None:
 
 
 def test_java_names_without_quotes_are_understood(config: Path) -> None:
-    text = 'default="d"\n[profiles.d]\nclient.id = "x"\nrequest.timeout.ms = 2000\n'
+    text = 'default="d"\n[profiles.d]\nbootstrap="b:1"\n'
+    text += 'client.id = "x"\nrequest.timeout.ms = 2000\n'
     found = loaded(config=config, text=text)
     assert (found.connection.client_id, found.connection.request_timeout) == ("x", 2.0)
 

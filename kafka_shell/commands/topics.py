@@ -16,6 +16,7 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
+from kafka_shell.language.selectors import is_pattern
 from kafka_shell.nouns import (
     ConfigAlteration,
     ConfigOp,
@@ -72,7 +73,9 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
         names = select.matching(invocation["topic"], names)
     if invocation["topic"] and not names:
         said = " ".join(invocation["topic"])
-        return Nothing(f"no topic is {said}; a part of a name wants stars: '*{said}*'")
+        patterns = any(is_pattern(word) for word in invocation["topic"])
+        hint = "" if patterns else f"; a part of a name wants stars: '*{said}*'"
+        return Nothing(f"no topic is {said}{hint}")
     rows = (found.summary(name) for name in names)
     kept = tuple(row for row in rows if not (invocation["exclude-internal"] and row.internal))
     return Listing(kept, long=invocation["long"])

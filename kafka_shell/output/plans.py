@@ -84,15 +84,20 @@ def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
 
 
 def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
-    """`take it back: <line>`; several under a heading, each whole and alone, to be copied."""
+    """`take it back: <line>`; several under a heading, each whole and alone, to be copied.
+
+    Below stands what they do not bring back.
+    """
     if not undo:
         return
-    lead = text(f"take it back ({lost}):" if lost else "take it back:", "hint")
+    lead = text("take it back:", "hint")
     if len(undo) == 1:
         yield lead + " " + text(undo[0])
-        return
-    yield lead
-    yield from map(text, undo)
+    else:
+        yield lead
+        yield from map(text, undo)
+    if lost:
+        yield text(f"  ({lost})", "warning")
 
 
 def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text]:

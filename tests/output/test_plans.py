@@ -111,13 +111,15 @@ def test_what_is_so_already_stands_with_its_resource() -> None:
 
 def test_what_is_lost_is_said_beside_the_way_back() -> None:
     change = Change(topic("a"), "alter", "retention.ms", "2", "1", lost="they stay deleted")
-    assert plain(plan_lines(plan(change), ("one",))).split("\n")[-1] == (
-        "take it back (they stay deleted): one"
-    )
-    assert plain(plan_lines(plan(change), ("one", "two"))).split("\n")[-3:] == [
-        "take it back (they stay deleted):",
+    assert plain(plan_lines(plan(change), ("one",))).split("\n")[-2:] == [
+        "take it back: one",
+        "  (they stay deleted)",
+    ]
+    assert plain(plan_lines(plan(change), ("one", "two"))).split("\n")[-4:] == [
+        "take it back:",
         "one",
         "two",
+        "  (they stay deleted)",
     ]
 
 

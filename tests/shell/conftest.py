@@ -11,7 +11,7 @@ from kafka_shell.admin import topics
 from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
 from kafka_shell.carry_out import apply
 from kafka_shell.nouns import NewTopic
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox import SandboxOptions, start, wipe
 
 from .terminal import Terminal
 
@@ -34,15 +34,18 @@ def open_terminal(tmp_path: Path) -> Iterator[Open]:
 
 
 @pytest.fixture(scope="session")
-def bootstrap(sandbox: Sandbox) -> str:
-    """The shared broker, with a few topics that only this folder's tests use."""
-    where = f"localhost:{sandbox.brokers[0].ports['PLAINTEXT']}"
-    with Cluster(ConnectionConfig(bootstrap=parse_addresses(where))) as cluster:
-        there = topics.scan(cluster).names
-        wanted = ("shell.orders", "shell.payments", "shell.clicks.raw")
-        new = [NewTopic(name, 2, 1) for name in wanted if name not in there]
-        assert apply(topics.plan_create(new), cluster).ok
-    return where
+def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A broker of this folder's own: what a screen shows depends on how many topics there are."""
+    folder = tmp_path_factory.mktemp("shell")
+    try:
+        sandbox = start(SandboxOptions(folder, port=0))
+        where = f"localhost:{sandbox.brokers[0].ports['PLAINTEXT']}"
+        with Cluster(ConnectionConfig(bootstrap=parse_addresses(where))) as cluster:
+            new = [NewTopic(f"shell.{name}", 2, 1) for name in ("orders", "payments", "clicks.raw")]
+            assert apply(topics.plan_create(new), cluster).ok
+        yield where
+    finally:
+        wipe(folder)
 
 
 @pytest.fixture
