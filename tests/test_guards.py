@@ -21,8 +21,6 @@ from kafka_shell.sandbox import Sandbox
 
 from .program import Program
 
-pytestmark = pytest.mark.quick
-
 GUARDS = ("confirm", "typed", "read-only")
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to carry this out: "}
 
