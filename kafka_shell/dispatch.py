@@ -29,8 +29,8 @@ from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 
 _SHORT = 100  # characters of a line that say which one it is
-# What ends a stream that is written to; a broken pipe is no error.
 _OF_KAFKA = re.compile(r"(?:^|[/\\])kafka-[a-z-]+(?:\.sh|\.bat)?$")
+# What ends a stream that is written to; a broken pipe is no error.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
