@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.context import Context, Paths, Report
+from kafka_shell.context import Ask, Context, Paths
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.nouns import Report
 
 if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
@@ -176,12 +177,16 @@ def _reporter() -> Report:
     return Progress(sys.stderr)
 
 
-def _asker() -> Callable[[str], str] | None:
+def _asker() -> Ask | None:
     """How to put a question: on the terminal, if there is one at both ends."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
-    def ask(question: str) -> str:
+    def ask(question: str, *, secret: bool = False) -> str:
+        if secret:
+            from getpass import getpass
+
+            return getpass(question, sys.stderr)
         sys.stderr.write(question)
         sys.stderr.flush()
         try:

@@ -58,11 +58,15 @@ def carry_out(
 
 def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
     """The silent half: send a plan without a word, for programs and demo data."""
-    try:
-        return Results.merge(step.send(cluster, validate_only=False) for step in plan.steps)
-    finally:
-        for step in plan.finally_:
-            step.send(cluster, validate_only=False)
+    results: Results[Change, Change] = Results()
+    for step in plan.steps:
+        if plan.chained and not results.ok:
+            return results
+        results = Results.merge([results, step.send(cluster, validate_only=False)])
+    if plan.follow is not None:
+        plan.follow(cluster, lambda task, done, total: None)
+    after = (step.send(cluster, validate_only=False) for step in plan.afterwards)
+    return Results.merge([results, *after])
 
 
 # -- before anything is sent -----------------------------------------------------------------------
@@ -174,13 +178,13 @@ def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        raise _interrupted(done) from None
+        raise _interrupted(done, plan.look) from None
     finally:
         journal.record_outcome(context, intent, done, take_back(_ended(done, "done")))
     return done
 
 
-def _interrupted(done: Sequence[Done]) -> ShellError:
+def _interrupted(done: Sequence[Done], look: str) -> ShellError:
     unknown = [item.change for item in done if item.status == "unknown"]
     if unknown:
         when = f"while {unknown[0].resource} was being changed: that may still happen"
@@ -190,7 +194,8 @@ def _interrupted(done: Sequence[Done]) -> ShellError:
         when = "after everything was sent"
     return ShellError(
         f"interrupted {when}",
-        hint="What was done, and what takes it back: journal --last 1",
+        hint="What was done, and what takes it back: journal --last 1"
+        + (f"\nTo go on: {look}" if look else ""),
         code="interrupted",
         status=Status.INTERRUPTED,
     )
@@ -200,15 +205,21 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     """Send the steps in order into `done`; the steps after one with no answer are skipped."""
     cluster, left = context.cluster, list(plan.steps)
     try:
-        lost = False
-        while left and not lost:
-            lost = _send_step(left.pop(0), cluster, done)
-        if plan.follow is not None and not lost:
-            plan.follow(cluster)
+        stop = False
+        while left and not stop:
+            stop = _send_step(left.pop(0), cluster, done)
+            stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
-        for step in plan.finally_:
-            _send_step(step, cluster, done)
+    if plan.follow is None or stop:
+        return
+    try:
+        plan.follow(cluster, context.report)
+    except ShellError as error:
+        error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
+        raise
+    for step in plan.afterwards:
+        _send_step(step, cluster, done)
 
 
 def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:

@@ -10,12 +10,18 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from kafka_shell.nouns import Report
+
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
     from kafka_shell.metadata.cache import Cache
     from kafka_shell.settings import Settings
 
-Report = Callable[[str, int, int | None], None]
+
+class Ask(Protocol):
+    """Puts a question to a person; the answer. A `secret` one is typed without echo."""
+
+    def __call__(self, question: str, *, secret: bool = False) -> str: ...
 
 
 @dataclass(frozen=True)
@@ -106,7 +112,7 @@ class Context:
     err: TextIO = field(default_factory=lambda: sys.stderr)
     environ: Mapping[str, str] = field(default_factory=lambda: os.environ)
     clock: Callable[[], float] = time.time
-    ask: Callable[[str], str] | None = None
+    ask: Ask | None = None
     report: Report = lambda task, done, total: None
     shell: ShellControl | None = None
     cache: Cache | None = None

@@ -71,7 +71,7 @@ class Stage:
     log: list[Event] = field(default_factory=list)
     answers: list[str] = field(default_factory=list)
 
-    def ask(self, question: str) -> str:
+    def ask(self, question: str, *, secret: bool = False) -> str:
         self.log.append(("ask", question.strip()))
         return self.answers.pop(0)
 

@@ -238,12 +238,12 @@ def test_a_lost_answer_is_unknown_and_later_steps_are_skipped(tmp_path: Path, co
             stage.step("a"),
             stage.step("b", raises=lost),
             stage.step("c"),
-            follow=lambda _: stage.log.append(("follow",)),
-            finally_=(stage.step("always"),),
+            follow=lambda *_: stage.log.append(("follow",)),
+            afterwards=(stage.step("after"),),
         )
     )
     assert [(d.change.resource.name, d.status) for d in outcome.changes] == [
-        ("a", "done"), ("b", "unknown"), ("c", "skipped"), ("always", "done"),
+        ("a", "done"), ("b", "unknown"), ("c", "skipped"),
     ]  # fmt: skip
     assert outcome.changes[1].failure == Failure(code, "the change may still happen", hint="Look.")
     assert "follow" not in stage.did()
@@ -275,25 +275,61 @@ def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
                 stage.step("a"),
                 stage.step("b", raises=KeyboardInterrupt()),
                 stage.step("c"),
-                finally_=(stage.step("always"),),
             )
         )
-    assert ("send", "always") in stage.log and ("send", "c") not in stage.log
+    assert ("send", "c") not in stage.log
     (entry,) = stage.journal()
     assert entry.status == "unknown"
-    assert [row["status"] for row in entry.changes] == ["done", "unknown", "skipped", "done"]
+    assert [row["status"] for row in entry.changes] == ["done", "unknown", "skipped"]
     assert entry.undo[-1] == "alter-configs a k=old"
 
 
 def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
 
-    def interrupted(_: Any) -> None:
+    def interrupted(*_: Any) -> None:
         raise KeyboardInterrupt
 
-    with pytest.raises(ShellError, match="interrupted"):
-        stage.run(stage.plan(stage.step(), follow=interrupted))
+    with pytest.raises(ShellError, match="interrupted") as stopped:
+        stage.run(
+            stage.plan(
+                stage.step(), follow=interrupted, afterwards=(stage.step("b"),), look="verify it"
+            )
+        )
+    assert stopped.value.hint.endswith("To go on: verify it")
+    assert ("send", "b") not in stage.log, "what the follow waits for is not there yet"
     assert stage.journal()[0].status == "done"
+
+
+def test_what_comes_afterwards_is_sent_when_the_follow_ended(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    outcome = stage.run(
+        stage.plan(
+            stage.step("a"),
+            follow=lambda *_: stage.log.append(("follow",)),
+            afterwards=(stage.step("b"),),
+        )
+    )
+    assert outcome.ok
+    assert stage.did() == ["validate", "show", "send", "follow", "send", "refresh"]
+
+
+def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+
+    def lost(*_: Any) -> None:
+        raise ShellError("the broker is gone")
+
+    with pytest.raises(ShellError, match="gone") as failed:
+        stage.run(stage.plan(stage.step(), follow=lost, look="verify it"))
+    assert failed.value.hint == "To go on: verify it"
+
+
+def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    plan = stage.plan(stage.step("a"), stage.step("b", fails=("k",)), stage.step("c"), chained=True)
+    outcome = stage.run(plan)
+    assert [done.status for done in outcome.changes] == ["done", "failed", "skipped"]
 
 
 def test_fresh_state_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
@@ -313,9 +349,20 @@ def test_an_empty_plan_does_nothing_at_all(tmp_path: Path) -> None:
     assert stage.journal() == []
 
 
-def test_apply_runs_the_last_steps_whatever_happens() -> None:
+def test_apply_of_a_chained_plan_stops_at_the_first_failure() -> None:
     log: list[Event] = []
-    bad = Recorded(log, "bad", raises=ShellError("no"))
-    with pytest.raises(ShellError):
-        apply(Plan(Effect.CHANGE, (bad,), finally_=(Recorded(log, "always"),)), None)
-    assert log == [("send", "bad"), ("send", "always")]
+    steps = (Recorded(log, "bad", fails=("k",)), Recorded(log, "next"))
+    results = apply(Plan(Effect.CHANGE, steps, chained=True), None)
+    assert not results.ok and log == [("send", "bad")]
+
+
+def test_apply_follows_and_then_sends_what_comes_afterwards() -> None:
+    log: list[Event] = []
+    plan = Plan(
+        Effect.CHANGE,
+        (Recorded(log, "a"),),
+        follow=lambda *_: log.append(("follow",)),
+        afterwards=(Recorded(log, "b"),),
+    )
+    assert apply(plan, None).ok
+    assert log == [("send", "a"), ("follow",), ("send", "b")]

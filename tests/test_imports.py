@@ -23,7 +23,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "metadata": BASE | {"admin", "settings"},
     "output": BASE,
     "settings": BASE | {"admin"},
-    "context": {"admin", "metadata", "settings"},
+    "context": {"nouns", "admin", "metadata", "settings"},
     "history": BASE,
     "crash": BASE | {"context"},
     "takeback": BASE | {"language"},

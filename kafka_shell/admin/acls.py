@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.access import (
     AclBinding,
@@ -22,10 +19,9 @@ from kafka_shell.nouns.access import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error
+from .settle import settle
 
 _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
-# The controller answers before its brokers have heard: who reads next is to see what was done.
-_SETTLE_S, _LOOK_S = 1.0, 0.005
 _EVERYTHING = AclFilter()
 _USER_SINCE = 3  # the version of all three APIs that knows ACLs on users (Kafka 3.3)
 
@@ -256,15 +252,10 @@ def _settle(
     *,
     there: bool,
 ) -> None:
-    """Wait until a broker tells what was just done (see `_SETTLE_S`)."""
+    """Wait until a broker tells what was just done."""
     done = {change.resource for change in results}
     wanted = frozenset(binding for binding in bindings if binding.resource in done)
-    until = time.monotonic() + _SETTLE_S
-    with suppress(ShellError):
-        while time.monotonic() < until:
-            if _there(cluster, wanted) == (wanted if there else frozenset()):
-                return
-            time.sleep(_LOOK_S)
+    settle(lambda: _there(cluster, wanted) == (wanted if there else frozenset()))
 
 
 def _lowest(wanted: Iterable[AclBinding | AclFilter]) -> int | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -48,6 +47,7 @@ from .config_reads import (
     why_not,
 )
 from .connection import Cluster
+from .settle import settle
 
 __all__ = [
     "HIDDEN",
@@ -64,9 +64,6 @@ __all__ = [
 
 HIDDEN = "[hidden]"  # stands for a sensitive value, as in Kafka's own texts
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
-
-_VISIBLE_S = 2.0  # how long brokers may take to hear of a change that the controller has made
-_POLL_S = 0.02
 
 
 @dataclass(frozen=True)
@@ -360,22 +357,16 @@ def _wait_until_visible(cluster: Cluster, done: Mapping[ConfigResource, Sequence
     Who looks afterwards sees what was done. It is done in any case, so nothing fails here.
     """
     keys = list(dict.fromkeys(change.field for changes in done.values() for change in changes))
-    until = time.monotonic() + _VISIBLE_S
-    waiting = list(done)
-    while waiting:
-        try:
-            found = describe(cluster, waiting, keys)
-        except ShellError:
-            return
-        waiting = [
-            resource
+
+    def visible() -> bool:
+        found = describe(cluster, list(done), keys)
+        return all(
+            _is_visible(change, resource, entries)
             for resource, entries in found.values.items()
-            if not all(_is_visible(change, resource, entries) for change in done[resource])
-        ]
-        if time.monotonic() > until:
-            return
-        if waiting:
-            time.sleep(_POLL_S)
+            for change in done[resource]
+        )
+
+    settle(visible)
 
 
 def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[ConfigEntry]) -> bool:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import time
 from collections.abc import Sequence, Set
 from dataclasses import dataclass
 from typing import Any
@@ -22,11 +21,10 @@ from kafka_shell.nouns.clients import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT
+from .settle import settle
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
 _INVALID_REQUEST = 42
-# The controller answers before its brokers have heard: who reads next is to see what was done.
-_SETTLE_S, _LOOK_S = 1.0, 0.005
 _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
 
 _EVERYTHING = QuotaFilter()
@@ -192,19 +190,16 @@ class AlterQuotas:
         return results
 
     def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
-        """Wait until a broker tells what was just done to these entities (see `_SETTLE_S`)."""
+        """Wait until a broker tells what was just done to these entities."""
         wanted = [each for each in self.alterations if each.entity.resource in done]
         entities = [each.entity for each in wanted]
-        until = time.monotonic() + _SETTLE_S
-        while time.monotonic() < until:
-            try:
-                found = describe_each(cluster, entities)
-            except ShellError:
-                return
+
+        def visible() -> bool:
+            found = describe_each(cluster, entities)
             now = {(quota.entity, quota.key): quota.value for quota in _flat(found)}
-            if not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted):
-                return
-            time.sleep(_LOOK_S)
+            return not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted)
+
+        settle(visible)
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:

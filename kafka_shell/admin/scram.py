@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-import time
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.clients import NewScramCredential, ScramCredential, ScramMechanism
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import REQUEST_TIMED_OUT
+from .settle import settle
 
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' own bounds, of both mechanisms
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 _RESOURCE_NOT_FOUND = 91
-# The controller answers before its brokers have heard: who reads next is to see what was done.
-_SETTLE_S, _LOOK_S = 1.0, 0.005
 
 Credentials = Results[str, tuple[ScramCredential, ...]]
 Key = tuple[str, ScramMechanism]
@@ -124,17 +120,16 @@ class AlterScramCredentials:
         return results
 
     def _settle(self, cluster: Cluster, users: Set[str]) -> None:
-        """Wait until a broker tells what was just done for these users (see `_SETTLE_S`)."""
+        """Wait until a broker tells what was just done for these users."""
         wanted = {(new.user, new.mechanism): new.iterations for new in self.upsertions}
         wanted |= {(old.user, old.mechanism): 0 for old in self.deletions}
         wanted = {key: iterations for key, iterations in wanted.items() if key[0] in users}
-        until = time.monotonic() + _SETTLE_S
-        with suppress(ShellError):
-            while time.monotonic() < until:
-                now = {(had.user, had.mechanism): had for had in _existing(cluster, users)}
-                if all((now[key].iterations if key in now else 0) == wanted[key] for key in wanted):
-                    return
-                time.sleep(_LOOK_S)
+
+        def visible() -> bool:
+            now = {(had.user, had.mechanism): had for had in _existing(cluster, users)}
+            return all((now[key].iterations if key in now else 0) == wanted[key] for key in wanted)
+
+        settle(visible)
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:

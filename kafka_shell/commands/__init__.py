@@ -4,13 +4,45 @@ from __future__ import annotations
 
 from kafka_shell.language.command import Command
 
-from . import cluster, config_command, configs, help, sandbox, shell, topics
+from . import (
+    acls,
+    cluster,
+    config_command,
+    configs,
+    elections,
+    group_offsets,
+    groups,
+    help,
+    log_dirs,
+    quorum,
+    quotas,
+    reassignments,
+    records,
+    sandbox,
+    shell,
+    tokens,
+    topics,
+    transactions,
+    users,
+)
 
 REGISTRY: tuple[Command, ...] = (
     *topics.COMMANDS,
+    *records.COMMANDS,
     *configs.COMMANDS,
     *config_command.COMMANDS,
+    *quotas.COMMANDS,
+    *users.COMMANDS,
+    *acls.COMMANDS,
+    *tokens.COMMANDS,
+    *reassignments.COMMANDS,
+    *elections.COMMANDS,
+    *log_dirs.COMMANDS,
+    *groups.COMMANDS,
+    *group_offsets.COMMANDS,
     *cluster.COMMANDS,
+    *quorum.COMMANDS,
+    *transactions.COMMANDS,
     *shell.COMMANDS,
     *sandbox.COMMANDS,
     *help.COMMANDS,

@@ -51,6 +51,15 @@ class Kind(Enum):
     IP = "ip"
     PRINCIPAL = "principal"
     ASSIGNMENT = "assignment"  # 1:2,2:3 -> replicas of partition 0, of partition 1
+    TOPIC_PARTITIONS = "topic-partitions"  # orders:0,3-5 or orders -> (topic, partitions or None)
+    TIME = "time"  # 2026-01-31T10:00, -1h, epoch ms -> the text; values.to_time reads it
+    RATE = "rate"  # 50MB/s -> int bytes a second
+    QUOTA_PAIR = "quota-pair"  # producer_byte_rate=5MB/s -> (key, text)
+    QUOTA_KEY = "quota-key"
+    ACL_RULE = "acl-rule"  # allow User:bob Read,Write from 10.0.0.1 -> the text
+    TRANSACTIONAL_ID = "transactional-id"
+    FEATURE = "feature"  # a feature's name
+    FEATURE_LEVEL = "feature-level"  # metadata.version=25 or =4.1 -> (name, text)
     PROPERTY = "property"  # k=v of a client .properties file
     PROFILE = "profile"
     THEME = "theme"
@@ -124,7 +133,8 @@ class Command:
     `family` groups commands in help (topics, configs, cluster, shell ...). `exactly_one` and
     `at_least_one` are groups of option or argument names of which one must be given.
     `needs_cluster` is False for commands that only concern the shell. `description` is help's
-    longer text.
+    longer text. `apis` are the API keys that it speaks, besides those every command may need to
+    find its way (Metadata, ApiVersions, FindCoordinator, login): README's table is made of them.
     """
 
     name: str
@@ -141,6 +151,7 @@ class Command:
     at_least_one: tuple[tuple[str, ...], ...] = ()
     needs_cluster: bool = True
     description: str = ""
+    apis: tuple[int, ...] = ()
 
     @property
     def verb_noun(self) -> bool:

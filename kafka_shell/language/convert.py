@@ -67,7 +67,12 @@ def spell(parameter: Argument | Option, value: Any) -> str:
         return values.spell_bytes(value)
     if kind is Kind.NUMBER:
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if kind in (Kind.CONFIG_PAIR, Kind.PROPERTY):
+    if kind is Kind.RATE:
+        return values.spell_rate(value)
+    if kind is Kind.TOPIC_PARTITIONS:
+        topic, partitions = value
+        return topic if partitions is None else f"{topic}:{','.join(map(str, partitions))}"
+    if kind in (Kind.CONFIG_PAIR, Kind.PROPERTY, Kind.QUOTA_PAIR, Kind.FEATURE_LEVEL):
         return f"{value[0]}={value[1]}"
     if kind is Kind.CONFIG_PAIRS:
         return spell_pairs(value)
@@ -145,6 +150,33 @@ def _pair(parameter: Argument | Option, text: str) -> tuple[str, str]:
     return key, value
 
 
+def _rate(parameter: Argument | Option, text: str) -> int:
+    return _measured(parameter, text, "a rate such as 50MB/s", values.to_bytes)
+
+
+_PARTITIONS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
+_MOST_PARTITIONS = 1_000_000
+
+
+def _topic_partitions(
+    parameter: Argument | Option, text: str
+) -> tuple[str, tuple[int, ...] | None]:
+    """`orders:0,3-5` -> (orders, (0, 3, 4, 5)); without a colon every partition: (orders, None)."""
+    topic, colon, listed = text.rpartition(":")
+    if not colon:
+        return text, None
+    if not topic or not _PARTITIONS.fullmatch(listed):
+        raise _wrong(parameter, "a topic and partitions such as orders:0,3-5", text)
+    numbers: dict[int, None] = {}
+    for part in listed.split(","):
+        first, _, last = part.partition("-")
+        begin, end = int(first), int(last or first)
+        if end < begin or end - begin > _MOST_PARTITIONS:
+            raise _wrong(parameter, "a range of partitions such as 3-5", part)
+        numbers.update(dict.fromkeys(range(begin, end + 1)))
+    return topic, tuple(numbers)
+
+
 def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...]:
     """Replicas of partition 0, of partition 1 ...: `1:2,2:3`."""
     partitions: list[tuple[int, ...]] = []
@@ -173,6 +205,10 @@ _CONVERTERS: dict[Kind, Callable[[Argument | Option, str], Any]] = {
     Kind.CONFIG_PAIR: _pair,
     Kind.PROPERTY: _pair,
     Kind.ASSIGNMENT: _assignment,
+    Kind.TOPIC_PARTITIONS: _topic_partitions,
+    Kind.RATE: _rate,
+    Kind.QUOTA_PAIR: _pair,
+    Kind.FEATURE_LEVEL: _pair,
 }
 
 

@@ -9,7 +9,6 @@ from .cluster import (
     Quorum,
     QuorumReplica,
     Severity,
-    TopicDescription,
 )
 from .config_table import ConfigTable
 from .configs import (
@@ -25,10 +24,10 @@ from .configs import (
     own_source,
 )
 from .outcome import Done, HistoryLine, JournalEntry, Outcome
-from .plans import Change, Effect, Plan, Resource, Secret, Step, Value, merge_plans
+from .plans import Change, Effect, Plan, Report, Resource, Secret, Step, Value, merge_plans
 from .results import Failure, Results, names
 from .sandbox import SandboxReport
-from .topics import Broker, NewTopic, Partition, Topic, TopicSummary
+from .topics import Broker, NewTopic, Partition, Topic, TopicDescription, TopicSummary
 
 __all__ = [
     "Broker",
@@ -57,6 +56,7 @@ __all__ = [
     "Plan",
     "Quorum",
     "QuorumReplica",
+    "Report",
     "Resource",
     "ResourceType",
     "Results",

@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import IntEnum
 
-from .configs import ConfigEntry
-from .topics import Broker, Partition, Topic
+from .topics import Broker
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,15 +81,6 @@ class Health:
 
 
 @dataclass(frozen=True, slots=True)
-class TopicDescription:
-    """A topic, and the configs that are set at its own level."""
-
-    topic: Topic
-    overrides: tuple[ConfigEntry, ...] = ()
-    shown: tuple[Partition, ...] | None = None  # the partitions a filter left; None is all
-
-
-@dataclass(frozen=True, slots=True)
 class Nothing:
     """An answer without rows, and what a person is told of it (on standard error)."""
 
@@ -116,5 +106,4 @@ __all__ = [
     "Quorum",
     "QuorumReplica",
     "Severity",
-    "TopicDescription",
 ]

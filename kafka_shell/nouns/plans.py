@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from .results import Results
 
 Value = str | int | float | bool | None
+Report = Callable[[str, int, int | None], None]  # task, how much is done, of how much (or None)
 
 
 class Effect(Enum):
@@ -75,15 +76,20 @@ class Plan:
     """Everything one command would do. Only `carry_out` (or `apply`) does it.
 
     `touches`: the parts of the view to refresh ("topics", "configs" ...).
-    `fresh` reads what to show when it is done; `follow` watches a long change to its end;
-    `finally_` are steps that run whatever happens. `refused` are things that failed while planning;
+    `fresh` reads what to show when it is done. `refused` are things that failed while planning;
     `unchanged` were asked for and are so already: they are told, and not sent.
+    In a `chained` plan a step is sent only when all before it are done.
+    `follow(cluster, report)` watches a long change to its end, and `afterwards` are steps that are
+    sent then: not where it was interrupted, as what they lift is still needed. `look` is the line
+    that tells how a change that nobody follows stands, or picks it up.
     """
 
     effect: Effect
     steps: tuple[Step, ...]
-    finally_: tuple[Step, ...] = ()
-    follow: Callable[[Any], Any] | None = None
+    chained: bool = False
+    follow: Callable[[Any, Report], Any] | None = None
+    afterwards: tuple[Step, ...] = ()
+    look: str = ""
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
     warnings: tuple[str, ...] = ()
@@ -109,10 +115,14 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         return plans[0]
     rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
     fresh = [plan.fresh for plan in plans if plan.fresh is not None]
+    follow = [plan.follow for plan in plans if plan.follow is not None]
     return Plan(
         effect=max((plan.effect for plan in plans), key=rank.index),
         steps=tuple(step for plan in plans for step in plan.steps),
-        finally_=tuple(step for plan in plans for step in plan.finally_),
+        chained=any(plan.chained for plan in plans),
+        follow=follow[-1] if follow else None,
+        afterwards=tuple(step for plan in plans for step in plan.afterwards),
+        look=next((plan.look for plan in reversed(plans) if plan.look), ""),
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,
         warnings=tuple(warning for plan in plans for warning in plan.warnings),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from .configs import ConfigEntry
+
 
 @dataclass(frozen=True, slots=True)
 class Broker:
@@ -80,3 +82,12 @@ class NewTopic:
     replication_factor: int | None = None
     assignment: tuple[tuple[int, ...], ...] = ()
     configs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """A topic, and the configs that are set at its own level."""
+
+    topic: Topic
+    overrides: tuple[ConfigEntry, ...] = ()
+    shown: tuple[Partition, ...] | None = None  # the partitions a filter left; None is all

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import groupby
 
 from ..nouns import ConfigEntry
-from .columns import CONFIG, KEY
+from .looks.configs import CONFIG, KEY
 from .tables import GAP, Column, Layout, lay_out
 from .text import Text, paragraphs, text
 from .text import width as cells

@@ -20,22 +20,17 @@ from typing import Any
 
 from ..nouns import (
     Change,
-    ClusterMetadata,
     ConfigResource,
     Done,
     Failure,
-    Health,
     Listing,
     Outcome,
     Plan,
-    Quorum,
     Resource,
     Results,
     Secret,
-    Topic,
-    TopicDescription,
 )
-from ..nouns.config_table import ConfigTable
+from .looks import rows_of
 
 Data = Any  # None, bool, int, float, str, lists and dicts of these
 
@@ -135,7 +130,7 @@ def rows(value: object) -> Iterator[object]:
             if isinstance(item, Results):
                 yield from (failure_row(*pair) for pair in item.failures.items())
     else:
-        inner = _ROWS.get(type(value))
+        inner = _ROWS.get(type(value)) or rows_of(type(value))
         if inner is None:
             yield value
         else:
@@ -196,12 +191,6 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     Plan: lambda plan: _outcome(_planned(plan)),
 }
 _ROWS: dict[type, Callable[[Any], Iterable[object]]] = {
-    Topic: lambda topic: topic.partitions,
-    TopicDescription: lambda d: d.topic.partitions if d.shown is None else d.shown,
-    ClusterMetadata: lambda cluster: cluster.brokers,
-    Quorum: lambda quorum: quorum.replicas,
-    Health: lambda health: health.findings,
-    ConfigTable: lambda table: table.entries,
     Plan: lambda plan: _outcome(_planned(plan))["changes"],
     Outcome: lambda outcome: _outcome(outcome)["changes"],
 }

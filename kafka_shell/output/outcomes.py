@@ -53,13 +53,22 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         done = (item.change for item in outcome.changes if item.status == "done")
         writer.err.lines(undo_lines(outcome.undo, lost_by(done)))
     writer.write(outcome.fresh)
+    writer.err.lines(look_lines(outcome))
 
 
 def draw_trouble(outcome: Outcome, pane: Pane) -> None:
     """What did not go well, in every format."""
     pane.lines(trouble_lines(outcome, pane.width))
+    pane.lines(look_lines(outcome))
     if outcome.dry_run:
         pane.line(_verdict(outcome))
+
+
+def look_lines(outcome: Outcome) -> Iterator[Text]:
+    """`look: <line>` after a change that goes on by itself and that nobody followed."""
+    plan = outcome.plan
+    if plan.look and plan.follow is None and any(item.status == "done" for item in outcome.changes):
+        yield text("look:", "hint") + " " + text(plan.look)
 
 
 def _verdict(outcome: Outcome) -> Text:

@@ -10,7 +10,8 @@ from typing import Any, TextIO
 from ..nouns import Listing, Nothing, Outcome, Plan, Results
 from .columns import columns_of
 from .data import each
-from .pages import PAGES, SEQUENCES
+from .looks import page_of, sequence_of
+from .page import Page
 from .pane import Pane, PipeClosed
 from .styles import Depth, depth_of
 from .tables import draw_table, lay_out
@@ -140,21 +141,21 @@ class Writer:
     def _run(self, kind: type, values: Sequence[object]) -> None:
         if kind is str:
             self.out.lines(text(str(value)) for value in values)
-        elif kind in SEQUENCES:
-            self.out.lines(SEQUENCES[kind](values, self.out.width))
-        elif kind in PAGES:
-            self.out.lines(self._pages(kind, values))
+        elif sequence := sequence_of(kind):
+            self.out.lines(sequence(values, self.out.width))
+        elif page := page_of(kind):
+            self.out.lines(self._pages(page, values))
         elif issubclass(kind, Results | Outcome | Plan | Listing):
             for value in values:
                 self._draw(value)
         else:
             self._table(values)
 
-    def _pages(self, kind: type, values: Iterable[object]) -> Iterator[Text]:
+    def _pages(self, page: Page, values: Iterable[object]) -> Iterator[Text]:
         for number, value in enumerate(values):
             if number:
                 yield Text()
-            yield from PAGES[kind](value, self.out.width)
+            yield from page(value, self.out.width)
 
     def _table(self, rows: Sequence[object]) -> None:
         if rows:
@@ -164,16 +165,16 @@ class Writer:
         for number, (kind, run) in enumerate(groupby(values, type)):
             if number and kind is not str:
                 self.out.line(Text())
-            if kind in SEQUENCES:
+            if sequence_of(kind):
                 self._streamed_groups(kind, run)
-            elif kind is str or kind in PAGES or issubclass(kind, Results):
+            elif kind is str or page_of(kind) or issubclass(kind, Results):
                 self._streamed_pages(kind, run)
             else:
                 self._streamed_table(run)
 
     def _streamed_pages(self, kind: type, values: Iterable[object]) -> None:
         for number, value in enumerate(values):
-            if number and kind in PAGES:
+            if number and page_of(kind):
                 self.out.line(Text())
             self._run(kind, [value])
 

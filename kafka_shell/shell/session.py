@@ -157,14 +157,15 @@ class Session:
         """Read these parts of the view again."""
         self.cache.refresh(parts)
 
-    def ask(self, question: str) -> str:
+    def ask(self, question: str, *, secret: bool = False) -> str:
         """Put a question; Ctrl-C and Ctrl-D are no answer, and so a no."""
         self._paged.direct()
         asking: PromptSession[str] = PromptSession(
             history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
         )
         try:
-            return asking.prompt(FormattedText([("class:warning", question)]))
+            text = FormattedText([("class:warning", question)])
+            return asking.prompt(text, is_password=secret)
         except (KeyboardInterrupt, EOFError):
             return ""
 

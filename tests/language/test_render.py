@@ -57,6 +57,8 @@ IDS = st.lists(st.integers(0, 9), min_size=2, max_size=2, unique=True)
 TEXTS: dict[Kind, st.SearchStrategy[str]] = {
     Kind.TEXT: PART,
     Kind.USER: PART,
+    Kind.TOPIC_PARTITIONS: st.sampled_from(["a", "a:0", "a.b:0,3-5", "a:7,1"]),
+    Kind.RATE: st.integers(0, 10**15).map(str) | st.sampled_from(["50MB/s", "1MiB"]),
     Kind.INTEGER: st.integers(-(10**17), 10**17).map(str),
     Kind.NUMBER: st.floats(allow_nan=False, allow_infinity=False).map(repr),
     Kind.DURATION: st.integers(-(10**6), 10**12).map(str) | st.sampled_from(["7d", "PT2H", "-1h"]),

@@ -40,7 +40,7 @@ class Rig:
             err=io.StringIO(),
             environ={"TERM": "xterm"},
             clock=lambda: 1e9,
-            ask=lambda question: "y",
+            ask=lambda question, *, secret=False: "y",
         )
         self.context.run_line = self._run
 

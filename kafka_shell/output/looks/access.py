@@ -1,0 +1,3 @@
+"""ACLs, verdicts on them, and delegation tokens."""
+
+from __future__ import annotations

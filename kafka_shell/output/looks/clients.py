@@ -1,0 +1,3 @@
+"""Quotas, SCRAM credentials and the page of a user."""
+
+from __future__ import annotations

@@ -1,0 +1,143 @@
+"""The cluster as a whole: its brokers, its quorum, its health."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...nouns.cluster import ClusterMetadata, Finding, Health, Quorum, QuorumReplica, Severity
+from ...nouns.topics import Broker
+from ..page import Page, summary
+from ..people import local_time, plural
+from ..tables import Column, draw_table
+from ..text import Role, Text, pad, text, wrap
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    Broker: (
+        Column("BROKER", lambda b: b.id, "right", "name"),
+        Column("HOST", lambda b: b.host),
+        Column("PORT", lambda b: b.port, "right"),
+        Column("RACK", lambda b: b.rack),
+        Column("VERSION", lambda b: b.version),
+        Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
+    ),
+    QuorumReplica: (
+        Column("ID", lambda r: r.id, "right", "name"),
+        Column("ROLE", lambda r: text(r.role, "good" if r.role == "leader" else "")),
+        Column("LOG-END-OFFSET", lambda r: r.log_end_offset, "right"),
+        Column("LAG", lambda r: r.lag, "right"),
+        Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up)),
+    ),
+    Finding: (
+        Column("SEVERITY", lambda f: f.severity.name.lower()),
+        Column("CHECK", lambda f: f.check),
+        Column("COUNT", lambda f: f.count, "right"),
+        Column("SUMMARY", lambda f: f.summary, give="wrap"),
+        Column("LOOK", lambda f: f.look, role="hint"),
+    ),
+}
+
+
+def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
+    """The cluster: counts, then its brokers."""
+    inner = f" ({cluster.internal_topics} internal)" if cluster.internal_topics else ""
+    yield from summary(
+        width,
+        text(f"cluster {cluster.cluster_id}", "heading"),
+        text("no controller", "bad")
+        if cluster.controller is None
+        else f"controller {cluster.controller}",
+        plural(len(cluster.brokers), "broker"),
+        plural(cluster.topics, "topic") + inner,
+        plural(cluster.partitions, "partition"),
+        text(f"reached by {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
+    )
+    if cluster.brokers:
+        yield Text()
+        yield from draw_table(COLUMNS[type(cluster.brokers[0])], cluster.brokers, width=width)
+
+
+def quorum_page(quorum: Quorum, width: int | None) -> Iterator[Text]:
+    """The metadata quorum: its leader, then its voters and observers."""
+    yield from summary(
+        width,
+        text("metadata quorum", "heading"),
+        f"leader {quorum.leader}",
+        f"epoch {quorum.leader_epoch}",
+        f"high watermark {quorum.high_watermark}",
+    )
+    if quorum.replicas:
+        yield Text()
+        yield from draw_table(COLUMNS[type(quorum.replicas[0])], quorum.replicas, width=width)
+
+
+_SEVERITY: dict[Severity, Role] = {
+    Severity.CRITICAL: "bad",
+    Severity.WARNING: "warning",
+    Severity.NOTE: "dim",
+}
+_LABEL = 10
+
+
+def health_page(health: Health, width: int | None) -> Iterator[Text]:
+    """One screen, worst first; a friendly line when all is well."""
+    size = ", ".join(
+        (
+            plural(health.brokers, "broker"),
+            plural(health.topics, "topic"),
+            plural(health.partitions, "partition"),
+        )
+    )
+    about = text(f"cluster {health.cluster_id}: {size}", "dim")
+    yield from summary(width, _verdict(health), about)
+    for finding in sorted(health.findings, key=lambda finding: finding.severity):
+        yield Text()
+        yield from _finding(finding, width)
+
+
+def _verdict(health: Health) -> Text:
+    if health.ok:
+        notes = plural(len(health.findings), "note")
+        return text("all is well" + (f", but for {notes}" if health.findings else ""), "good")
+    counted = (
+        (sum(finding.severity is severity for finding in health.findings), severity)
+        for severity in (Severity.CRITICAL, Severity.WARNING)
+    )
+    words = [
+        plural(count, severity.name.lower(), "critical" if severity is Severity.CRITICAL else "")
+        for count, severity in counted
+        if count
+    ]
+    worst: Role = "bad" if "critical" in words[0] else "warning"
+    return text("not healthy: " + ", ".join(words), worst)
+
+
+def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
+    indent = Text((("", " " * _LABEL),))
+    room = max(20, (width or 10_000) - indent.width)
+    label = pad(text(finding.severity.name, _SEVERITY[finding.severity]), _LABEL)
+    first, *rest = wrap(text(finding.summary), room)
+    yield label + first
+    for line in rest:
+        yield indent + line
+    if finding.examples:
+        for line in wrap(text(_examples(finding), "name"), room):
+            yield indent + line
+    if finding.look:
+        yield indent + text(finding.look, "hint")
+
+
+def _examples(finding: Finding) -> str:
+    more = finding.count - len(finding.examples)
+    return ", ".join(finding.examples) + (f" and {more:,} more" if more > 0 else "")
+
+
+PAGES: dict[type, Page] = {
+    ClusterMetadata: cluster_page,
+    Quorum: quorum_page,
+    Health: health_page,
+}
+ROWS = {
+    ClusterMetadata: lambda cluster: cluster.brokers,
+    Quorum: lambda quorum: quorum.replicas,
+    Health: lambda health: health.findings,
+}

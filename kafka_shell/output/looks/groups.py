@@ -1,0 +1,3 @@
+"""Groups: members, assignment, offsets and lag."""
+
+from __future__ import annotations

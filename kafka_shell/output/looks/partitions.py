@@ -1,0 +1,3 @@
+"""Log dirs, offsets, elections."""
+
+from __future__ import annotations

@@ -1,0 +1,51 @@
+"""What this program says of itself: its history, its journal, its themes, its sandbox."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+from ...nouns.outcome import HistoryLine, JournalEntry
+from ...nouns.sandbox import SandboxReport
+from ..page import Page, facts_page
+from ..people import local_time
+from ..tables import Column
+from ..text import Role, Text, join, text
+from ..theme import ThemeInfo
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    HistoryLine: (
+        Column("TIME", lambda h: None if h.time is None else local_time(int(h.time * 1000))),
+        Column("LINE", lambda h: h.text),
+    ),
+    ThemeInfo: (
+        Column("NAME", lambda t: t.name, role="name"),
+        Column("MODE", lambda t: t.mode),
+        Column("DESCRIPTION", lambda t: t.description),
+        Column("FILE", lambda t: str(t.path) if t.user else None, role="dim"),
+    ),
+}
+
+
+def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
+    """What was changed, when and where; the lines that take it back are whole, to be copied."""
+    for entry in entries:
+        role: Role = "good" if entry.status == "done" else "warning"
+        yield join(
+            "  ",
+            (
+                text(entry.id, "dim"),
+                text(local_time(int(entry.time) * 1000), "dim"),
+                text(entry.bootstrap),
+                text(entry.status, role),
+                text(entry.command),
+            ),
+        )
+        for line in entry.undo:
+            yield text("  take it back: ", "hint") + text(line)
+
+
+PAGES: dict[type, Page] = {SandboxReport: facts_page}
+SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
+    JournalEntry: journal_page,
+}

@@ -1,0 +1,3 @@
+"""The metadata quorum, features, and what brokers speak."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Where replicas go: plans, moves under way, throttles."""
+
+from __future__ import annotations

@@ -1,0 +1,3 @@
+"""Transactions and producers."""
+
+from __future__ import annotations

@@ -1,0 +1,50 @@
+"""The lines of this shell that take a change back: `before` is there for free."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from importlib import import_module
+
+from kafka_shell.nouns import Change, Resource
+
+Line = Callable[[Resource, Sequence[Change]], str]
+
+# The kind of a resource -> the module of this package whose `line(resource, changes)` knows how.
+_FAMILIES: dict[str, str] = {
+    "topic": "configs",
+    "broker": "configs",
+    "broker-default": "configs",
+    "logger": "configs",
+    "group": "configs",
+    "client-metrics": "configs",
+    "user": "clients",
+    "user-default": "clients",
+    "client-id": "clients",
+    "client-id-default": "clients",
+    "ip": "clients",
+    "ip-default": "clients",
+    "acl": "access",
+    "token": "access",
+    "partition": "partitions",
+    "group-offsets": "groups",
+    "feature": "quorum",
+    "voter": "quorum",
+}
+
+
+def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
+    """One line for each resource, the last changed first; what cannot be taken back has none."""
+    by_resource: dict[Resource, list[Change]] = {}
+    for change in changes:
+        if change.reversible:
+            by_resource.setdefault(change.resource, []).append(change)
+    lines = [_line(resource, group) for resource, group in by_resource.items()]
+    return tuple(reversed([line for line in lines if line]))
+
+
+def _line(resource: Resource, changes: Sequence[Change]) -> str:
+    family = _FAMILIES.get(resource.kind)
+    if family is None:
+        return ""
+    line: Line = import_module(f"{__name__}.{family}").line
+    return line(resource, changes)

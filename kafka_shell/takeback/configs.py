@@ -1,0 +1,43 @@
+"""Taking back the creation of topics, and configs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.nouns import Change, Resource
+
+from .words import with_option, word
+
+_SUBJECTS = {
+    "broker": "--broker-id",
+    "broker-default": "--broker-default",
+    "logger": "--logger",
+    "group": "--group",
+    "client-metrics": "--client-metrics",
+}
+
+
+def line(resource: Resource, changes: Sequence[Change]) -> str:
+    """`delete-topic` or `alter-configs`; empty where the changes are of another sort."""
+    if any(change.verb == "create" for change in changes):
+        name = word("--topic", resource.name)
+        return f"delete-topic {name}" if resource.kind == "topic" else ""
+    subject = _subject(resource)
+    if not subject:
+        return ""
+    words = [subject]
+    for change in changes:
+        if change.before == change.after:
+            continue
+        if change.before is None:
+            words.append(with_option("--delete-config", change.field))
+        else:
+            words.append(word("--add-config", f"{change.field}={change.before}"))
+    return " ".join(["alter-configs", *words]) if len(words) > 1 else ""
+
+
+def _subject(resource: Resource) -> str:
+    if resource.kind == "topic":
+        return word("--topic", resource.name)
+    option = _SUBJECTS.get(resource.kind, "")
+    return with_option(option, resource.name) if option and resource.name else option
