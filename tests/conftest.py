@@ -32,14 +32,23 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     yield from _running(tmp_path_factory.mktemp("sandbox"))
 
 
-@pytest.fixture(scope="session")
-def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """One broker of Kafka 4.3 with the demo company on it."""
-    folder = tmp_path_factory.mktemp("demo")
+def _demo(folder: Path) -> Iterator[Sandbox]:
     try:
         yield bring_up(SandboxOptions(folder, port=0), no_report)
     finally:
         wipe(folder)
+
+
+@pytest.fixture(scope="session")
+def demo_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """One broker of Kafka 4.3 with the demo company on it. Tests only look at it."""
+    yield from _demo(tmp_path_factory.mktemp("demo"))
+
+
+@pytest.fixture(scope="module")
+def own_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A demo company of the module's own, which its tests may change."""
+    yield from _demo(tmp_path_factory.mktemp("own-demo"))
 
 
 @pytest.fixture(scope="session")

@@ -50,13 +50,19 @@ def is_running(pid: int | None, arguments: Path) -> bool:
 
 
 def _find(pid: int, arguments: Path) -> psutil.Process | None:
-    """The process, unless it has ended: a zombie is gone, and reaped if it was our child."""
+    """The process, unless it has ended: a zombie is gone, and reaped if it was our child.
+
+    One that is ending has lost its command line, but it has its ports still: it is there.
+    """
     try:
         process = psutil.Process(pid)
-        if process.status() == psutil.STATUS_ZOMBIE:
-            process.wait(0)
-            return None
-        return process if f"@{arguments}" in process.cmdline() else None
+        if process.status() != psutil.STATUS_ZOMBIE:
+            words = process.cmdline()
+            return process if not words or f"@{arguments}" in words else None
+        if process.num_threads() > 1:
+            return process
+        process.wait(0)
+        return None
     except psutil.Error:
         return None
 

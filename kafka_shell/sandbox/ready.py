@@ -43,12 +43,15 @@ class Launched:
 def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
     """Return when every broker serves; raise as soon as one has died, or after a minute."""
     waiting = list(launched)
+    missed: set[int] = set()
     for _ in _ticks(waiting):
         running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
         logs = [each.new_log() for each in waiting]
         for each, alive, log in zip(waiting, running, logs, strict=True):
-            if not alive:
+            if not alive and each.broker.id in missed:
                 raise _died(each.broker, log)
+            if not alive:  # or a process that is just being made, and has no command line yet
+                missed.add(each.broker.id)
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:
