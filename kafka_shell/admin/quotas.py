@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -17,10 +17,11 @@ from kafka_shell.nouns.clients import (
     QuotaAlteration,
     QuotaEntity,
     QuotaFilter,
+    QuotaHolder,
 )
 
 from .connection import CONTROLLER, Call, Cluster, failure
-from .failures import REQUEST_TIMED_OUT
+from .failures import REQUEST_TIMED_OUT, as_error, needs
 from .settle import settle
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
@@ -40,7 +41,48 @@ def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota,
 
     Sorted by entity and key. Raises ShellError where the broker refuses the filter.
     """
-    return _quotas(cluster.send(_describe_request(which)))
+    return describe_many(cluster, [which])
+
+
+def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quota, ...]:
+    """What any of the filters takes, each quota once, all asked at the same time.
+
+    Raises ShellError where the broker refuses one.
+    """
+    found: dict[Quota, None] = {}
+    for answer in cluster.send_all([Call(_describe_request(which)) for which in filters]):
+        if isinstance(answer, Failure):
+            raise as_error(_refused(answer))
+        found.update(dict.fromkeys(_quotas(answer)))
+    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+
+
+def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
+    """Who of one kind (`user`, `client_id`, `ip`) has quotas, or children that have some."""
+    own: dict[QuotaEntity, dict[str, None]] = {}
+    below: dict[QuotaEntity, set[QuotaEntity]] = {}
+    for quota in found:
+        name = getattr(quota.entity, kind)
+        if name is None:
+            continue
+        holder = QuotaEntity(**{kind: name})
+        keys = own.setdefault(holder, {})
+        if quota.entity == holder:
+            keys[quota.key] = None
+        else:
+            below.setdefault(holder, set()).add(quota.entity)
+    return tuple(
+        QuotaHolder(holder, tuple(keys), len(below.get(holder, ())))
+        for holder, keys in sorted(own.items(), key=lambda pair: pair[0].order)
+    )
+
+
+def entities(found: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
+    """Every entity that has quotas, with their keys."""
+    keys: dict[QuotaEntity, list[str]] = {}
+    for quota in found:
+        keys.setdefault(quota.entity, []).append(quota.key)
+    return tuple(QuotaHolder(entity, tuple(own)) for entity, own in keys.items())
 
 
 def describe_each(
@@ -52,10 +94,15 @@ def describe_each(
     results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
     for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
         if isinstance(answer, Failure):
-            results.failures[entity] = answer
+            results.failures[entity] = _refused(answer)
         else:
             results.values[entity] = _quotas(answer)
     return results
+
+
+def _refused(why: Failure) -> Failure:
+    missing = needs(why.code or 0, "DescribeConfigs on the cluster")
+    return replace(why, hint=missing or why.hint)
 
 
 def _describe_request(which: QuotaFilter) -> Any:
@@ -206,21 +253,30 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     """Set and remove quotas, each entity on its own; keys that are not named stay.
 
     An entity is refused alone: where one of its keys stands twice, where a value is no number (a
-    broker would take NaN), or where it cannot be read.
+    broker would take NaN), or where it cannot be read. What is so already is not sent.
     """
     refused = _wrong(alterations)
     asked = [each.entity for each in alterations if each.entity.resource not in refused]
     found = describe_each(cluster, asked)
     refused |= {entity.resource: why for entity, why in found.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
-    entities = list(found.values)
+    changed = list(found.values)
+    now = _flat(found)
+    held = {(quota.entity, quota.key): quota.value for quota in now}
+    new = tuple(each for each in wanted if held.get((each.entity, each.key)) != each.value)
+    same = tuple(each for each in wanted if each not in new)
     return Plan(
         Effect.CHANGE,
-        (AlterQuotas(wanted, _flat(found)),) if wanted else (),
+        (AlterQuotas(new, now),) if new else (),
         touches=frozenset({"quotas", "users", "client_ids"}),
-        fresh=lambda later: describe_each(later, entities),
+        fresh=lambda later: describe_each(later, changed),
         refused=Results({}, refused),
-    )
+        unchanged=tuple(
+            replace(change, note="no change: this is what is set" if change.after is not None
+                    else "no change: it is not set")
+            for change in AlterQuotas(same, now).changes
+        ),
+    )  # fmt: skip
 
 
 def _wrong(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
@@ -258,7 +314,7 @@ def _why(entity: QuotaEntity, row: Any) -> Failure | None:
         return Failure("UNKNOWN", f"the broker's answer does not mention {entity}")
     if row.error_code == 0:
         return None
-    hint = (
-        "It may still be done. Look: describe-quotas" if row.error_code == REQUEST_TIMED_OUT else ""
-    )
+    hint = needs(row.error_code, "AlterConfigs on the cluster")
+    if row.error_code == REQUEST_TIMED_OUT:
+        hint = "It may still be done. Look: describe-quotas"
     return failure(row.error_code, row.error_message, about=str(entity), hint=hint)

@@ -13,13 +13,14 @@ from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.clients import NewScramCredential, ScramCredential, ScramMechanism
 
 from .connection import CONTROLLER, Cluster, failure
-from .failures import REQUEST_TIMED_OUT
+from .failures import REQUEST_TIMED_OUT, BrokerError, needs
 from .settle import settle
 
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' own bounds, of both mechanisms
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 _RESOURCE_NOT_FOUND = 91
+_SOMEONE = "kafka-sh"  # need not exist
 
 Credentials = Results[str, tuple[ScramCredential, ...]]
 Key = tuple[str, ScramMechanism]
@@ -32,20 +33,14 @@ C = TypeVar("C", NewScramCredential, ScramCredential)
 def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credentials:
     """The credentials of each user: mechanisms and iterations, never more. None asks for all users.
 
-    A user who has none is a failure, RESOURCE_NOT_FOUND.
+    A user who has none is a failure, RESOURCE_NOT_FOUND. Raises ShellError without the right.
     """
-    from kafka.protocol.admin import DescribeUserScramCredentialsRequest
-
     asked = None if users is None else list(dict.fromkeys(users))
     if asked == []:
         return Results()  # a broker would answer with everyone
-    name = DescribeUserScramCredentialsRequest.UserName
-    response = cluster.send(
-        DescribeUserScramCredentialsRequest(
-            users=None if asked is None else [name(name=user) for user in asked]
-        )
-    )
-    rows = {row.user: row for row in response.results}
+    if asked is None:
+        _ask(cluster, [_SOMEONE])  # a broker cannot answer who may not ask about everyone
+    rows = {row.user: row for row in _ask(cluster, asked).results}
     found: Credentials = Results()
     for user in sorted(rows) if asked is None else asked:
         why = _why(user, rows.get(user))
@@ -58,6 +53,20 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
         )
         found.values[user] = tuple(sorted(credentials, key=lambda each: each.mechanism))
     return found
+
+
+def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
+    from kafka.protocol.admin import DescribeUserScramCredentialsRequest
+
+    name = DescribeUserScramCredentialsRequest.UserName
+    request = DescribeUserScramCredentialsRequest(
+        users=None if users is None else [name(name=user) for user in users]
+    )
+    try:
+        return cluster.send(request)
+    except BrokerError as error:
+        error.hint = needs(error.kafka_code or 0, "Describe on the cluster") or error.hint
+        raise
 
 
 # -- alter -----------------------------------------------------------------------------------------
@@ -245,9 +254,7 @@ def _wrong(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failure]
 
 
 def _deleted(old: ScramCredential, before: str | None) -> Change:
-    return Change(
-        _resource(old.user), "delete", old.mechanism.label, before, None, reversible=False
-    )
+    return Change(_resource(old.user), "alter", old.mechanism.label, before, None, reversible=False)
 
 
 def _set(new: NewScramCredential, before: str | None) -> Change:
@@ -272,5 +279,6 @@ def _why(user: str, row: Any) -> Failure | None:
     if row.error_code == 0:
         return None
     late = row.error_code == REQUEST_TIMED_OUT
-    hint = f"It may still be done. Look: describe-user {user}" if late else ""
+    hint = needs(row.error_code, "Alter on the cluster")
+    hint = f"It may still be done. Look: describe-user {user}" if late else hint
     return failure(row.error_code, row.error_message, about=f"user {user}", hint=hint)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.command import Command, Effect, Example, Invocation, Kind, Option
@@ -33,8 +33,8 @@ _TYPES = {
     "groups": ResourceType.GROUP,
     "client-metrics": ResourceType.CLIENT_METRICS,
 }
-# What these have are quotas and credentials, which other APIs than configs hold.
-_NOT_YET = ("users", "clients", "ips")
+# What these have are quotas and credentials, which other APIs than configs hold: config_clients.
+_CLIENTS = ("users", "clients", "ips")
 # KIP-248's own shorthands for --entity-type T --entity-name N, as Kafka's tool has them.
 _SHORTHANDS = {
     "topic": "topics",
@@ -45,20 +45,31 @@ _SHORTHANDS = {
 }
 
 
-def config_command(invocation: Invocation, context: Context) -> Plan | Tables:
+def config_command(invocation: Invocation, context: Context) -> Plan | Results[Any, Any]:
     """Describe or alter the configs of one kind of entity."""
+    from . import config_clients
+
+    if config_clients.is_ours(invocation):
+        pairs = _pairs(invocation)
+        if not invocation["describe"]:
+            _refuse_nothing(invocation, pairs or invocation["delete-config"])
+        return config_clients.run(invocation, context, pairs)
     resources = _resources(invocation, context.cluster)
     if invocation["describe"]:
         return _tables(context.cluster, resources)
     alterations = _alterations(invocation)
+    _refuse_nothing(invocation, alterations)
+    plan = alter(invocation, context.cluster, resources, alterations)
+    return replace(plan, fresh=lambda cluster: _tables(cluster, resources))
+
+
+def _refuse_nothing(invocation: Invocation, alterations: object) -> None:
     if not alterations:
         raise UsageError(
             "--alter wants --add-config, --add-config-file or --delete-config",
             span=invocation.span("alter"),
             text=invocation.text,
         )
-    plan = alter(invocation, context.cluster, resources, alterations)
-    return replace(plan, fresh=lambda cluster: _tables(cluster, resources))
 
 
 def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
@@ -73,19 +84,12 @@ def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
 
 def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     entity, name = _entity(invocation)
-    if entity in _NOT_YET:
-        raise UsageError(
-            f"--entity-type {entity} is about quotas and credentials, which are not here yet",
-            hint=f"There are: {', '.join(_TYPES)}.",
-            span=invocation.span("entity-type"),
-            text=invocation.text,
-        )
     kind = _TYPES[entity]
     if invocation["entity-default"]:
         if kind is not ResourceType.BROKER:
             raise UsageError(
                 f"{entity} have no default entity",
-                hint="--entity-default goes with --entity-type brokers.",
+                hint="Brokers, users, clients and ips have one.",
                 span=invocation.span("entity-default"),
                 text=invocation.text,
             )
@@ -100,7 +104,21 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
     for option, entity in _SHORTHANDS.items():
         if invocation[option] is not None:
             return entity, invocation[option]
-    return invocation["entity-type"], invocation["entity-name"]
+    if len(invocation["entity-type"]) > 1 or len(invocation["entity-name"]) > 1:
+        raise UsageError(
+            "only users and clients are named together",
+            span=invocation.span("entity-type", 1) or invocation.span("entity-name", 1),
+            text=invocation.text,
+        )
+    names = invocation["entity-name"]
+    if names and invocation["entity-default"]:
+        raise UsageError(
+            "--entity-name and --entity-default cannot stand together",
+            code="together",
+            span=invocation.span("entity-default"),
+            text=invocation.text,
+        )
+    return invocation["entity-type"][0], names[0] if names else None
 
 
 def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Cluster) -> list[str]:
@@ -122,13 +140,18 @@ def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Clust
 
 
 def _alterations(invocation: Invocation) -> list[ConfigAlteration]:
+    return [
+        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in _pairs(invocation)),
+        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"] or ()),
+    ]
+
+
+def _pairs(invocation: Invocation) -> list[tuple[str, str]]:
+    """What the line adds, and the file it names."""
     pairs = list(invocation["add-config"] or ())
     if invocation["add-config-file"]:
         pairs += _from_file(invocation["add-config-file"])
-    return [
-        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in pairs),
-        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"] or ()),
-    ]
+    return pairs
 
 
 def _from_file(file: str) -> list[tuple[str, str]]:
@@ -142,12 +165,30 @@ def _from_file(file: str) -> list[tuple[str, str]]:
         ) from None
 
 
-_NO_NAME = ("--entity-default",)
+_SPELLINGS = {
+    "--topic": (Kind.TOPIC, "Short for --entity-type topics --entity-name."),
+    "--broker": (Kind.BROKER, "A broker's id: short for --entity-type brokers."),
+    "--broker-logger": (Kind.BROKER, "Short for --entity-type broker-loggers."),
+    "--group": (Kind.GROUP, "Short for --entity-type groups."),
+    "--client-metrics": (Kind.CLIENT_METRICS, "Short for --entity-type client-metrics."),
+    "--user": (Kind.USER, "Short for --entity-type users; --client may stand beside it."),
+    "--user-defaults": (Kind.FLAG, "Short for --entity-type users --entity-default."),
+    "--client": (Kind.CLIENT_ID, "Short for --entity-type clients."),
+    "--client-defaults": (Kind.FLAG, "Short for --entity-type clients --entity-default."),
+    "--ip": (Kind.IP, "Short for --entity-type ips."),
+    "--ip-defaults": (Kind.FLAG, "Short for --entity-type ips --entity-default."),
+}
 _ENTITY = ("--entity-type", "--entity-name", "--entity-default")
+_USERS, _IDS = ("--user", "--user-defaults"), ("--client", "--client-defaults")
 
 
-def _shorthand(name: str, kind: Kind, help_text: str) -> Option:
-    return Option(name, kind, help_text, metavar="NAME", excludes=_ENTITY)
+def _shorthand(name: str) -> Option:
+    """One of Kafka's own shorthands; a user and a client may stand together, no others."""
+    kind, about = _SPELLINGS[name]
+    beside = _IDS if name in _USERS else _USERS if name in _IDS else ()
+    others = tuple(each for each in _SPELLINGS if each != name and each not in beside)
+    metavar = "" if kind is Kind.FLAG else "NAME"
+    return Option(name, kind, about, metavar=metavar, excludes=(*_ENTITY, *others))
 
 
 COMMANDS = (
@@ -158,17 +199,13 @@ COMMANDS = (
         run=config_command,
         effect=Effect.CHANGE,
         options=(
-            Option("--entity-type", Kind.CHOICE, "The kind of entity.",
-                   choices=(*_TYPES, *_NOT_YET), metavar="TYPE"),
+            Option("--entity-type", Kind.CHOICE, "The kind of entity; users and clients together"
+                   " are a user's client ids.", choices=(*_TYPES, *_CLIENTS), metavar="TYPE",
+                   many=True),
             Option("--entity-name", Kind.ENTITY, "Its name: a topic, a broker's id ...",
-                   metavar="NAME", excludes=_NO_NAME),
-            Option("--entity-default", Kind.FLAG, "The default entity (of all brokers)."),
-            _shorthand("--topic", Kind.TOPIC, "Short for --entity-type topics --entity-name."),
-            _shorthand("--broker", Kind.BROKER, "A broker's id: short for --entity-type brokers."),
-            _shorthand("--broker-logger", Kind.BROKER, "Short for --entity-type broker-loggers."),
-            _shorthand("--group", Kind.GROUP, "Short for --entity-type groups."),
-            _shorthand("--client-metrics", Kind.CLIENT_METRICS,
-                       "Short for --entity-type client-metrics."),
+                   metavar="NAME", many=True),
+            Option("--entity-default", Kind.FLAG, "The default entity of brokers, users ..."),
+            *map(_shorthand, _SPELLINGS),
             Option("--describe", Kind.FLAG, "Show the configs."),
             Option("--alter", Kind.FLAG, "Change them."),
             Option("--add-config", Kind.CONFIG_PAIRS, "k1=v1,k2=[v1,v2],k3=v3",
@@ -178,7 +215,9 @@ COMMANDS = (
             Option("--delete-config", Kind.CONFIG_KEYS, "k1,k2", metavar="KEYS",
                    excludes=("--describe",)),
         ),
-        exactly_one=(("describe", "alter"), ("entity-type", *_SHORTHANDS)),
+        exactly_one=(("describe", "alter"),),
+        at_least_one=(("entity-type", *(name.lstrip("-") for name in _SPELLINGS)),),
+        apis=(0, 1, 2, 3, 19, 22, 32, 44, 48, 49, 50, 51, 74),
         description="Without a name: all topics, all brokers. After an alter it shows fresh state.",
         examples=(
             Example("config-command --entity-type topics --entity-name orders.placed --describe",
@@ -190,6 +229,11 @@ COMMANDS = (
             Example("config-command --broker 1 --describe", "a broker, as Kafka's tool spells it"),
             Example("config-command --entity-type brokers --entity-default --describe",
                     "the default of all brokers"),
+            Example("config-command --entity-type users --entity-name alice --describe",
+                    "a user's quotas and credentials"),
+            Example("config-command --entity-type users --entity-name alice --entity-type clients"
+                    " --entity-name app --alter --add-config producer_byte_rate=1048576",
+                    "a limit for one client id of a user"),
         ),
     ),
 )  # fmt: skip

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator
-from dataclasses import dataclass
-from enum import IntEnum
+from dataclasses import dataclass, field
+from enum import Enum, IntEnum
 from typing import Final
 
-from .plans import Resource, Secret
+from .plans import Resource, Secret, Value
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,42 @@ class QuotaFilter:
         return QuotaFilter(entity.user, entity.client_id, entity.ip, strict=True)
 
 
+class QuotaSource(Enum):
+    """Whose a quota is, by KIP-248's own strings; the two of ips came later (KIP-612)."""
+
+    CLIENT_OF_USER = "Client of user"
+    DEFAULT_CLIENT_OF_USER = "Default client of user"
+    USER = "User"
+    CLIENT_OF_DEFAULT_USER = "Client of default user"
+    DEFAULT_CLIENT_OF_DEFAULT_USER = "Default client of default user"
+    DEFAULT_USER = "Default user"
+    CLIENT = "Client"
+    DEFAULT_CLIENT = "Default client"
+    IP = "Ip"
+    DEFAULT_IP = "Default ip"
+
+    @property
+    def label(self) -> str:
+        """As KIP-248 spells it."""
+        return self.value
+
+    @staticmethod
+    def of(entity: QuotaEntity) -> QuotaSource:
+        """The source that a quota of this entity is."""
+        names = entity.client_id, entity.user, entity.ip
+        words = [
+            ("default " if isinstance(name, Default) else "") + kind
+            for kind, name in zip(("client", "user", "ip"), names, strict=True)
+            if name is not None
+        ]
+        return QuotaSource(" of ".join(words).capitalize())
+
+
+BYTE_RATES: Final = ("producer_byte_rate", "consumer_byte_rate")
+CLIENT_QUOTAS: Final = (*BYTE_RATES, "request_percentage", "controller_mutation_rate")
+IP_QUOTAS: Final = ("connection_creation_rate",)
+
+
 @dataclass(frozen=True, slots=True)
 class Quota:
     """One limit of one entity.
@@ -110,6 +146,55 @@ class Quota:
     entity: QuotaEntity
     key: str
     value: float
+    source: QuotaSource = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "source", QuotaSource.of(self.entity))
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaHolder:
+    """Who has quotas: its own keys, and how many entities below it have some.
+
+    The children of a user are its client ids; those of a client id, the users that have it.
+    """
+
+    entity: QuotaEntity
+    keys: tuple[str, ...]
+    children: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLevel:
+    """One level of the ladder that a broker climbs down, and what is set there."""
+
+    source: QuotaSource
+    entity: QuotaEntity
+    value: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaResolution:
+    """Which level decides one limit: the first that holds a value. None: nothing limits it."""
+
+    key: str
+    value: float | None
+    source: QuotaSource | None
+    entity: QuotaEntity | None
+    levels: tuple[QuotaLevel, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaLadder:
+    """What holds for a client. A part that is None is one that no quota names.
+
+    The empty client id is Kafka's "none": no quota of client ids binds it.
+    """
+
+    user: str | None
+    client_id: str | None
+    ip: str | None
+    resolutions: tuple[QuotaResolution, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,3 +240,23 @@ class NewScramCredential:
     mechanism: ScramMechanism
     password: Secret
     iterations: int = 4096
+
+
+@dataclass(frozen=True, slots=True)
+class GeneratedPassword:
+    """A password that was made here: shown once, kept nowhere."""
+
+    user: str
+    password: Secret
+
+
+@dataclass(frozen=True, slots=True)
+class ConfigLine:
+    """What is set for one entity, as Kafka's tool prints it.
+
+    `what` begins the line: `Quota configs`, `SCRAM credential configs`.
+    """
+
+    what: str
+    entity: QuotaEntity
+    configs: dict[str, Value]

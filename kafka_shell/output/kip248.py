@@ -1,10 +1,14 @@
-"""`config-command --describe`, exactly as KIP-248 lays it out: raw values, KIP-248's labels."""
+"""`config-command --describe`, exactly as KIP-248 lays it out: raw values, KIP-248's labels.
+
+Users, client ids and ips have a line each, as KIP-649 and Kafka's own tool print them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
 from ..nouns import ConfigEntry
+from ..nouns.clients import ConfigLine, Default, QuotaEntity
 from ..nouns.config_table import ConfigTable
 from .text import Role, Text, pad, text
 
@@ -59,3 +63,21 @@ def _flag(value: bool, heading: str, role: Role) -> Text:
     word = "true" if value else "false"
     left = (len(heading) - len("false")) // 2
     return pad(Text((("", " " * left),)) + text(word, role if value else ""), len(heading))
+
+
+def config_line(told: ConfigLine, width: int | None = None) -> Iterator[Text]:
+    """`Quota configs for user-principal 'alice' are producer_byte_rate=50000.0` (KIP-649)."""
+    del width
+    values = ", ".join(f"{key}={value}" for key, value in told.configs.items())
+    yield text(f"{told.what} for {_whose(told.entity)} are {values}")
+
+
+def _whose(entity: QuotaEntity) -> str:
+    """`user-principal 'alice', the default client-id`."""
+    return ", ".join(
+        f"the default {_WORDS[kind]}" if isinstance(name, Default) else f"{_WORDS[kind]} '{name}'"
+        for kind, name in entity.parts
+    )
+
+
+_WORDS = {"user": "user-principal", "client-id": "client-id", "ip": "ip"}

@@ -1,0 +1,39 @@
+"""Secrets in text that people typed, before it is shown or written down."""
+
+from __future__ import annotations
+
+import re
+
+_WORD = re.compile(
+    r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^\s'"\\] | \\$ )+""", re.VERBOSE
+)
+_NAME = r"(?:password|passphrase|passwd|secret|jaas|hmac|\btoken|keystore\.key)"
+_BARE = r"SCRAM-SHA-[0-9]+\s*=\s*(?!\[?(?:iterations|password)=)"  # a password without its key
+_KEY = re.compile(rf"{_NAME}(?![\w.-]*file)[\w.-]*\s*=\s* | {_BARE}", re.IGNORECASE | re.VERBOSE)
+_OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
+
+
+def masked(line: str, shown: str = "") -> str:
+    """The line with `shown` for what may be a secret; without it a star a character, so that
+    places in the line stay.
+
+    All that follows `password=` in a word is taken for one, and the word after `--hmac`.
+    """
+    pieces, at, secret = [], 0, False
+    for word in _WORD.finditer(line):
+        raw = word.group()
+        pieces.append(line[at : word.start()])
+        at = word.end()
+        found = _KEY.search(raw)
+        if found:
+            pieces.append(raw[: found.end()] + _hidden(raw[found.end() :], shown))
+        else:
+            pieces.append(_hidden(raw, shown) if secret and not raw.startswith("-") else raw)
+        secret = _OPTION.fullmatch(raw) is not None
+    return "".join(pieces) + line[at:]
+
+
+def _hidden(raw: str, shown: str) -> str:
+    """What stands for all but a quote that closes."""
+    body = raw.rstrip("'\"")
+    return (shown if shown and body else "*" * len(body)) + raw[len(body) :]

@@ -1,0 +1,46 @@
+"""What may be a secret is not shown, and the places in the line stay."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.language.tokens import quote
+from kafka_shell.nouns.masking import masked
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("line", "shown"),
+    [
+        ("alter-configs --broker-id 1 ssl.key.password=hush b=1",
+         "alter-configs --broker-id 1 ssl.key.password=**** b=1"),
+        ("x 'SCRAM-SHA-256=[iterations=8192,password=a b],SCRAM-SHA-512=[password=c]' y",
+         "x 'SCRAM-SHA-256=[iterations=8192,password=*******************************' y"),
+        ("x SCRAM-SHA-256=hush", "x SCRAM-SHA-256=****"),
+        ("x SCRAM-SHA-256=[iterations=8192]", "x SCRAM-SHA-256=[iterations=8192]"),
+        ("renew-token --hmac aGk= --deadline 5s", "renew-token --hmac **** --deadline 5s"),
+        ("x --password-file f --delete-config ssl.key.password",
+         "x --password-file f --delete-config ssl.key.password"),
+        ("x 'password=never closed", "x 'password=************"),
+        ("list-topics", "list-topics"),
+    ],
+)  # fmt: skip
+def test_a_secret_is_stars(line: str, shown: str) -> None:
+    assert masked(line) == shown
+    assert len(masked(line)) == len(line)
+    assert masked(masked(line)) == shown
+
+
+def test_what_is_written_down_does_not_tell_how_long_it_is() -> None:
+    assert masked("x 'a.password=hu sh' b", "[hidden]") == "x 'a.password=[hidden]' b"
+
+
+@given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=6))
+def test_no_password_gets_through_however_it_is_quoted(password: str) -> None:
+    line = f"config-command --add-config {quote(f'SCRAM-SHA-256=[password={password}]')} --alter"
+    before, _, after = masked(line).partition("password=")
+    assert before + after[-8:] == line.partition("password=")[0] + " --alter"
+    assert not set(after[:-8]) - set("*'\" ")
