@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
+from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results, merge_plans
 from kafka_shell.nouns.access import (
     AclBinding,
     AclFilter,
@@ -18,11 +18,12 @@ from kafka_shell.nouns.access import (
 )
 
 from .connection import CONTROLLER, Call, Cluster, failure
-from .failures import REQUEST_TIMED_OUT, as_error
+from .failures import REQUEST_TIMED_OUT, as_error, needs
 from .settle import settle
 
 _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
 _EVERYTHING = AclFilter()
+_CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED = 31, 54
 _USER_SINCE = 3  # the version of all three APIs that knows ACLs on users (Kafka 3.3)
 
 
@@ -34,7 +35,8 @@ def describe(cluster: Cluster, which: AclFilter = _EVERYTHING) -> tuple[AclBindi
 
     Raises ShellError where the broker refuses; SECURITY_DISABLED where it has no authorizer.
     """
-    return _bindings(cluster.send(_describe_request(which), lowest=_lowest([which])))
+    (found,) = describe_each(cluster, [which])
+    return found
 
 
 def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[AclBinding, ...]]:
@@ -42,13 +44,22 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
     Raises ShellError where the broker refuses one.
     """
-    calls = [Call(_describe_request(each), lowest=_lowest([each])) for each in filters]
+    calls = [Call(_describe_request(each), lowest=_lowest([each]), check=False) for each in filters]
     found = []
     for answer in cluster.send_all(calls):
         if isinstance(answer, Failure):
             raise as_error(answer)
+        if answer.error_code:
+            raise as_error(_unreadable(answer.error_code, answer.error_message))
         found.append(_bindings(answer))
     return found
+
+
+def _unreadable(code: int, message: str | None) -> Failure:
+    hint = needs(code, "Describe on the cluster")
+    if code == _SECURITY_DISABLED:
+        message, hint = None, "Without one (authorizer.class.name) everyone may do everything."
+    return failure(code, message, about="ACLs", hint=hint)
 
 
 def _describe_request(which: AclFilter) -> Any:
@@ -91,31 +102,19 @@ def _binding(acl: Any, resource: Any) -> AclBinding:
 
 @dataclass(frozen=True)
 class CreateAcls:
-    """One CreateAcls request (API key 30), which cannot only validate.
-
-    `there` are those of the bindings that exist already: creating them again changes nothing.
-    """
+    """One CreateAcls request (API key 30), which cannot only validate."""
 
     bindings: tuple[AclBinding, ...]
-    there: frozenset[AclBinding]
     validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """One creation a binding."""
-        return tuple(
-            Change(
-                binding.resource,
-                "create",
-                note="is there already" if binding in self.there else "",
-                reversible=binding not in self.there,
-            )
-            for binding in self.bindings
-        )
+        return tuple(Change(binding.resource, "create") for binding in self.bindings)
 
     def again(self, cluster: Cluster) -> CreateAcls:
-        """The same, knowing what is there now."""
-        return CreateAcls(self.bindings, _there(cluster, self.bindings))
+        """The same: creating what is there by then changes nothing."""
+        return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Create them, each on its own."""
@@ -141,9 +140,14 @@ class CreateAcls:
         return results
 
 
-def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
+def plan_create(
+    cluster: Cluster,
+    bindings: Sequence[AclBinding],
+    leaving: frozenset[AclBinding] = frozenset(),
+) -> Plan:
     """Create ACLs. A binding that stands twice is refused, and it alone (KIP-4), as is one that
-    leaves something open, which is for filters."""
+    leaves something open, which is for filters. What is there already, and not among those that
+    are `leaving` before, is not sent."""
     count = Counter(bindings)
     refused = {}
     for binding, times in count.items():
@@ -151,15 +155,63 @@ def plan_create(cluster: Cluster, bindings: Sequence[AclBinding]) -> Plan:
             refused[binding.resource] = _invalid(f"{binding} stands {times} times in one request")
         elif _open(binding):
             refused[binding.resource] = _invalid(f"{binding} does not say all that an ACL says")
-    wanted = tuple(binding for binding in count if binding.resource not in refused)
-    filters = list(dict.fromkeys(map(AclFilter.on, wanted)))
+    fine = tuple(binding for binding in count if binding.resource not in refused)
+    there = _there(cluster, fine) - leaving
+    wanted = tuple(binding for binding in fine if binding not in there)
+    filters = list(dict.fromkeys(map(AclFilter.on, fine)))
     return Plan(
         Effect.CHANGE,
-        (CreateAcls(wanted, _there(cluster, wanted)),) if wanted else (),
+        (CreateAcls(wanted),) if wanted else (),
         touches=frozenset({"principals"}),
         fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
+        warnings=tuple(dict.fromkeys(said for each in wanted for said in doubts(each))),
         refused=Results({}, refused),
+        unchanged=tuple(
+            Change(binding.resource, "create", note="is there already")
+            for binding in fine
+            if binding in there
+        ),
     )
+
+
+def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[AclBinding]) -> Plan:
+    """Remove what the filters take, then create; each is reported on its own (KIP-4)."""
+    if not removed:
+        return plan_create(cluster, added)
+    deletion = plan_delete(cluster, removed)
+    if not added:
+        return deletion
+    leaving = frozenset(
+        binding for step in deletion.steps if isinstance(step, DeleteAcls)
+        for binding in step.bindings
+    )  # fmt: skip
+    return merge_plans([deletion, plan_create(cluster, added, leaving)])
+
+
+def doubts(binding: AclBinding) -> Iterator[str]:
+    """What is probably not meant: an ACL that never applies, and nobody would tell."""
+    if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
+        yield (
+            f"a prefixed * takes only names that begin with a star, not every"
+            f" {binding.resource_type.kind}: a literal * does"
+        )
+    if binding.host != "*":
+        yield from _doubts_of_host(binding.host)
+
+
+def _doubts_of_host(host: str) -> Iterator[str]:
+    """Brokers compare a host letter by letter with the client's address as Java writes it."""
+    from ipaddress import ip_address
+
+    try:
+        address = ip_address(host)
+    except ValueError:
+        yield f"{host} is no address: a host is an IP address or *, names and ranges never match"
+        return
+    if address.version == 6:
+        spelled = ":".join(f"{int(part, 16):x}" for part in address.exploded.split(":"))
+        if spelled != host:
+            yield f"{host} never matches: brokers write this address {spelled}"
 
 
 def _open(binding: AclBinding) -> bool:
@@ -210,9 +262,15 @@ class DeleteAcls:
 
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
-    """Delete the bindings that the filters take now. A filter that takes none is refused."""
-    asked = list(dict.fromkeys(filters))
-    refused: dict[Resource, Failure] = {}
+    """Delete the bindings that the filters take now. A filter that takes none is refused, as is
+    one that stands twice (KIP-4)."""
+    count = Counter(filters)
+    asked = [each for each, times in count.items() if times == 1]
+    refused: dict[Resource, Failure] = {
+        Resource("acl", str(each)): _invalid(f"{each} stands {times} times in one request")
+        for each, times in count.items()
+        if times > 1
+    }
     wanted: dict[AclBinding, None] = {}
     for each, found in zip(asked, describe_each(cluster, asked), strict=True):
         wanted.update(dict.fromkeys(found))
@@ -286,7 +344,9 @@ def _in_order(
 def _why(about: str, row: Any) -> Failure | None:
     if row.error_code == 0:
         return None
-    hint = "It may still be done. Look: list-acls" if row.error_code == REQUEST_TIMED_OUT else ""
+    hint = needs(row.error_code, "Alter on the cluster")
+    if row.error_code == REQUEST_TIMED_OUT:
+        hint = "It may still be done. Look: list-acls"
     return failure(row.error_code, row.error_message, about=about, hint=hint)
 
 

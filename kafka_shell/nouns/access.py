@@ -99,6 +99,30 @@ class AclPermission(_Coded):
         return cls.UNKNOWN
 
 
+# Which operations mean something on which resource. A broker keeps others, and never asks for them.
+OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
+    AclResourceType.TOPIC: frozenset(
+        {AclOperation.READ, AclOperation.WRITE, AclOperation.CREATE, AclOperation.DELETE}
+        | {AclOperation.ALTER, AclOperation.DESCRIBE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.GROUP: frozenset(
+        {AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DELETE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.CLUSTER: frozenset(
+        {AclOperation.CREATE, AclOperation.ALTER, AclOperation.DESCRIBE}
+        | {AclOperation.CLUSTER_ACTION, AclOperation.IDEMPOTENT_WRITE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.TRANSACTIONAL_ID: frozenset(
+        {AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.TWO_PHASE_COMMIT}
+    ),
+    AclResourceType.DELEGATION_TOKEN: frozenset({AclOperation.DESCRIBE}),
+    AclResourceType.USER: frozenset({AclOperation.CREATE_TOKENS, AclOperation.DESCRIBE_TOKENS}),
+}
+
+
 @dataclass(frozen=True, slots=True)
 class AclBinding:
     """One rule on one resource pattern. A `host` of `*` is any; hosts are addresses, not names."""
@@ -114,9 +138,9 @@ class AclBinding:
     @property
     def rule(self) -> str:
         """The rule as it is typed: `allow User:bob Read from 10.0.0.1`."""
-        where = "" if self.host == "*" else f" from {_word(self.host)}"
+        where = "" if self.host == "*" else f" from {word(self.host)}"
         verb = self.permission.name.lower()
-        return f"{verb} {_word(self.principal)} {self.operation.label}{where}"
+        return f"{verb} {word(self.principal)} {self.operation.label}{where}"
 
     @property
     def target(self) -> str:
@@ -138,6 +162,19 @@ class AclBinding:
 
     def __str__(self) -> str:
         return f"{self.rule} on {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalAcl(AclBinding):
+    """The same, seen from its principal."""
+
+    @staticmethod
+    def of(binding: AclBinding) -> PrincipalAcl:
+        """The binding, to be listed by principal."""
+        return PrincipalAcl(
+            binding.principal, binding.host, binding.operation, binding.permission,
+            binding.resource_type, binding.name, binding.pattern_type,
+        )  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,8 +208,8 @@ class AclFilter:
 
     def __str__(self) -> str:
         permission = "any" if self.permission is AclPermission.ANY else self.permission.name.lower()
-        principal = "any principal" if self.principal is None else _word(self.principal)
-        where = "" if self.host is None else f" from {_word(self.host)}"
+        principal = "any principal" if self.principal is None else word(self.principal)
+        where = "" if self.host is None else f" from {word(self.host)}"
         rule = f"{permission} {principal} {self.operation.label}{where}"
         if self.name is None:
             what = "resource" if self.resource_type is AclResourceType.ANY else ""
@@ -184,9 +221,61 @@ def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
     if kind is AclResourceType.CLUSTER and name == CLUSTER_NAME:
         return "cluster"
     how = "" if pattern is PatternType.LITERAL else f"{pattern.name.lower()} "
-    return f"{how}{kind.kind} {_word(name)}"
+    return f"{how}{kind.kind} {word(name)}"
 
 
-def _word(text: str) -> str:
-    """A word as it is typed: quoted only where it would not be one word."""
+def word(text: str) -> str:
+    """A word of a rule as it is typed: quoted only where it would not be one word."""
     return text if re.fullmatch(r"[^\s'\"\\]+", text) else shlex.quote(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The question an authorizer is asked. No `host` is one that no ACL names."""
+
+    principal: str
+    operation: AclOperation
+    resource_type: AclResourceType
+    name: str
+    host: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The resource: `topic orders`, `cluster`."""
+        return _target(self.resource_type, self.name, PatternType.LITERAL)
+
+    def __str__(self) -> str:
+        where = "" if self.host is None else f" from {self.host}"
+        return f"{word(self.principal)} {self.operation.label} on {self.target}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an authorizer answers, and why.
+
+    `allowed` is None where it hangs on a config that cannot be read. `because` is super-user, deny,
+    allow, nothing-allows, or no-acl (the resource has no ACL at all). `by` are the ACLs that
+    decide: the denials, or what allows it. `unless` says what could make a denial wrong.
+    """
+
+    access: Access
+    allowed: bool | None
+    because: str
+    by: tuple[AclBinding, ...] = ()
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCheck:
+    """Verdicts on what was asked; on hosts that ACLs name, where those differ (`elsewhere`); on
+    what a client needs `besides`. `notes` are for people."""
+
+    verdicts: tuple[Verdict, ...]
+    elsewhere: tuple[Verdict, ...] = ()
+    besides: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was asked is allowed."""
+        return all(verdict.allowed for verdict in self.verdicts)

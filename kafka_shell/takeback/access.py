@@ -6,7 +6,17 @@ from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
 
+from .words import with_option, word
+
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """Not yet."""
-    return ""
+    """`alter-acls` with the opposite, `expire-token` or `renew-token`."""
+    verbs = {change.verb for change in changes}
+    if verbs == {"create", "delete"}:
+        return ""  # removed and added again: it is as it was
+    if resource.kind == "acl":
+        option = "--remove" if verbs == {"create"} else "--add"
+        return f"alter-acls {with_option(option, resource.name)}"
+    if verbs == {"create"}:
+        return f"expire-token {word('--', resource.name)}"
+    return f"renew-token {word('--', resource.name)}"

@@ -110,9 +110,9 @@ def test_every_part_of_a_filter_filters(cluster: Cluster, bob: str) -> None:
 def test_what_exists_is_said_and_creating_it_again_is_no_error(cluster: Cluster, bob: str) -> None:
     make(cluster, reads(bob))
     plan = acls.plan_create(cluster, [reads(bob), reads(bob, "payments")])
-    again, added = plan.changes
-    assert (again.note, again.reversible) == ("is there already", False)
-    assert (added.note, added.reversible) == ("", True)
+    ((added,), (again,)) = plan.changes, plan.unchanged
+    assert (again.resource, again.note) == (reads(bob).resource, "is there already")
+    assert (added.resource, added.note) == (reads(bob, "payments").resource, "")
     assert plan.steps[0].again(cluster) == plan.steps[0]
     assert apply(plan, cluster).ok
     assert plan.fresh is not None
@@ -166,6 +166,41 @@ def test_a_filter_that_takes_nothing_is_refused(cluster: Cluster, bob: str) -> N
     ((about, why),) = plan.refused.failures.items()
     assert str(about) == f"acl any {bob}-not Write on any resource"
     assert why.name == "RESOURCE_NOT_FOUND"
+
+
+def test_removes_come_first_and_what_is_removed_can_be_added(cluster: Cluster, bob: str) -> None:
+    old, new = reads(bob), reads(bob, "new")
+    make(cluster, old, new)
+    twice = AclFilter(bob, operation=WRITE)
+    plan = acls.plan_alter(cluster, [AclFilter.exactly(old), twice, twice], [old, new])
+    assert plan.effect is Effect.DESTROY
+    assert [(c.verb, c.resource) for c in plan.changes] == [
+        ("delete", old.resource), ("create", old.resource),
+    ]  # fmt: skip
+    assert [change.resource for change in plan.unchanged] == [new.resource]
+    ((about, why),) = plan.refused.failures.items()
+    assert (str(about), why.name) == (f"acl {twice}", "INVALID_REQUEST")
+    assert apply(plan, cluster).ok
+    assert set(acls.describe(cluster, AclFilter(bob))) == {old, new}
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("*", ""),
+        ("10.0.0.1", ""),
+        ("0:0:0:0:0:0:0:1", ""),
+        ("::1", "0:0:0:0:0:0:0:1"),
+        ("app.example.com", "no address"),
+        ("10.0.0.0/8", "no address"),
+    ],
+)
+def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:
+    doubts = list(acls.doubts(replace(reads("User:b"), host=host)))
+    assert len(doubts) == bool(said)
+    assert said in "".join(doubts)
+    star = replace(reads("User:b"), name="*", pattern_type=PREFIXED)
+    assert len(list(acls.doubts(star))) == 1
 
 
 def test_an_acl_is_said_as_it_is_typed() -> None:

@@ -1,0 +1,261 @@
+"""The text of an ACL rule -> what it says: `allow User:bob Read,Write from 10.0.0.1 on topic t`.
+
+An ACL prints as it is typed. A rule to be removed may leave things open, as a filter prints:
+`any User:bob Any on any topic`, `any any Read`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from kafka_shell.errors import UsageError, near_miss
+from kafka_shell.nouns.access import (
+    CLUSTER_NAME,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+
+from .tokens import Span
+
+FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
+_PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}
+_ANY_PERMISSION = {"any": AclPermission.ANY}
+OPERATIONS = {each.label: each for each in AclOperation if each > AclOperation.ANY}
+_KINDS = {each.kind: each for each in AclResourceType if each > AclResourceType.ANY}
+_PATTERNS = {each.name.lower(): each for each in PatternType if each is not PatternType.UNKNOWN}
+_SPECIFIC = ("literal", "prefixed")
+_PIECE = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+)""", re.DOTALL)
+
+
+@dataclass(frozen=True, slots=True)
+class Target:
+    """A resource pattern. No name is every resource of the type (in a filter)."""
+
+    type: AclResourceType
+    name: str | None
+    pattern: PatternType = PatternType.LITERAL
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """What one rule says. Nothing in `hosts`, or no principal, leaves it open (in a filter)."""
+
+    permission: AclPermission
+    principal: str | None
+    operations: tuple[AclOperation, ...]
+    hosts: tuple[str, ...] = ("*",)
+    target: Target | None = None
+
+    def bindings(self, targets: Iterable[Target]) -> Iterator[AclBinding]:
+        """The ACLs that it makes on its own resource, or on these."""
+        for target in (self.target,) if self.target else targets:
+            for operation in self.operations:
+                for host in self.hosts:
+                    yield AclBinding(
+                        self.principal or "", host, operation, self.permission, target.type,
+                        target.name or "", target.pattern,
+                    )  # fmt: skip
+
+    def filters(self, targets: Iterable[Target]) -> Iterator[AclFilter]:
+        """The filters of what it removes."""
+        for target in (self.target,) if self.target else targets:
+            for operation in self.operations:
+                for host in self.hosts or (None,):
+                    yield AclFilter(
+                        self.principal, host, operation, self.permission, target.type,
+                        target.name, target.pattern,
+                    )  # fmt: skip
+
+
+def parse_rule(text: str, *, remove: bool = False) -> Rule:
+    """What the text of a rule says. Raises UsageError, whose span is within the text."""
+    return _Reader(text, _words(text), remove).rule()
+
+
+def find_operation(text: str, *, remove: bool = False) -> AclOperation | None:
+    """The operation of this name: Read, READ, DescribeConfigs, describe-configs."""
+    known = {**OPERATIONS, "Any": AclOperation.ANY} if remove else OPERATIONS
+    plain = re.sub(r"[-_\s]", "", text).lower()
+    return next((each for name, each in known.items() if name.lower() == plain), None)
+
+
+def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """The near miss of a word, else which words there are."""
+    names = list(known)
+    near = near_miss(word, names)
+    return f"Did you mean {near}?" if near else otherwise or f"Known: {', '.join(names)}."
+
+
+# -- words -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class _Word:
+    text: str
+    span: Span
+    quoted: bool = False
+
+
+def _words(text: str) -> list[_Word]:
+    """Words between blanks; quotes and backslashes as in a POSIX shell."""
+    words: list[_Word] = []
+    at = 0
+    while at < len(text):
+        if text[at].isspace():
+            at += 1
+            continue
+        start, parts, quoted = at, [], False
+        while at < len(text) and not text[at].isspace():
+            piece = _PIECE.match(text, at)
+            if piece is None:
+                what = "a quote is not closed" if text[at] in "'\"" else "a \\ ends it"
+                raise UsageError(f"in the rule {what}", code="bad-rule", span=(at, len(text)))
+            single, double, escaped, bare = piece.groups()
+            quoted = quoted or bare is None
+            if double is not None:
+                double = re.sub(r'\\(["\\$`])', r"\1", double)
+            parts.append(next(p for p in (single, double, escaped, bare) if p is not None))
+            at = piece.end()
+        words.append(_Word("".join(parts), (start, at), quoted))
+    return words
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+
+class _Reader:
+    """One rule, word by word."""
+
+    def __init__(self, text: str, words: Sequence[_Word], remove: bool) -> None:
+        self._text = text
+        self._words = list(words)
+        self._remove = remove
+
+    def rule(self) -> Rule:
+        permission = self._permission()
+        principal = self._principal()
+        operations = self._operations()
+        open_ = permission is AclPermission.ANY
+        hosts: tuple[str, ...] = () if open_ else ("*",)
+        if self._next("from"):
+            hosts = tuple(self._list("a host such as 10.0.0.1, or *"))
+        target = self._target() if self._next("on") else None
+        if self._words:
+            word = self._words[0]
+            hint = suggestion(word.text, ("from", "on"), f"A rule reads: {FORM}")
+            raise self._wrong("one word too many in the rule", word, hint)
+        return Rule(permission, principal, operations, hosts, target)
+
+    def _permission(self) -> AclPermission:
+        known = {**_PERMISSIONS, **_ANY_PERMISSION} if self._remove else _PERMISSIONS
+        word = self._take("allow or deny")
+        if word.text.lower() not in known:
+            hint = suggestion(word.text.lower(), known, f"A rule reads: {FORM}")
+            raise self._wrong(f"a rule begins with {' or '.join(_PERMISSIONS)}", word, hint)
+        return known[word.text.lower()]
+
+    def _principal(self) -> str | None:
+        word = self._take("a principal such as User:bob")
+        if self._remove and word.text.lower() == "any" and not word.quoted:
+            if self._words and self._words[0].text.lower() == "principal":
+                self._words.pop(0)
+            return None
+        check_principal(word.text, word.span)
+        return word.text
+
+    def _operations(self) -> tuple[AclOperation, ...]:
+        found: list[AclOperation] = []
+        for name, span in self._listed("operations such as Read,Write"):
+            operation = find_operation(name, remove=self._remove)
+            if operation is None:
+                raise UsageError(
+                    f"'{name}' is no operation",
+                    hint=suggestion(name, OPERATIONS),
+                    code="bad-rule",
+                    span=span,
+                )
+            found.append(operation)
+        return tuple(found)
+
+    def _target(self) -> Target:
+        word = self._take("a resource such as topic orders")
+        if self._remove and word.text.lower() == "any" and self._words:
+            kind = self._words[0].text.lower()
+            if kind in _KINDS or kind == "resource":
+                self._words.pop(0)
+                return Target(_KINDS.get(kind, AclResourceType.ANY), None, PatternType.ANY)
+        pattern = PatternType.LITERAL
+        names = tuple(_PATTERNS) if self._remove else _SPECIFIC
+        if word.text.lower() in names:
+            pattern = _PATTERNS[word.text.lower()]
+            word = self._take("a resource such as topic orders")
+        kind = word.text.lower()
+        if kind not in _KINDS:
+            hint = suggestion(kind, (*_KINDS, *names), f"Known: {', '.join(_KINDS)}.")
+            raise self._wrong(f"'{word.text}' is no kind of resource", word, hint)
+        if _KINDS[kind] is AclResourceType.CLUSTER:
+            if self._words and self._words[0].text == CLUSTER_NAME:
+                self._words.pop(0)
+            return Target(AclResourceType.CLUSTER, CLUSTER_NAME, pattern)
+        name = self._take(f"the name of the {kind}")
+        return Target(_KINDS[kind], name.text, pattern)
+
+    # -- words -------------------------------------------------------------------------------------
+
+    def _next(self, word: str) -> bool:
+        """Whether this word follows; it is taken then."""
+        if self._words and self._words[0].text.lower() == word and not self._words[0].quoted:
+            self._words.pop(0)
+            return True
+        return False
+
+    def _take(self, wanted: str) -> _Word:
+        if not self._words:
+            end = len(self._text)
+            raise UsageError(
+                f"the rule wants {wanted}",
+                hint=f"A rule reads: {FORM}",
+                code="bad-rule",
+                span=(0, end),
+            )
+        return self._words.pop(0)
+
+    def _list(self, wanted: str) -> list[str]:
+        return [name for name, _ in self._listed(wanted)]
+
+    def _listed(self, wanted: str) -> list[tuple[str, Span]]:
+        """Names between commas, which may stand before or behind blanks."""
+        found: list[tuple[str, Span]] = []
+        more = True
+        while more:
+            word = self._take(wanted)
+            at = word.span[0]
+            for part in word.text.split(","):
+                span = word.span if word.quoted else (at, at + len(part))
+                at += len(part) + 1
+                if part:
+                    found.append((part, span))
+            following = self._words[0].text if self._words else ""
+            more = word.text.endswith(",") or following.startswith(",")
+        return found
+
+    def _wrong(self, message: str, word: _Word, hint: str) -> UsageError:
+        return UsageError(message, hint=hint, code="bad-rule", span=word.span)
+
+
+def check_principal(text: str, span: Span | None = None) -> None:
+    """Raise UsageError where a principal has no type before its name."""
+    kind, colon, name = text.partition(":")
+    if not (kind and colon and name):
+        raise UsageError(
+            f"'{text}' is no principal",
+            hint=f"A principal has a type: User:{text.strip(':')}",
+            code="bad-principal",
+            span=span,
+        )
