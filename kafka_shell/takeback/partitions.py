@@ -1,4 +1,4 @@
-"""Taking back moves of replicas."""
+"""Taking back moves of replicas between log dirs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
 
+from .words import with_option, word
+
+_ON_BROKER = " on broker "
+
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """Not yet."""
-    return ""
+    """`alter-log-dirs orders:0 --broker-id 1 --log-dir /data/a`; an election has no way back."""
+    partition, on_broker, broker = resource.name.partition(_ON_BROKER)
+    if resource.kind != "replica" or not on_broker:
+        return ""
+    words = [word("--topic", partition), with_option("--broker-id", broker)]
+    return " ".join(["alter-log-dirs", *words, with_option("--log-dir", str(changes[0].before))])

@@ -1,0 +1,337 @@
+"""Moving replicas between the log dirs of their broker (KIP-113; API key 34)."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Change, Effect, Failure, Plan, Report, Resource, Results
+from kafka_shell.nouns.partitions import LogDir, ReplicaOnDisk, TopicPartition
+from kafka_shell.values import about_bytes
+
+from . import log_dirs
+from .connection import Call, Cluster, Node, failure
+from .failures import REQUEST_TIMED_OUT, as_error, needs
+from .offsets import by_topic
+from .settle import settle
+
+_REPLICA_NOT_AVAILABLE = 9
+_KAFKA_STORAGE_ERROR = 56
+_LOG_DIR_NOT_FOUND = 57
+_LOOK_S = 0.25
+_GRACE_S = 60.0  # a broker that restarts goes on with its moves
+
+Place = tuple[int, TopicPartition]  # a broker and one of its replicas
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """A replica, the dir it is in (or on its way to) and the one it goes to. `size` in bytes."""
+
+    broker: int
+    partition: TopicPartition
+    before: str
+    after: str
+    size: int
+    cancels: bool = False  # it is in `after` still, and stays there
+
+    @property
+    def resource(self) -> Resource:
+        """What the change is about."""
+        return Resource("replica", f"{self.partition} on broker {self.broker}")
+
+
+@dataclass(frozen=True)
+class MoveReplicas:
+    """One AlterReplicaLogDirs request a broker (KIP-113, API key 34)."""
+
+    moves: tuple[Move, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One other dir a replica."""
+        return tuple(
+            Change(
+                move.resource, "alter", "log dir", move.before, move.after,
+                note="the move under way is cancelled" if move.cancels else about_bytes(move.size),
+            )
+            for move in self.moves
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> MoveReplicas:
+        """Where the replicas are now."""
+        places = _places(cluster, self.moves)
+        return MoveReplicas(
+            tuple(
+                replace(move, before=_headed_for(places.get(_place(move), ())) or move.before)
+                for move in self.moves
+            )
+        )
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Begin to move. The API cannot only validate."""
+        by_broker: dict[int, list[Move]] = {}
+        for move in self.moves:
+            by_broker.setdefault(move.broker, []).append(move)
+        calls = [Call(_request(moves), Node(broker)) for broker, moves in by_broker.items()]
+        codes: dict[Place, int | Failure] = {}
+        for (broker, moves), answer in zip(by_broker.items(), cluster.send_all(calls), strict=True):
+            if isinstance(answer, Failure):
+                codes |= {_place(move): answer for move in moves}
+            else:
+                codes |= {
+                    (broker, TopicPartition(topic.topic_name, row.partition_index)): row.error_code
+                    for topic in answer.results
+                    for row in topic.partitions
+                }
+        results: Results[Change, Change] = Results()
+        for move, change in zip(self.moves, self.changes, strict=True):
+            why = _why(move, codes.get(_place(move)))
+            if why is None:
+                results.values[change] = change
+            else:
+                results.failures[change] = why
+        begun = [
+            move
+            for move, change in zip(self.moves, self.changes, strict=True)
+            if change in results.values
+        ]
+        settle(lambda: all(_begun(move, _places(cluster, begun)) for move in begun))
+        return results
+
+
+def plan_move(
+    cluster: Cluster,
+    replicas: Sequence[Place],
+    path: str,
+    *,
+    wait: bool = False,
+) -> Plan:
+    """Move replicas to the log dir `path` of their brokers. The copy goes on by itself.
+
+    With `wait` it is followed to its end. A replica that is on its way elsewhere turns round; one
+    sent to the dir it is still in stays there.
+    """
+    brokers = list(dict.fromkeys(broker for broker, _ in replicas))
+    found = log_dirs.describe(cluster, brokers)
+    places = _by_place(found)
+    moves, refused, unchanged = [], {}, []
+    for broker, partition in replicas:
+        here = places.get((broker, partition), ())
+        move = _move(broker, partition, here, path)
+        why = found.failures.get(broker) or _cannot(move, here, found[broker])
+        if why is not None:
+            refused[move.resource] = why
+        elif _headed_for(here) == path:
+            unchanged.append(_there(move, here))
+        else:
+            moves.append(move)
+    chosen = tuple(moves)
+    return Plan(
+        Effect.CHANGE,
+        (MoveReplicas(chosen),) if chosen else (),
+        follow=(lambda later, report: follow(later, chosen, report)) if wait and chosen else None,
+        look=_look_line(chosen),
+        fresh=lambda later: _as_they_are(later, chosen),
+        warnings=_too_large(chosen, found),
+        refused=Results({}, refused),
+        unchanged=tuple(unchanged),
+    )
+
+
+def follow(cluster: Cluster, moves: Sequence[Move], report: Report) -> None:
+    """Watch moves to their end. Raises ShellError where one was cancelled, or cannot be seen."""
+    task = f"moving {len(moves):,} replica{'' if len(moves) == 1 else 's'}"
+    total = max(1, sum(move.size for move in moves if not move.cancels))
+    seen = time.monotonic()
+    while True:
+        found = _described(cluster, moves)
+        places = _by_place(found)
+        if found.ok:
+            seen = time.monotonic()
+        elif time.monotonic() - seen > _GRACE_S or _is_deadline(found):
+            raise as_error(next(iter(found.failures.values())))
+        lost = [] if not found.ok else [
+            move for move in moves if not _begun(move, places)
+        ]  # fmt: skip
+        if lost:
+            raise ShellError(
+                f"the move of {lost[0].resource} to {lost[0].after} has been cancelled",
+                hint=f"Look: {_look_line(lost)}",
+                code="cancelled",
+            )
+        if found.ok and all(_ended(move, places) for move in moves):
+            report(task, total, total)
+            return
+        copied = sum(_copied(move, places) for move in moves)
+        report(task, min(copied, total - 1), total)
+        time.sleep(_LOOK_S)
+
+
+# -- where things are ------------------------------------------------------------------------------
+
+
+def _described(cluster: Cluster, moves: Iterable[Move]) -> Results[int, tuple[LogDir, ...]]:
+    brokers = list(dict.fromkeys(move.broker for move in moves))
+    return log_dirs.describe(cluster, brokers, list({move.partition: None for move in moves}))
+
+
+def _places(cluster: Cluster, moves: Iterable[Move]) -> dict[Place, list[ReplicaOnDisk]]:
+    return _by_place(_described(cluster, list(moves)))
+
+
+def _by_place(found: Results[int, tuple[LogDir, ...]]) -> dict[Place, list[ReplicaOnDisk]]:
+    """Each replica, and beside it the future one that will replace it."""
+    places: dict[Place, list[ReplicaOnDisk]] = {}
+    for dirs in found:
+        for row in (row for dir in dirs for row in dir.rows):
+            places.setdefault((row.broker, row.topic_partition), []).append(row)
+    return places
+
+
+def _as_they_are(cluster: Cluster, moves: Sequence[Move]) -> tuple[ReplicaOnDisk, ...]:
+    places = _places(cluster, moves)
+    return tuple(row for move in moves for row in places.get(_place(move), ()))
+
+
+def _place(move: Move) -> Place:
+    return move.broker, move.partition
+
+
+def _headed_for(here: Sequence[ReplicaOnDisk]) -> str:
+    """The dir a replica will be in: the future one's, where there is one."""
+    future = [row.path for row in here if row.future]
+    return (future or [row.path for row in here] or [""])[0]
+
+
+def _current(here: Sequence[ReplicaOnDisk]) -> ReplicaOnDisk | None:
+    return next((row for row in here if not row.future), None)
+
+
+def _begun(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> bool:
+    """Whether the replica is in its new dir, or on its way there."""
+    return _headed_for(places.get(_place(move), ())) == move.after
+
+
+def _ended(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> bool:
+    here = places.get(_place(move), ())
+    return [(row.path, row.future) for row in here] == [(move.after, False)]
+
+
+def _copied(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> int:
+    if move.cancels:
+        return 0
+    arrived = [row for row in places.get(_place(move), ()) if row.path == move.after]
+    return min(sum(row.size for row in arrived), move.size)
+
+
+# -- what can be, and what came of it --------------------------------------------------------------
+
+
+def _move(broker: int, partition: TopicPartition, here: Sequence[ReplicaOnDisk], path: str) -> Move:
+    current = _current(here)
+    return Move(
+        broker,
+        partition,
+        _headed_for(here),
+        path,
+        current.size if current else 0,
+        cancels=current is not None and current.path == path,
+    )
+
+
+def _cannot(move: Move, here: Sequence[ReplicaOnDisk], dirs: Sequence[LogDir]) -> Failure | None:
+    if not here:
+        return failure(
+            _REPLICA_NOT_AVAILABLE,
+            f"broker {move.broker} has no replica of partition {move.partition}",
+            hint=f"Look: describe-topic {move.partition.topic}",
+        )
+    target = next((dir for dir in dirs if dir.path == move.after), None)
+    if target is None:
+        return failure(
+            _LOG_DIR_NOT_FOUND,
+            f"broker {move.broker} has no log dir {move.after}",
+            hint=f"It has {', '.join(dir.path for dir in dirs)}.",
+        )
+    if target.error is not None:
+        return failure(
+            _KAFKA_STORAGE_ERROR,
+            f"log dir {target.path} of broker {move.broker} is offline",
+            hint=f"Look: describe-log-dirs --broker-id {move.broker}",
+        )
+    return None
+
+
+def _there(move: Move, here: Sequence[ReplicaOnDisk]) -> Change:
+    under_way = any(row.future for row in here)
+    note = "it is on its way there" if under_way else "it is there"
+    return Change(move.resource, "alter", "log dir", move.after, move.after, note=note)
+
+
+def _too_large(moves: Sequence[Move], found: Results[int, tuple[LogDir, ...]]) -> tuple[str, ...]:
+    coming: Counter[tuple[int, str]] = Counter()
+    for move in moves:
+        coming[move.broker, move.after] += 0 if move.cancels else move.size
+    return tuple(
+        f"{about_bytes(coming[dir.broker, dir.path])} go to {dir.path} of broker {dir.broker},"
+        f" which has {about_bytes(dir.usable)} left"
+        for dirs in found
+        for dir in dirs
+        if dir.usable is not None and coming[dir.broker, dir.path] > dir.usable
+    )
+
+
+def _look_line(moves: Sequence[Move]) -> str:
+    if not moves:
+        return ""
+    topics = dict.fromkeys(move.partition.topic for move in moves)
+    brokers = ",".join(map(str, dict.fromkeys(move.broker for move in moves)))
+    return f"describe-log-dirs {' '.join(topics)} --broker-id {brokers}"
+
+
+def _is_deadline(found: Results[int, Any]) -> bool:
+    return any(why.name == "deadline" for why in found.failures.values())
+
+
+def _request(moves: Sequence[Move]) -> Any:
+    from kafka.protocol.admin import AlterReplicaLogDirsRequest
+
+    kind = AlterReplicaLogDirsRequest.AlterReplicaLogDir
+    by_path: dict[str, list[TopicPartition]] = {}
+    for move in moves:
+        by_path.setdefault(move.after, []).append(move.partition)
+    return AlterReplicaLogDirsRequest(
+        dirs=[
+            kind(
+                path=path,
+                topics=[
+                    kind.AlterReplicaLogDirTopic(
+                        name=name, partitions=[each.partition for each in group]
+                    )
+                    for name, group in by_topic(partitions).items()
+                ],
+            )
+            for path, partitions in by_path.items()
+        ]
+    )
+
+
+def _why(move: Move, code: int | Failure | None) -> Failure | None:
+    if code == 0:
+        return None
+    if isinstance(code, Failure):
+        return code
+    look = f"Look: {_look_line([move])}"
+    if code is None:
+        said = f"the broker's answer does not mention {move.resource}"
+        return Failure("UNKNOWN", said, hint=look)
+    hint = needs(code, "Alter on the cluster")
+    if code == REQUEST_TIMED_OUT:
+        hint = f"It may still begin. {look}"
+    return failure(code, about=str(move.resource), hint=hint)
