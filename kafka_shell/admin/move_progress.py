@@ -1,0 +1,284 @@
+"""How moves stand, what of them is copied, and their following to the end (KIP-455; API key 46)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.nouns import Report, Results
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.nouns.reassignment import (
+    Move,
+    MoveState,
+    MoveStatus,
+    PartitionMove,
+    Reassignment,
+)
+
+from . import move_sizes
+from .connection import CONTROLLER, Cluster
+from .failures import needs
+from .move_sizes import Sizes
+from .scan import scan
+from .throttles import find
+
+TIMEOUT_MS = 60_000
+_POLL_S = 1.0
+_PATIENCE_S = 60.0  # without an answer, as while brokers restart
+_HEARSAY_S, _LOOK_S = 0.5, 0.05
+
+Wanted = Mapping[TopicPartition, tuple[int, ...]]
+
+
+# -- under way -------------------------------------------------------------------------------------
+
+
+def under_way(
+    cluster: Cluster, topics: Sequence[str] | None = None
+) -> Results[TopicPartition, Reassignment]:
+    """The partitions that are being moved: all, or of these topics. In order."""
+    from kafka.protocol.admin import ListPartitionReassignmentsRequest
+
+    request = ListPartitionReassignmentsRequest(timeout_ms=TIMEOUT_MS, topics=None)
+    try:
+        response = cluster.send(request, to=CONTROLLER)
+    except ShellError as error:
+        error.hint = error.hint or needs(
+            getattr(error, "kafka_code", None) or 0, "Describe on the cluster"
+        )
+        raise
+    found = sorted(
+        (
+            Reassignment(
+                topic.name, row.partition_index, tuple(row.replicas),
+                tuple(row.adding_replicas), tuple(row.removing_replicas),
+            )
+            for topic in response.topics
+            for row in topic.partitions
+            if topics is None or topic.name in topics
+        ),
+        key=lambda each: each.topic_partition,
+    )  # fmt: skip
+    return Results({each.topic_partition: each for each in found})
+
+
+def needing(error: ShellError, permission: str) -> ShellError:
+    """The error with the permission that is missing, where that is what it is about."""
+    error.hint = error.hint or needs(getattr(error, "kafka_code", None) or 0, permission)
+    return error
+
+
+def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:
+    """The same moves with what is copied, as the log dirs of the brokers concerned tell it."""
+    if not moving:
+        return []
+    concerned = {broker for each in moving for broker in each.replicas}
+    sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], concerned)
+    leaders = _leaders(cluster, moving)
+    return [_measured(each, sizes, leaders.get(each.topic_partition)) for each in moving]
+
+
+def _measured(each: Reassignment, sizes: Sizes, leader: int | None) -> Reassignment:
+    size = sizes.of(each.topic_partition, leader)
+    if size is None or not each.adding:
+        return each
+    copies = [sizes.copy(each.topic_partition, broker) for broker in each.adding]
+    if None in copies:
+        return each
+    there = sum(min(size, copy or 0) for copy in copies)
+    return replace(each, copied=there, size=size * len(copies))
+
+
+def _leaders(cluster: Cluster, moving: Sequence[Reassignment]) -> dict[TopicPartition, int | None]:
+    found = scan(cluster, sorted({each.topic for each in moving}))
+    return {
+        TopicPartition(name, partition.partition): partition.leader
+        for name in found.names
+        for partition in found.topic(name).partitions
+    }
+
+
+def spell(replicas: Sequence[int]) -> str:
+    """Replicas in their order: `1,2,3`."""
+    return ",".join(map(str, replicas))
+
+
+def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
+    """Where these moves take their partitions."""
+    return {move.partition: move.after for move in moves}
+
+
+# -- how it stands ---------------------------------------------------------------------------------
+
+
+def state(cluster: Cluster, wanted: Wanted | None = None) -> MoveState:
+    """How these moves stand, or all that are under way; and the throttles left behind."""
+    moving = under_way(cluster).values
+    if wanted is None:
+        rows = [_in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))]
+    else:
+        rows = _rows_at_rest(cluster, wanted)
+    left = find(cluster, list(moving.values()))
+    return MoveState(tuple(rows), tuple(each for throttles in left for each in throttles))
+
+
+def _rows_at_rest(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:
+    """The rows; a broker may hear of a move's end a moment after the controller says it is over."""
+    until = time.monotonic() + _HEARSAY_S
+    while True:
+        rows = _rows(cluster, wanted, under_way(cluster).values)
+        failed = any(row.status is MoveStatus.FAILED and row.replicas for row in rows)
+        if not failed or time.monotonic() > until:
+            return rows
+        time.sleep(_LOOK_S)
+
+
+def _rows(
+    cluster: Cluster, wanted: Wanted, moving: Mapping[TopicPartition, Reassignment]
+) -> list[PartitionMove]:
+    found = scan(cluster, sorted({each.topic for each in wanted}))
+    now = {
+        TopicPartition(name, partition.partition): partition.replicas
+        for name in found.names
+        for partition in found.topic(name).partitions
+    }
+    ours = with_sizes(cluster, [moving[each] for each in wanted if each in moving])
+    measured = {each.topic_partition: each for each in ours}
+    rows = []
+    for each, after in wanted.items():
+        if each in measured:
+            rows.append(_in_progress(measured[each], after))
+            continue
+        replicas = now.get(each, ())
+        done = replicas == after
+        status = MoveStatus.COMPLETED if done else MoveStatus.FAILED
+        note = "" if done else "nothing moves it" if replicas else "there is no such partition"
+        rows.append(
+            PartitionMove(
+                each.topic, each.partition, status, int(status), replicas, after, note=note
+            )
+        )
+    return rows
+
+
+def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> PartitionMove:
+    elsewhere = wanted is not None and set(wanted) != set(each.after)
+    return PartitionMove(
+        each.topic, each.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
+        each.replicas, each.after if wanted is None else wanted, each.copied, each.size,
+        note=f"it moves to {spell(each.after)} instead" if elsewhere else "",
+    )  # fmt: skip
+
+
+# -- follow ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Follow:
+    """Watches moves to their end, telling the bytes that are copied; all under way without moves.
+
+    A broker that goes and comes back is waited for. Raises ShellError where it was interrupted,
+    and where a move ended elsewhere, as somebody cancelled or changed it: its throttle stays then.
+    """
+
+    moves: tuple[Move, ...] | None = None
+    cancel: str = ""  # the line that cancels it
+    go_on: str = ""  # the line that picks it up, where carry_out does not tell it
+
+    def __call__(self, cluster: Cluster, report: Report) -> None:
+        try:
+            seen = self._follow(cluster, report)
+        except KeyboardInterrupt:
+            raise ShellError(
+                "interrupted: the move goes on, and its throttle stays",
+                hint="\n".join(
+                    f"To {what}: {line}"
+                    for what, line in (("cancel it", self.cancel), ("go on", self.go_on))
+                    if line
+                ),
+                code="interrupted",
+                status=Status.INTERRUPTED,
+            ) from None
+        self._check(cluster, seen)
+
+    def _follow(self, cluster: Cluster, report: Report) -> set[TopicPartition]:
+        """To the end; the partitions that were seen to move (others were refused, or are quick)."""
+        progress, seen = _Progress(report), set[TopicPartition]()
+        answered = time.monotonic()
+        while True:
+            try:
+                moving = self._moving(cluster)
+                if not moving:
+                    progress.end()
+                    return seen
+                seen.update(moving)
+                progress.tell(with_sizes(cluster, list(moving.values())))
+                answered = time.monotonic()
+            except ShellError as error:
+                told = getattr(error, "kafka_code", None) is not None
+                if told or time.monotonic() > answered + _PATIENCE_S:
+                    raise
+            time.sleep(_POLL_S)
+
+    def _moving(self, cluster: Cluster) -> Mapping[TopicPartition, Reassignment]:
+        """Those of the moves that are under way."""
+        moving = under_way(cluster).values
+        if self.moves is None:
+            return moving
+        ours = {move.partition for move in self.moves}
+        return {key: each for key, each in moving.items() if key in ours}
+
+    def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:
+        wanted = wanted_of(self.moves or ())
+        failed = [
+            row
+            for row in _rows_at_rest(cluster, wanted)
+            if row.status is MoveStatus.FAILED and TopicPartition(row.topic, row.partition) in seen
+        ]
+        if failed:
+            row = failed[0]
+            more = f", and {len(failed) - 1:,} more" if len(failed) > 1 else ""
+            raise ShellError(
+                f"partition {row.topic}:{row.partition} is on {spell(row.replicas) or 'no broker'}"
+                f" and not on {spell(row.wanted or ())}, and nothing moves it any more{more}",
+                hint="Somebody cancelled the move or changed it.",
+                code="reassignment-failed",
+            )
+
+
+class _Progress:
+    """Bytes copied since the following began: so that what is left divides by what was done."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._task = ""
+        self._start: int | None = None
+        self._most: dict[TopicPartition, tuple[int, int]] = {}  # copied, size
+
+    def tell(self, moving: Sequence[Reassignment]) -> None:
+        """Tell how far these are; the others that were told of are done."""
+        now = {each.topic_partition: each for each in moving}
+        self._task = self._task or f"Moving {len(now):,} partition{'' if len(now) == 1 else 's'}"
+        for key, (_, size) in self._most.items():
+            if key not in now:
+                self._most[key] = (size, size)
+        for key, each in now.items():
+            if each.size is not None and each.copied is not None:
+                self._most[key] = (each.copied, each.size)
+        copied = sum(copied for copied, _ in self._most.values())
+        size = sum(size for _, size in self._most.values())
+        self._start = copied if self._start is None else min(self._start, copied)
+        total = size - self._start
+        # It is the controller that says when a move is over, not the bytes.
+        done = max(0, min(copied - self._start, total - 1))
+        self._report(self._task, done, total if total > 0 else None)
+
+    def end(self) -> None:
+        """It is over: the bar goes."""
+        if self._task:
+            self._report(self._task, 1, 1)
+
+
+__all__ = ["Follow", "needing", "state", "under_way", "wanted_of", "with_sizes"]

@@ -1,0 +1,191 @@
+"""The request that moves replicas, or cancels moves (KIP-455; API key 45)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Change, Failure, Resource, Results
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.nouns.reassignment import Move, Reassignment
+
+from .connection import CONTROLLER, Cluster, failure
+from .move_progress import TIMEOUT_MS, needing, spell, under_way
+from .scan import MetadataScan, scan
+from .settle import settle
+from .throttles import LiftThrottle, Setting
+
+_NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
+
+
+@dataclass(frozen=True)
+class MoveReplicas:
+    """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
+
+    Moves under way are `cancelled` by it where they are to go back: a controller that is told the
+    old replicas as a new aim would first copy the rest.
+    """
+
+    moves: tuple[Move, ...]
+    throttle: tuple[Setting, ...] = ()
+    cancelled: bool = False
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a partition: its replicas, the preferred leader first."""
+        return tuple(
+            Change(
+                Resource("partition", str(move.partition)), "alter",
+                before=spell(move.before), after=spell(move.after),
+                note="the move is cancelled" if self.cancelled else "",
+            )
+            for move in self.moves
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> MoveReplicas:
+        """The same wishes over where the replicas are now."""
+        found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
+        moving = under_way(cluster).values
+        now = current(found, moving) if not self.cancelled else _targets(moving)
+        return replace(
+            self,
+            moves=tuple(
+                replace(move, before=now.get(move.partition, (None, move.before))[1])
+                for move in self.moves
+            ),
+        )
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Start the moves, each on its own; they go on by themselves."""
+        try:
+            results = self._send(cluster)
+        except ShellError as error:
+            if error.code not in ("deadline", "outcome-unknown"):
+                self.lift(cluster)
+            raise
+        if not results.values:
+            self.lift(cluster)
+        return results
+
+    def lift(self, cluster: Cluster) -> None:
+        """Put back what its throttle replaced."""
+        if self.throttle:
+            LiftThrottle(self.throttle).send(cluster, validate_only=False)
+
+    def _send(self, cluster: Cluster) -> Results[Change, Change]:
+        sent = _send_moves(cluster, self.moves, cancel=self.cancelled)
+        if self.cancelled:
+            done = [move for move in self.moves if move.partition in sent.values]
+            _until_back(cluster, done)
+            ordered = _send_moves(cluster, _in_another_order(cluster, done), cancel=False)
+            sent = Results(sent.values, {**sent.failures, **ordered.failures})
+        results: Results[Change, Change] = Results()
+        for move, change in zip(self.moves, self.changes, strict=True):
+            if move.partition in sent.failures:
+                results.failures[change] = sent.failures[move.partition]
+            else:
+                results.values[change] = change
+        return results
+
+
+def _send_moves(
+    cluster: Cluster, moves: Sequence[Move], *, cancel: bool
+) -> Results[TopicPartition, TopicPartition]:
+    results: Results[TopicPartition, TopicPartition] = Results()
+    if not moves:
+        return results
+    try:
+        response = cluster.send(_request(moves, cancel), to=CONTROLLER)
+    except ShellError as error:
+        raise needing(error, "Alter on the cluster") from None
+    rows = {
+        TopicPartition(topic.name, row.partition_index): row
+        for topic in response.responses
+        for row in topic.partitions
+    }
+    for each in (move.partition for move in moves):
+        row, about = rows.get(each), f"partition {each}"
+        if row is None:
+            said = f"the broker's answer does not mention {about}"
+            results.failures[each] = Failure("UNKNOWN", said)
+        elif row.error_code and not (cancel and row.error_code == _NOT_MOVING):
+            results.failures[each] = failure(row.error_code, row.error_message, about=about)
+        else:
+            results.values[each] = each
+    return results
+
+
+def _request(moves: Sequence[Move], cancel: bool) -> Any:
+    from kafka.protocol.admin import AlterPartitionReassignmentsRequest
+
+    kind = AlterPartitionReassignmentsRequest.ReassignableTopic
+    by_topic: dict[str, list[Move]] = {}
+    for move in moves:
+        by_topic.setdefault(move.partition.topic, []).append(move)
+    return AlterPartitionReassignmentsRequest(
+        timeout_ms=TIMEOUT_MS,
+        topics=[
+            kind(
+                name=topic,
+                partitions=[
+                    kind.ReassignablePartition(
+                        partition_index=move.partition.partition,
+                        replicas=None if cancel else list(move.after),
+                    )
+                    for move in group
+                ],
+            )
+            for topic, group in by_topic.items()
+        ],
+    )
+
+
+def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
+    found = scan(cluster, sorted({move.partition.topic for move in moves}))
+    return {each: replicas for each, (_, replicas) in current(found, {}).items()}
+
+
+def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:
+    """Until a broker tells that the partitions have their old replicas."""
+
+    def back() -> bool:
+        now = _now(cluster, moves)
+        return all(set(now.get(move.partition, ())) == set(move.after) for move in moves)
+
+    settle(back)
+
+
+def _in_another_order(cluster: Cluster, moves: Sequence[Move]) -> list[Move]:
+    now = _now(cluster, moves)
+    return [
+        move
+        for move in moves
+        if (held := now.get(move.partition, ())) != move.after and set(held) == set(move.after)
+    ]
+
+
+def current(
+    found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
+) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
+    """Leader and replicas of each partition; of one that moves, the replicas it had before."""
+    now = {
+        TopicPartition(name, partition.partition): (partition.leader, partition.replicas)
+        for name in found.names
+        for partition in found.topic(name).partitions
+    }
+    for key, each in moving.items():
+        if key in now:
+            now[key] = (now[key][0], each.before)
+    return now
+
+
+def _targets(
+    moving: Mapping[TopicPartition, Reassignment],
+) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
+    return {key: (None, each.after) for key, each in moving.items()}
+
+
+__all__ = ["MoveReplicas", "current"]

@@ -1,0 +1,259 @@
+"""Moves of replicas: started, looked at, followed, cancelled (KIP-455; API keys 45, 46).
+
+A layout that is wanted comes from a file or from the planner (`placement`). What a move needs at
+its start and end besides, its throttle, is in `throttles`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_shell.nouns import (
+    Broker,
+    Change,
+    Effect,
+    Failure,
+    Plan,
+    Resource,
+    Results,
+)
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.nouns.reassignment import Move, Reassignment
+
+from . import move_sizes
+from .connection import Cluster, failure
+from .move_progress import (
+    Follow,
+    Wanted,
+    spell,
+    state,
+    under_way,
+    wanted_of,
+    with_sizes,
+)
+from .move_sizes import Sizes
+from .move_steps import MoveReplicas, current
+from .scan import MetadataScan, scan
+from .throttles import LiftThrottle, SetThrottle, Setting, find, settings_for, to_lift
+
+# -- plans -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Where everything is: the brokers that are up, metadata, and the moves under way."""
+
+    brokers: tuple[Broker, ...]
+    found: MetadataScan
+    moving: dict[TopicPartition, Reassignment]
+
+    @property
+    def racks(self) -> dict[int, str | None]:
+        """The brokers that are up, with their racks."""
+        return {broker.id: broker.rack for broker in self.brokers}
+
+    @property
+    def replicas(self) -> dict[TopicPartition, tuple[int, ...]]:
+        """Every partition's replicas; of one that moves, those that it will have."""
+        now = {
+            TopicPartition(name, partition.partition): partition.replicas
+            for name in self.found.names
+            for partition in self.found.topic(name).partitions
+        }
+        return now | {key: each.after for key, each in self.moving.items() if key in now}
+
+
+def layout(cluster: Cluster) -> Layout:
+    """Where everything is now."""
+    moving = under_way(cluster).values
+    found = scan(cluster)
+    return Layout(found.brokers, found, moving)
+
+
+def plan_move(
+    cluster: Cluster,
+    wanted: Wanted,
+    *,
+    throttle: int | None = None,
+    additional: bool = False,
+    keep_factor: bool = False,
+    now: Layout | None = None,
+) -> Plan:
+    """Move these partitions to these brokers, the preferred leader first.
+
+    A partition that moves already is refused, but for the way back, and but with `additional`:
+    then its aim or its throttle (bytes a second) is changed. `keep_factor` refuses a change of the
+    number of replicas. `follow` and `afterwards` are those of a plan that is waited for.
+    """
+    now = now or layout(cluster)
+    held = current(now.found, now.moving)
+    wishes = _Wishes()
+    for partition, after in wanted.items():
+        about = Resource("partition", str(partition))
+        wrong = _cannot(partition, after, held, now, additional, keep_factor)
+        if wrong is not None:
+            wishes.refused[about] = wrong
+            continue
+        leader, before = held[partition]
+        wishes.add(Move(partition, before, after, leader), now.moving.get(partition))
+    return _plan(cluster, wishes, throttle, now)
+
+
+@dataclass
+class _Wishes:
+    """What is to be sent, what of it copies something (and is throttled), what need not be sent.
+
+    `back` are moves under way that are turned round: nothing is copied for them.
+    """
+
+    back: list[Move] = field(default_factory=list)
+    moves: list[Move] = field(default_factory=list)
+    copied: list[Move] = field(default_factory=list)
+    followed: list[Move] = field(default_factory=list)
+    unchanged: list[Change] = field(default_factory=list)
+    refused: dict[Resource, Failure] = field(default_factory=dict)
+
+    def add(self, move: Move, moving: Reassignment | None) -> None:
+        """A wish that can be fulfilled, beside what moves the partition already."""
+        about = Resource("partition", str(move.partition))
+        if moving is None and move.before == move.after:
+            self.unchanged.append(_as_it_is(about, move.before, "it is there already"))
+            return
+        if moving is not None and set(move.before) == set(move.after):
+            self.back.append(replace(move, before=moving.after))
+        elif moving is not None and set(moving.after) == set(move.after):
+            self.unchanged.append(_as_it_is(about, move.after, "it is on its way there"))
+            self.copied.append(move)
+        else:
+            self.moves.append(move)
+            self.copied.append(move)
+        self.followed.append(move)
+
+
+def _plan(cluster: Cluster, wishes: _Wishes, throttle: int | None, now: Layout) -> Plan:
+    settings: tuple[Setting, ...] = ()
+    warnings: tuple[str, ...] = ()
+    wanted = wanted_of(wishes.followed)
+    if throttle is not None and wishes.copied:
+        settings = settings_for(cluster, wishes.copied, throttle, list(now.moving.values()))
+        warnings = move_sizes.too_slow(cluster, wishes.copied, throttle)
+    steps: list[Any] = _cancelling(cluster, wishes.back, now.moving)
+    steps += [SetThrottle(settings)] if settings else []
+    steps += [MoveReplicas(tuple(wishes.moves), settings)] if wishes.moves else []
+    sizes = move_sizes.read(cluster) if wishes.moves else Sizes()
+    figures = move_sizes.figures(wishes.moves, now.racks, now.replicas, sizes, throttle)
+    return Plan(
+        Effect.CHANGE,
+        tuple(steps),
+        follow=Follow(tuple(wishes.followed)),
+        afterwards=(LiftThrottle(settings),) if settings else (),
+        touches=frozenset({"topics"}),
+        fresh=lambda later: state(later, wanted),
+        warnings=warnings,
+        refused=Results({}, wishes.refused),
+        unchanged=tuple(wishes.unchanged),
+        figures=figures,
+    )
+
+
+def _as_it_is(about: Resource, replicas: Sequence[int], note: str) -> Change:
+    held = spell(replicas)
+    return Change(about, "alter", before=held, after=held, note=f"no change: {note}")
+
+
+def _cannot(
+    partition: TopicPartition,
+    after: tuple[int, ...],
+    held: Mapping[TopicPartition, tuple[int | None, tuple[int, ...]]],
+    now: Layout,
+    additional: bool,
+    keep_factor: bool,
+) -> Failure | None:
+    """Why a partition cannot be moved there; None where it can."""
+    if partition not in held:
+        code = now.found.errors.get(partition.topic, 3)
+        return failure(code, f"there is no partition {partition}", hint="Look: list-topics --long")
+    before = held[partition][1]
+    if not after or len(set(after)) < len(after):
+        said = f"partition {partition} cannot be on {spell(after) or 'no broker'}"
+        return Failure("INVALID_REPLICA_ASSIGNMENT", said, 39, "Each broker once; one at least.")
+    down = [broker for broker in after if broker not in now.racks and broker not in before]
+    if down:
+        said = f"partition {partition} cannot go to broker {down[0]}, which is not up"
+        up = ", ".join(map(str, now.racks))
+        return Failure("INVALID_REPLICA_ASSIGNMENT", said, 39, f"The brokers: {up}.")
+    if keep_factor and len(after) != len(before):
+        said = f"partition {partition} has {len(before)} replicas and would have {len(after)}"
+        return Failure("INVALID_REPLICATION_FACTOR", said, 38)
+    if partition in now.moving and not additional and set(after) != set(before):
+        return Failure(
+            "REASSIGNMENT_IN_PROGRESS",
+            f"partition {partition} is being moved to {spell(now.moving[partition].after)}",
+            60,
+            f"Wait for it: verify-reassign-partitions --finish --topic {partition.topic}\n"
+            "Or change where it goes, or its throttle: add --additional",
+        )
+    return None
+
+
+def plan_cancel(
+    cluster: Cluster, partitions: Sequence[TopicPartition], before: Wanted | None = None
+) -> Plan:
+    """Cancel the moves of these partitions, and lift what throttled only them.
+
+    What has been copied is deleted again. A controller forgets the order that the replicas had:
+    `before`, where it is known, brings back the preferred leader too.
+    """
+    moving = under_way(cluster).values
+    moves, idle = [], []
+    for each in dict.fromkeys(partitions):
+        if each not in moving:
+            about = Resource("partition", str(each))
+            idle.append(_as_it_is(about, (), "it is not being moved"))
+            continue
+        back = (before or {}).get(each, ())
+        known = set(back) == set(moving[each].before)
+        moves.append(Move(each, moving[each].after, back if known else moving[each].before))
+    steps = _cancelling(cluster, moves, moving)
+    return Plan(Effect.CHANGE, tuple(steps), touches=frozenset({"topics"}), unchanged=tuple(idle))
+
+
+def _cancelling(
+    cluster: Cluster, moves: Sequence[Move], moving: Mapping[TopicPartition, Reassignment]
+) -> list[Any]:
+    """The steps that cancel these moves and lift their throttles."""
+    if not moves:
+        return []
+    settings = _no_longer_needed(cluster, moves, moving)
+    lift = [LiftThrottle(settings)] if settings else []
+    return [MoveReplicas(tuple(moves), cancelled=True), *lift]
+
+
+def _no_longer_needed(
+    cluster: Cluster, moves: Sequence[Move], moving: Mapping[TopicPartition, Reassignment]
+) -> tuple[Setting, ...]:
+    """The throttles of the topics and brokers concerned that only these moves need."""
+    gone = {move.partition for move in moves}
+    topics = {each.topic for each in gone}
+    brokers = {str(broker) for each in gone for broker in moving[each].replicas}
+    left = find(cluster, [each for key, each in moving.items() if key not in gone])
+    return tuple(
+        each
+        for each in to_lift(left)
+        if each.resource.name in (topics if each.resource.kind == "topic" else brokers)
+    )
+
+
+__all__ = [
+    "Follow",
+    "Layout",
+    "MoveReplicas",
+    "layout",
+    "plan_cancel",
+    "plan_move",
+    "state",
+    "under_way",
+    "with_sizes",
+]

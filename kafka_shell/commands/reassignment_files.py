@@ -1,0 +1,271 @@
+"""Files of moves, in Kafka's own JSON formats: what is wanted, where it was, which topics.
+
+`{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. What this program
+writes holds the throttle of its move besides, and what stood there before it, under a key of its
+own: Kafka's tools pass over it.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.admin.reassignment import MoveReplicas
+from kafka_shell.admin.throttles import Setting
+from kafka_shell.context import open_private
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
+from kafka_shell.nouns.partitions import TopicPartition
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+Assignment = Mapping[TopicPartition, tuple[int, ...]]
+
+_OURS = "kafka.sh"
+_KINDS = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
+_FORM = (
+    'A file of a move: {"version":1,"partitions":[{"topic":"orders","partition":0,'
+    '"replicas":[1,2]}]}'
+)
+
+
+@dataclass(frozen=True, slots=True)
+class MoveFile:
+    """What a file says: where partitions are wanted.
+
+    One that this program wrote knows where they were `before`, the throttle of its move (bytes a
+    second), and the settings that are to be put back.
+    """
+
+    wanted: dict[TopicPartition, tuple[int, ...]]
+    before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
+    throttle: int | None = None
+    settings: tuple[Setting, ...] = ()
+
+
+# -- read ------------------------------------------------------------------------------------------
+
+
+def read_moves(path: str) -> MoveFile:
+    """Kafka's reassignment file. Raises ShellError for what is none, and for a partition twice."""
+    data = _read(path)
+    try:
+        _check_version(data)
+        wanted = _assignment(path, data["partitions"])
+        if not wanted:
+            raise ValueError("it names no partition")
+        ours = data.get(_OURS, {})
+        before = _assignment(path, ours.get("before", ()))
+        settings = tuple(_setting(row) for row in ours.get("settings", ()))
+        throttle = ours.get("throttle")
+        return MoveFile(
+            wanted, before, None if throttle is None else _number(throttle, 1 << 63), settings
+        )
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise _no_file(path, _reason(error), _FORM) from None
+
+
+def read_topics(path: str) -> list[str]:
+    """Kafka's topics-to-move file: {"version":1,"topics":[{"topic":"orders"}]}."""
+    data = _read(path)
+    try:
+        _check_version(data)
+        return [_text(row["topic"]) for row in data["topics"]]
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        form = 'A file of topics: {"version":1,"topics":[{"topic":"orders"}]}'
+        raise _no_file(path, _reason(error), form) from None
+
+
+def _read(path: str) -> Any:
+    try:
+        return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+    except OSError as error:
+        raise ShellError(f"{path} cannot be read: {error.strerror}", code="no-file") from None
+    except (ValueError, RecursionError):
+        raise _no_file(path, "it is no JSON", _FORM) from None
+
+
+def _no_file(path: str, why: str, form: str) -> ShellError:
+    return ShellError(f"{path} cannot be used: {why}", hint=form, code="bad-file")
+
+
+def _reason(error: Exception) -> str:
+    if isinstance(error, KeyError):
+        return f"{error.args[0]!r} is missing"
+    return str(error) if type(error) is ValueError else "something in it has another form"
+
+
+def _check_version(data: Any) -> None:
+    version = data.get("version", 1)
+    if version != 1:
+        raise ValueError(f"its version is {version}, and only 1 is known")
+
+
+def _assignment(path: str, rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
+    wanted: dict[TopicPartition, tuple[int, ...]] = {}
+    for row in rows:
+        each = TopicPartition(_text(row["topic"]), _number(row["partition"]))
+        replicas = tuple(_number(broker) for broker in row["replicas"])
+        if each in wanted:
+            raise ValueError(f"{each} stands in it twice")
+        dirs = [name for name in row.get("log_dirs", ()) if name != "any"]
+        if dirs:
+            raise ShellError(
+                f"{path} wants {each} in the log dir {dirs[0]}: replicas are moved between brokers"
+                " here",
+                hint='Write "any", and move it between dirs later: alter-log-dirs',
+                code="log-dirs",
+            )
+        wanted[each] = replicas
+    return wanted
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str) or not value:
+        raise ValueError(f"a topic is a name, not {value!r}")
+    return value
+
+
+def _number(value: Any, above: int = 1 << 31) -> int:
+    if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < above:
+        raise ValueError(f"partitions and brokers are numbers, not {value!r}")
+    return value
+
+
+def _setting(row: Any) -> Setting:
+    kind, _, name = _text(row["resource"]).partition(" ")
+    before, value = row["before"], _text(row["value"])
+    if before is not None:
+        _text(before)
+    return Setting(ConfigResource(_KINDS[kind], name), _text(row["key"]), before, value)
+
+
+# -- write -----------------------------------------------------------------------------------------
+
+
+def to_json(assignment: Assignment, **ours: Any) -> str:
+    """Kafka's format, a partition a line; `ours` is what this program keeps besides."""
+    rows = [row | {"log_dirs": ["any"] * len(row["replicas"])} for row in _rows(assignment)]
+    partitions = ",\n".join(map(_dumped, rows))
+    own = f',"{_OURS}":{_dumped(ours)}' if ours else ""
+    return f'{{"version":1,"partitions":[\n{partitions}\n]{own}}}\n'
+
+
+def _rows(assignment: Assignment) -> list[dict[str, Any]]:
+    return [
+        {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
+        for each, replicas in assignment.items()
+    ]
+
+
+def _settings(settings: Sequence[Setting]) -> list[dict[str, Any]]:
+    return [
+        {
+            "resource": str(each.resource),
+            "key": each.key,
+            "before": each.before,
+            "value": each.value,
+        }
+        for each in settings
+    ]
+
+
+def _dumped(data: Any) -> str:
+    return json.dumps(data, separators=(",", ":"))
+
+
+def export(path: str, assignment: Assignment) -> None:
+    """Write an assignment where the user wants it."""
+    try:
+        Path(path).expanduser().write_text(to_json(assignment), encoding="utf-8")
+    except OSError as error:
+        raise ShellError(
+            f"{path} cannot be written: {error.strerror}", hint="Nothing was sent.", code="no-file"
+        ) from None
+
+
+@dataclass(frozen=True, slots=True)
+class MovePaths:
+    """Where the two files of a move are: where it goes, and the way back."""
+
+    move: Path
+    rollback: Path
+
+    @classmethod
+    def new(cls, folder: Path, now: float) -> MovePaths:
+        """Names that are not taken: 20260131-101500-move.json and -rollback.json."""
+        stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
+        for suffix in ("", *(f"-{number}" for number in range(2, 1000))):
+            move = folder / f"{stamp}{suffix}-move.json"
+            if not move.exists():
+                break
+        return cls(move, folder / f"{stamp}{suffix}-rollback.json")
+
+
+@dataclass(frozen=True)
+class RecordedMove:
+    """A move whose files are written before it starts."""
+
+    step: MoveReplicas
+    paths: MovePaths
+    throttle: int | None
+    also: Assignment  # what is on its way already, and is followed too
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The rollback file, then one change a partition."""
+        return (self._written, *self.step.changes)
+
+    @property
+    def _written(self) -> Change:
+        count = len(self.step.moves)
+        held = f"{count:,} partition{'' if count == 1 else 's'} as now"
+        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=held)
+
+    def again(self, cluster: Cluster) -> RecordedMove:
+        """The same move from where the replicas are now."""
+        return replace(self, step=self.step.again(cluster))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Write both files, then start the moves. Raises ShellError where a file cannot be."""
+        self._write(cluster)
+        sent = self.step.send(cluster, validate_only=validate_only)
+        results: Results[Change, Change] = Results(dict(sent.values), dict(sent.failures))
+        if sent.values:
+            results.values[self._written] = self._written
+        else:
+            results.failures[self._written] = Failure("UNUSED", "nothing was moved")
+        return results
+
+    def _write(self, cluster: Cluster) -> None:
+        before = {move.partition: move.before for move in self.step.moves}
+        after = {move.partition: move.after for move in self.step.moves} | dict(self.also)
+        throttle = {} if self.throttle is None else {"throttle": self.throttle}
+        for path, text in (
+            (self.paths.rollback, to_json(before, **throttle)),
+            (
+                self.paths.move,
+                to_json(
+                    after, **throttle, before=_rows(before), settings=_settings(self.step.throttle)
+                ),
+            ),
+        ):
+            try:
+                with open_private(path, "w") as file:
+                    file.write(text)
+            except OSError as error:
+                self.step.lift(cluster)
+                raise ShellError(
+                    f"{path} cannot be written: {error.strerror}",
+                    hint="Nothing was moved: without it there is no way back.",
+                    code="no-file",
+                ) from None
+
+
+__all__ = ["MoveFile", "MovePaths", "RecordedMove", "export", "read_moves", "read_topics"]

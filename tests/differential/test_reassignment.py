@@ -1,0 +1,154 @@
+"""Moves: Kafka's own tool and this program see the same state, and read each other's files."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.admin import move_wishes, reassignment
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.reassignment import plan_cancel, state
+from kafka_shell.carry_out import apply
+from kafka_shell.commands.reassignment_files import read_moves, to_json
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.nouns.reassignment import MoveStatus
+from kafka_shell.sandbox import Sandbox
+from tests import moving
+from tests.admin.helpers import connect, wait_for
+from tests.jvm_tools import run_tool
+from tests.moving import MB, fill, placed, replicas
+from tests.program import Program
+
+MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
+_LISTED = re.compile(r"(\S+)-(\d+): replicas: ([\d,]+)\. adding: ([\d,]*)\. removing: ([\d,]*)\.")
+_STATUS = {"still in progress": MoveStatus.IN_PROGRESS, "completed": MoveStatus.COMPLETED}
+
+Assignment = Mapping[TopicPartition, tuple[int, ...]]
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+def tool(sandbox: Sandbox, *words: str) -> str:
+    """What kafka-reassign-partitions.sh prints."""
+    done = run_tool(MAIN, "--bootstrap-server", sandbox.bootstrap, *words)
+    assert done.returncode == 0, f"{words}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def listed(text: str, topic: str) -> dict[int, tuple[tuple[int, ...], ...]]:
+    """--list: replicas, adding and removing of each partition of the topic."""
+    return {
+        int(partition): tuple(tuple(map(int, filter(None, ids.split(",")))) for ids in brokers)
+        for name, partition, *brokers in _LISTED.findall(text)
+        if name == topic
+    }
+
+
+def verified(text: str, topic: str) -> dict[int, MoveStatus]:
+    """--verify: the status of each partition of the topic."""
+    found = re.findall(rf"Reassignment of partition {topic}-(\d+) is ([\w ]+)\.", text)
+    there = {int(partition): _STATUS[words] for partition, words in found}
+    gone = re.findall(rf"no active reassignment of partition {topic}-(\d+), but", text)
+    return there | dict.fromkeys(map(int, gone), MoveStatus.FAILED)
+
+
+def assignment(rows: list[dict[str, Any]]) -> Assignment:
+    return {TopicPartition(row["topic"], row["partition"]): tuple(row["replicas"]) for row in rows}
+
+
+def test_a_move_under_way_looks_the_same_to_both(
+    three_brokers: Sandbox, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2), (2, 1), (1, 3))
+    fill(three_brokers, topic, 8 * MB)
+    wanted = moving.to(topic, (2, 3), (2, 1), (3, 2))
+    file = tmp_path / "wanted.json"
+    file.write_text(to_json(wanted, throttle=1))
+    executed = tool(
+        three_brokers, "--execute", "--reassignment-json-file", str(file), "--throttle", "50000"
+    )
+    try:
+        current = json.loads(next(row for row in executed.splitlines() if row.startswith("{")))
+        assert assignment(current["partitions"]) == moving.to(topic, (1, 2), (2, 1), (1, 3))
+        ours = {
+            each.partition: (each.replicas, each.adding, each.removing)
+            for each in reassignment.under_way(cluster, [topic])
+        }
+        assert ours == listed(tool(three_brokers, "--list"), topic)
+        assert ours.keys() == {0, 2}
+        rows = {row.partition: row.status for row in state(cluster, wanted).partitions}
+        preserved = ("--reassignment-json-file", str(file), "--preserve-throttles")
+        assert rows == verified(tool(three_brokers, "--verify", *preserved), topic)
+        assert set(rows.values()) == {MoveStatus.IN_PROGRESS, MoveStatus.COMPLETED}
+        # The tool throttles a partition that is there already, too.
+        (idle,) = state(cluster).throttles
+        assert set(idle.value.split(",")) == {"1:1", "1:2"}
+    finally:
+        cancelled = apply(plan_cancel(cluster, list(wanted)), cluster)
+    assert cancelled.ok
+    wait_for("all is back", lambda: not moving.moving(cluster, topic))
+    assert moving.throttles(cluster, topic) == {}, "of what the tool set, something is left"
+    rows = {row.partition: row.status for row in state(cluster, wanted).partitions}
+    assert rows == verified(tool(three_brokers, "--verify", *preserved), topic)
+
+
+def test_the_tool_reads_the_files_that_are_written_here_and_lifts_the_throttle(
+    three_brokers: Sandbox, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2), (2, 1))
+    kafka = Program(tmp_path / "home", three_brokers.bootstrap)
+    given = tmp_path / "given.json"
+    given.write_text(to_json(moving.to(topic, (2, 3), (3, 1))))
+    words = ("--reassignment-json-file", str(given), "--throttle", "5MB/s")
+    kafka.ok("reassign-partitions", *words)
+    (move,) = kafka.home.glob("state/reassignments/*-move.json")
+    (rollback,) = kafka.home.glob("state/reassignments/*-rollback.json")
+    wait_for("it is moved", lambda: not moving.moving(cluster, topic))
+    told = tool(three_brokers, "--verify", "--reassignment-json-file", str(move))
+    assert verified(told, topic) == dict.fromkeys((0, 1), MoveStatus.COMPLETED)
+    wait_for("the tool lifts the throttle", lambda: moving.throttles(cluster, topic) == {})
+    tool(three_brokers, "--execute", "--reassignment-json-file", str(rollback))
+    wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
+
+
+def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
+    three_brokers: Sandbox, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2), (2, 1), (1, 2), (2, 1), (1, 2), (2, 1))
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps({"version": 1, "topics": [{"topic": topic}]}))
+    text = tool(
+        three_brokers, "--generate", "--topics-to-move-json-file", str(topics),
+        "--broker-list", "1,2,3",
+    )  # fmt: skip
+    current, proposed = (row for row in text.splitlines() if row.startswith("{"))
+    file = tmp_path / "proposed.json"
+    file.write_text(proposed)
+    theirs = read_moves(str(file)).wanted
+    before = assignment(json.loads(current)["partitions"])
+    now = reassignment.layout(cluster)
+    assert {each: now.replicas[each] for each in before} == before
+    ours, refused = move_wishes.spread_over(now, [topic], {1, 2, 3})
+    assert not refused
+    assert theirs.keys() == before.keys()
+    assert {len(each) for each in theirs.values()} == {2}
+    assert load({**before, **ours}) == {1: 4, 2: 4, 3: 4}
+    assert copies(before, {**before, **ours}) == 4
+
+
+def copies(before: Assignment, after: Assignment) -> int:
+    return sum(len(set(after[each]) - set(before[each])) for each in before)
+
+
+def load(layout: Assignment) -> dict[int, int]:
+    held = [broker for each in layout.values() for broker in each]
+    return {broker: held.count(broker) for broker in sorted(set(held))}
