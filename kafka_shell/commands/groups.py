@@ -2,6 +2,233 @@
 
 from __future__ import annotations
 
-from kafka_shell.language.command import Command
+from typing import TYPE_CHECKING
 
-COMMANDS: tuple[Command, ...] = ()
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Effect,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+    Short,
+)
+from kafka_shell.nouns import Listing, Nothing, Plan, Resource, Results
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+    from kafka_shell.nouns.groups import Group
+
+# Kafka's own words; no API tells them. Which state a group can have depends on its type.
+TYPES = ("classic", "consumer", "share", "streams")
+STATES = (
+    "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling",
+    "NotReady", "Dead",
+)  # fmt: skip
+
+
+# -- list ------------------------------------------------------------------------------------------
+
+
+def list_groups(invocation: Invocation, context: Context) -> object:
+    """Names of groups, or their types and states too."""
+    from kafka_shell.admin import groups
+    from kafka_shell.nouns.groups import GroupType
+
+    types = [GroupType(each) for each in invocation["type"]]
+    found = groups.list_groups(context.cluster, invocation["state"], types)
+    if found.failures:
+        return found  # rows, and an error for each broker whose groups are not among them
+    if not found.values:
+        asked = [*invocation["type"], *invocation["state"]]
+        which = f" that is {' or '.join(asked)}" if asked else ""
+        return Nothing(f"no group{which} (it takes Describe on a group to see it)")
+    return Listing(tuple(found), long=invocation["long"])
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing:
+    """Groups: state, offsets with lag, members with what is assigned to them."""
+    found = _described(invocation, context)
+    values = {name: _shown(group, invocation) for name, group in found.values.items()}
+    if found.ok and not any(values.values()):
+        what = "members" if invocation["members"] else "offsets"
+        where = " ".join(found.values) or "any group (it takes Describe on a group to see it)"
+        return Nothing(f"no {what} in {where}")
+    return _by_resource(Results(values, found.failures))
+
+
+def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
+    """The groups that are named, else all of them; those of brokers that fail are failures."""
+    from kafka_shell.admin import groups
+
+    offsets = not invocation["members"]
+    if invocation["group"]:
+        return groups.describe(context.cluster, invocation["group"], offsets=offsets)
+    listed = groups.list_groups(context.cluster)
+    types = {name: each.type for name, each in listed.values.items()}
+    found = groups.describe(context.cluster, types, offsets=offsets, types=types)
+    return Results(found.values, listed.failures | found.failures)
+
+
+def _shown(group: Group, invocation: Invocation) -> object:
+    """A page, or the rows of the one table that is asked for."""
+    if invocation["members"]:
+        return group.members
+    if invocation["offsets"]:
+        return group.offsets
+    if invocation["state"]:
+        from kafka_shell.nouns.groups import GroupTotals
+
+        return GroupTotals.of(group)
+    return group
+
+
+def _by_resource(found: Results[str, object]) -> Results[Resource, object]:
+    def key(name: str) -> Resource:
+        return Resource("", name) if name.startswith("broker ") else Resource("group", name)
+
+    return Results(
+        {key(name): value for name, value in found.values.items()},
+        {key(name): why for name, why in found.failures.items()},
+    )
+
+
+# -- delete, remove --------------------------------------------------------------------------------
+
+
+def delete_group(invocation: Invocation, context: Context) -> Plan:
+    """Delete groups that have no members, and what they have committed."""
+    from kafka_shell.admin import group_members
+
+    plan = group_members.plan_delete(context.cluster, invocation["group"])
+    if invocation["if-exists"]:
+        return plan.without_refused("GROUP_ID_NOT_FOUND")
+    return plan
+
+
+def remove_members(invocation: Invocation, context: Context) -> Plan:
+    """Put members out of a group."""
+    from kafka_shell.admin import group_members
+
+    return group_members.plan_remove(
+        context.cluster,
+        invocation["group"],
+        members=invocation["member"],
+        instances=invocation["instance"],
+        reason=invocation["reason"] or "",
+    )
+
+
+_VIEWS = ("--offsets", "--members", "--state")
+
+
+def _view(name: str, help: str) -> Option:
+    others = tuple(each for each in _VIEWS if each != name)
+    return Option(name, Kind.FLAG, help, excludes=others)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="list-groups",
+        summary="Names of the groups: consumer, share and streams.",
+        family="groups",
+        run=list_groups,
+        options=(
+            Option("--type", Kind.CHOICE, "Only groups of this type; may be repeated.", many=True,
+                   choices=TYPES, aliases=("--group-type",), metavar="TYPE"),
+            Option("--state", Kind.CHOICE, "Only groups in this state; may be repeated.",
+                   many=True, choices=STATES, metavar="STATE"),
+            Option("--long", Kind.FLAG, "Type, state, protocol and coordinator too.",
+                   aliases=("-l",)),
+        ),
+        shorts=(Short("groups", "list-groups"),),
+        search=("consumers", "consumer", "share", "streams", "names"),
+        apis=(16,),
+        examples=(
+            Example("list-groups", "every group, one name a line"),
+            Example("list-groups --long", "with type, state and coordinator"),
+            Example("list-groups --state Empty | wc -l", "how many nobody reads for"),
+            Example("list-groups --type share --type streams", "only the newer kinds"),
+        ),
+    ),
+    Command(
+        name="describe-group",
+        summary="State, offsets with lag, and members of groups.",
+        family="groups",
+        run=describe_group,
+        arguments=(
+            Argument("group", Kind.GROUP, "Which groups (none: all).", many=True, required=False,
+                     option="--group"),
+        ),
+        options=(
+            _view("--offsets", "Only the offsets and their lag."),
+            _view("--members", "Only the members and what is assigned to them."),
+            _view("--state", "One line a group: state, members, lag."),
+        ),
+        shorts=(
+            Short("group", "describe-group"),
+            Short("lag", "describe-group --offsets"),
+        ),
+        search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
+        apis=(2, 9, 15, 16, 69, 77, 89, 90),
+        description=(
+            "Whatever the protocol of a group: consumer (classic and new), share, streams. LAG is"
+            " what lies between CURRENT-OFFSET and LOG-END-OFFSET; a - is an offset that was never"
+            " committed, or a partition that cannot be read (NOTE says why)."
+        ),
+        examples=(
+            Example("describe-group orders-enricher", "one group"),
+            Example("describe-group --group fraud-check --offsets", "how far behind it is"),
+            Example("describe-group --state", "all of them, a line each"),
+            Example("describe-group billing-sync crm-export --output json", "for a program"),
+        ),
+    ),
+    Command(
+        name="delete-group",
+        summary="Delete groups that have no members, with their offsets.",
+        family="groups",
+        run=delete_group,
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("group", Kind.GROUP, "Which groups.", many=True, option="--group"),
+        ),
+        options=(
+            Option("--if-exists", Kind.FLAG, "A group that is not there is no failure."),
+        ),
+        search=("remove", "drop", "consumer"),
+        apis=(2, 9, 15, 16, 42, 69, 77, 89, 90),
+        examples=(
+            Example("delete-group crm-export --dry-run", "see what would be lost"),
+            Example("delete-group anna-console --if-exists --yes", "without a question"),
+        ),
+    ),
+    Command(
+        name="remove-members",
+        summary="Put members out of a group.",
+        family="groups",
+        run=remove_members,
+        effect=Effect.DESTROY,
+        arguments=(Argument("group", Kind.GROUP, "Which group.", option="--group"),),
+        options=(
+            Option("--member", Kind.TEXT, "Only the member with this id; may be repeated.",
+                   many=True, metavar="ID"),
+            Option("--instance", Kind.TEXT,
+                   "Only the member with this group.instance.id; may be repeated.", many=True,
+                   metavar="ID", aliases=("--group-instance-id",)),
+            Option("--reason", Kind.TEXT, "Why: the coordinator logs it.", metavar="TEXT"),
+        ),
+        search=("kick", "leave", "evict", "consumer"),
+        apis=(13, 15, 16, 69, 77, 89),
+        description=(
+            "Without --member or --instance: all of them. A client that still runs joins again; it"
+            " is for members whose clients are gone, above all static ones."
+        ),
+        examples=(
+            Example("remove-members orders-enricher --dry-run", "see who would be put out"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,4 +1,4 @@
-"""Taking back offsets of groups."""
+"""Taking back changes of groups' offsets."""
 
 from __future__ import annotations
 
@@ -6,7 +6,18 @@ from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
 
+from .words import with_option, word
+
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """Not yet."""
-    return ""
+    """`reset-offsets g --offset orders:0=5,1=none`: each as it was; `none` is no offset."""
+    by_topic: dict[str, list[str]] = {}
+    for change in changes:
+        topic, _, partition = change.field.rpartition(":")
+        before = "none" if change.before is None else change.before
+        by_topic.setdefault(topic, []).append(f"{partition}={before}")
+    offsets = [
+        with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
+    ]
+    kind = ["--type share"] if resource.kind == "share-group-offsets" else []
+    return " ".join(["reset-offsets", word("--group", resource.name), *kind, *offsets])
