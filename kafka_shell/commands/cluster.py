@@ -4,42 +4,107 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.language.command import Command, Example, Invocation, Kind, Option, Short
-from kafka_shell.nouns import ClusterMetadata, Health, Quorum
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Effect,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+    Short,
+)
+from kafka_shell.nouns import ClusterMetadata, Health, Nothing, Plan, Results
+
+from . import select
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+    from kafka_shell.nouns.quorum import ApiSupport, Quorum
 
 
 def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadata | Quorum:
-    """Brokers, controller, cluster id and counts; or the metadata quorum."""
-    from kafka_shell.admin import cluster
+    """Brokers, controller, cluster id, counts and features; or the metadata quorum."""
+    from kafka_shell.admin import cluster, quorum
 
     if invocation["quorum"]:
-        return cluster.quorum(context.cluster)
+        return quorum.describe(context.cluster)
     return cluster.metadata(context.cluster)
 
 
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
+    from kafka_shell.admin import health
+
+    return health.health(context.cluster)
+
+
+def unregister_broker(invocation: Invocation, context: Context) -> Plan:
+    """Forget brokers that are gone for good, after a question."""
     from kafka_shell.admin import cluster
 
-    return cluster.health(context.cluster)
+    return cluster.plan_unregister(context.cluster, _ids(invocation))
+
+
+def _ids(invocation: Invocation) -> list[int]:
+    """Ids as they stand: a selector could only mean brokers that are up."""
+    ids = []
+    for index, words in enumerate(invocation["broker-id"]):
+        for word in words.split(","):
+            if not word.isdecimal():
+                raise UsageError(
+                    f"'{word}' is no broker id",
+                    hint="Brokers that are gone have to be named one by one: 4 or 4,5",
+                    span=invocation.span("broker-id", index),
+                    text=invocation.text,
+                )
+            ids.append(int(word))
+    return ids
+
+
+def api_versions(
+    invocation: Invocation, context: Context
+) -> Results[str, tuple[ApiSupport, ...]] | Nothing:
+    """What brokers speak, and where they differ."""
+    from kafka_shell.admin import features
+
+    only = None
+    if invocation["broker-id"]:
+        only = [int(id) for id in select.brokers(invocation, context.cluster)]
+    found, failed = features.api_versions(context.cluster, only)
+    wanted = invocation["api"]
+    rows = tuple(
+        row
+        for row in found
+        if (not wanted or any(_means(word, row) for word in wanted))
+        and (row.differs or not invocation["differences"])
+    )
+    if not rows and not failed:
+        said = "no broker speaks that" if wanted else "all brokers speak the same"
+        return Nothing(said)
+    values = {"brokers": rows} if rows else {}
+    return Results(values, {f"broker {broker}": why for broker, why in failed.items()})
+
+
+def _means(word: str, row: ApiSupport) -> bool:
+    return word == str(row.key) or word.lower() in row.name.lower()
 
 
 COMMANDS = (
     Command(
         name="cluster-metadata",
-        summary="Brokers with racks and versions, controller, cluster id, counts.",
+        summary="Brokers with racks and versions, controller, cluster id, counts, features.",
         family="cluster",
         run=cluster_metadata,
-        options=(Option("--quorum", Kind.FLAG, "The KRaft metadata quorum instead."),),
+        options=(Option("--quorum", Kind.FLAG, "The KRaft metadata quorum: describe-quorum."),),
         shorts=(Short("brokers", "cluster-metadata"), Short("cluster", "cluster-metadata")),
         search=("nodes", "racks", "version", "controller", "quorum"),
         examples=(
             Example("cluster-metadata", "who is there"),
             Example("cluster-metadata --quorum", "the voters, and how far behind they are"),
         ),
+        apis=(55,),
     ),
     Command(
         name="health",
@@ -47,10 +112,56 @@ COMMANDS = (
         family="cluster",
         run=health,
         search=("status", "check", "offline", "under-replicated"),
-        description="Ends with status 1 when something is wrong, for scripts and `watch`.",
+        description=(
+            "Partitions, brokers, the metadata quorum, moves and throttles left behind, log dirs,"
+            " groups, hanging transactions: each finding names the command that looks closer."
+            " What could not be read is a note.\n"
+            "Ends with status 1 when something is wrong, for scripts and `watch`; notes are not."
+        ),
         examples=(
             Example("health", "one screen"),
             Example("health --output json", "for a monitor"),
         ),
+        apis=(16, 32, 35, 46, 55, 61, 65, 66),
     ),
-)
+    Command(
+        name="api-versions",
+        summary="The API versions that brokers speak, and where they differ.",
+        family="cluster",
+        run=api_versions,
+        arguments=(
+            Argument("api", Kind.TEXT, "Only these: a key or a part of a name.", many=True,
+                     required=False),
+        ),
+        options=(
+            Option("--broker-id", Kind.BROKER, "Only these brokers.", many=True, metavar="ID"),
+            Option("--differences", Kind.FLAG, "Only what not all brokers speak alike."),
+        ),
+        search=("protocol", "compatibility", "rolling upgrade"),
+        examples=(
+            Example("api-versions", "every API"),
+            Example("api-versions ShareGroup Raft", "some, by a part of their names"),
+            Example("api-versions --differences", "in the middle of a rolling upgrade"),
+        ),
+    ),
+    Command(
+        name="unregister-broker",
+        summary="Let the cluster forget brokers that are gone for good.",
+        family="cluster",
+        run=unregister_broker,
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("broker-id", Kind.BROKER, "Ids of brokers that are stopped: 4 or 4,5",
+                     many=True, option="--broker-id"),
+        ),
+        search=("remove broker", "decommission"),
+        description=(
+            "Move its replicas away first (reassign-partitions --drain), then stop it."
+            " A broker that is up is refused."
+        ),
+        examples=(
+            Example("unregister-broker 1 --dry-run", "a broker that is up is refused", status=1),
+        ),
+        apis=(60, 64),
+    ),
+)  # fmt: skip

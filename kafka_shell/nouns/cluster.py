@@ -1,11 +1,15 @@
-"""The cluster as a whole: its brokers, its quorum, its health."""
+"""The cluster as a whole: its brokers, its health."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .topics import Broker
+
+if TYPE_CHECKING:
+    from .quorum import Feature
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,27 +23,7 @@ class ClusterMetadata:
     internal_topics: int
     partitions: int
     bootstrap: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class QuorumReplica:
-    """A voter or observer of the metadata quorum (DescribeQuorum, 55). Times: epoch ms or -1."""
-
-    id: int
-    role: str  # leader, voter, observer
-    log_end_offset: int
-    lag: int
-    last_caught_up: int = -1
-
-
-@dataclass(frozen=True, slots=True)
-class Quorum:
-    """The KRaft metadata quorum."""
-
-    leader: int
-    leader_epoch: int
-    high_watermark: int
-    replicas: tuple[QuorumReplica, ...]
+    features: tuple[Feature, ...] = ()
 
 
 class Severity(IntEnum):
@@ -55,9 +39,7 @@ class Finding:
     """One line of `health`: what is wrong, with how many, and the command that looks closer."""
 
     severity: Severity
-    check: (
-        str  # offline-partitions, under-min-isr, under-replicated, off-preferred, brokers, quorum
-    )
+    check: str  # offline, under-min-isr, brokers, quorum, throttles, log-dirs, transactions ...
     summary: str
     count: int
     examples: tuple[str, ...] = ()
@@ -103,7 +85,5 @@ __all__ = [
     "Health",
     "Listing",
     "Nothing",
-    "Quorum",
-    "QuorumReplica",
     "Severity",
 ]

@@ -1,4 +1,4 @@
-"""Taking back features and voters."""
+"""Taking back voters and features."""
 
 from __future__ import annotations
 
@@ -6,7 +6,15 @@ from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
 
+from .words import with_option, word
+
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """Not yet."""
-    return ""
+    """`alter-quorum` or `update-features`."""
+    change = changes[0]
+    if resource.kind == "feature":
+        return f"update-features {word('--feature', f'{resource.name}={change.before}')}"
+    if change.verb == "create":
+        directory = str(change.after).rpartition(":")[2]
+        return f"alter-quorum {with_option('--remove', f'{resource.name}:{directory}')}"
+    return f"alter-quorum {with_option('--add', f'{resource.name}@{change.before}')}"

@@ -1,4 +1,4 @@
-"""The cluster as a whole: metadata, quorum, and the health of three brokers that lose one."""
+"""The cluster as a whole: metadata, and brokers that are let go of."""
 
 from __future__ import annotations
 
@@ -8,14 +8,13 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.admin import cluster as whole
-from kafka_shell.admin import topics
+from kafka_shell.admin import health, quorum, topics
 from kafka_shell.admin.connection import Cluster
-from kafka_shell.commands import REGISTRY
-from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns import Finding, Health, Severity
+from kafka_shell.carry_out import apply
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Effect
 from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
-from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 
 
 @pytest.fixture(scope="module")
@@ -51,86 +50,55 @@ def test_one_broker_described(request: pytest.FixtureRequest, fixture: str, rele
 
 def test_three_brokers_described(three: Cluster) -> None:
     found = whole.metadata(three)
-    quorum = whole.quorum(three)
+    leader = quorum.describe(three).leader
     assert [(b.id, b.rack, b.version) for b in found.brokers] == [
         (1, "rack-a", "4.3"), (2, "rack-b", "4.3"), (3, "rack-c", "4.3"),
     ]  # fmt: skip
-    assert found.controller == quorum.leader, "Metadata names any broker; the quorum knows"
-    assert [b.id for b in found.brokers if b.controller] == [quorum.leader]
-    assert sorted(replica.id for replica in quorum.replicas) == [1, 2, 3]
-    roles = sorted(replica.role for replica in quorum.replicas)
-    assert roles == ["leader", "voter", "voter"]
-    assert quorum.high_watermark > 0 and quorum.leader_epoch > 0
-    assert all(replica.lag >= 0 for replica in quorum.replicas)
+    assert found.controller == leader, "Metadata names any broker; the quorum knows"
+    assert [b.id for b in found.brokers if b.controller] == [leader]
 
 
 @pytest.mark.quick
-def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:
-    make_topic(cluster, name, 3, configs=(("min.insync.replicas", "2"),))
-    health = whole.health(cluster)
-    assert health.ok and health.findings == (), "a broker asks for no more copies than there are"
-    assert health.brokers == 1
-    assert health.topics == len(topics.scan(cluster))
+def test_the_features_are_part_of_it(cluster: Cluster) -> None:
+    levels = {feature.name: feature.level for feature in whole.metadata(cluster).features}
+    assert levels["metadata.version"] == 30 and levels["kraft.version"] == 1
 
 
-def by_check(health: Health) -> dict[str, Finding]:
-    return {finding.check: finding for finding in health.findings}
+# -- unregister ------------------------------------------------------------------------------------
 
 
-def test_health_while_a_broker_is_gone_and_after_it_is_back(
-    three_brokers: Sandbox, three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
+    three_brokers: Sandbox, three: Cluster, name: str
 ) -> None:
-    monkeypatch.setattr(whole, "_QUORUM_LAG_MS", 1000)
-    monkeypatch.setattr(whole, "_EXAMPLES", 10_000)  # other tests leave topics behind
-    controller = whole.quorum(three).leader
-    lost = 3 if controller != 3 else 2
-    first, second = (n for n in (1, 2, 3) if n != lost)
-    alone = make_topic(three, f"{name}.alone", assignment=((lost,), (first,)))
-    strict = make_topic(
-        three, f"{name}.strict", assignment=((lost, first),),
-        configs=(("min.insync.replicas", "2"),),
-    )  # fmt: skip
-    thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
-    wait_for("all three are well", lambda: whole.health(three).ok, 60)
-    stop_broker(three_brokers.folder, lost)
+    gone = 3 if quorum.describe(three).leader != 3 else 2
+    other = 5 - gone
+    make_topic(three, name, assignment=((gone, other), (other, gone), (1, other)))
+    stop_broker(three_brokers.folder, gone)
     try:
-        wait_for(
-            "all that is wrong is found",
-            lambda: (
-                {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
-                <= by_check(whole.health(three)).keys()
-            ),
-        )
-        health = whole.health(three)
+        plan = whole.plan_unregister(three, [gone, other])
+        assert plan.effect is Effect.DESTROY
+        assert [change.resource.name for change in plan.changes] == [str(gone)]
+        assert "is up" in refusals(plan)[str(other)].message
+        (warning,) = plan.warnings
+        assert f"reassign-partitions --drain {gone}" in warning
+        assert whole.registered(three) == {1, 2, 3}
+        assert apply(plan, three).ok
+        assert whole.registered(three) == {1, other}
+        again = refusals(whole.plan_unregister(three, [gone]))[str(gone)]
+        assert again.name == "BROKER_ID_NOT_REGISTERED"
+        (refused,) = plan.steps[0].send(three, validate_only=False).failures.values()
+        assert refused.name == "BROKER_ID_NOT_REGISTERED", "the controller says the same"
     finally:
-        start_broker(three_brokers.folder, lost)
-    assert not health.ok
-    assert health.brokers == 2
-    found = by_check(health)
-    severities = [finding.severity for finding in health.findings]
-    assert severities == sorted(severities), "worst first"
-    assert found["offline"].severity is Severity.CRITICAL
-    assert f"{alone}:0" in found["offline"].examples
-    assert found["under-min-isr"].severity is Severity.CRITICAL
-    assert f"{strict}:0" in found["under-min-isr"].examples
-    assert found["under-replicated"].severity is Severity.WARNING
-    assert found["under-replicated"].count >= 3
-    assert found["brokers"].severity is Severity.CRITICAL
-    assert found["brokers"].examples == (str(lost),)
-    assert found["quorum"].severity is Severity.WARNING
-    assert found["quorum"].examples == (str(lost),)
-    assert found["off-preferred"].severity is Severity.NOTE
-    assert f"{strict}:0" in found["off-preferred"].examples
-    for finding in health.findings:
-        invocation = parse(tokenize(finding.look), REGISTRY)
-        assert invocation.command.effect.value == "read", finding.look
+        start_broker(three_brokers.folder, gone)
+    wait_for("it is back", lambda: whole.registered(three) == {1, 2, 3})
+    with pytest.raises(ShellError, match="is up"):
+        plan.steps[0].again(three)
+    wait_for("all is in sync", lambda: health.health(three).ok)
+    done(topics.plan_delete(three, [name]), three)
 
-    # Back, and in sync: what it led is still led by others, until an election puts that right.
-    wait_for("it is healthy again", lambda: whole.health(three).ok, 60)
-    places = topics.scan(three).misplaced()
-    back = by_check(whole.health(three))
-    assert back.keys() <= {"off-preferred"}
-    assert {f"{topic}:{partition}" for topic, partition in places} >= set(
-        back["off-preferred"].examples if back else ()
-    )
-    done(topics.plan_delete(three, [alone, strict, thin]), three)
+
+def test_3_9_cannot_tell_who_is_registered(old_cluster: Cluster) -> None:
+    assert whole.registered(old_cluster) is None
+    plan = whole.plan_unregister(old_cluster, [77])
+    (refused,) = plan.steps[0].send(old_cluster, validate_only=False).failures.values()
+    assert refused.name == "BROKER_ID_NOT_REGISTERED" and "77" in refused.message

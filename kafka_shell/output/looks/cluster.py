@@ -1,15 +1,17 @@
-"""The cluster as a whole: its brokers, its quorum, its health."""
+"""The cluster as a whole: its brokers, its health."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...nouns.cluster import ClusterMetadata, Finding, Health, Quorum, QuorumReplica, Severity
+from ...nouns.cluster import ClusterMetadata, Finding, Health, Severity
 from ...nouns.topics import Broker
 from ..page import Page, summary
-from ..people import local_time, plural
+from ..people import plural
 from ..tables import Column, draw_table
-from ..text import Role, Text, pad, text, wrap
+from ..text import Role, Text, hang, pad, text, wrap
+
+_LABEL = 10
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     Broker: (
@@ -19,13 +21,6 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("RACK", lambda b: b.rack),
         Column("VERSION", lambda b: b.version),
         Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
-    ),
-    QuorumReplica: (
-        Column("ID", lambda r: r.id, "right", "name"),
-        Column("ROLE", lambda r: text(r.role, "good" if r.role == "leader" else "")),
-        Column("LOG-END-OFFSET", lambda r: r.log_end_offset, "right"),
-        Column("LAG", lambda r: r.lag, "right"),
-        Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up)),
     ),
     Finding: (
         Column("SEVERITY", lambda f: f.severity.name.lower()),
@@ -54,20 +49,10 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
     if cluster.brokers:
         yield Text()
         yield from draw_table(COLUMNS[type(cluster.brokers[0])], cluster.brokers, width=width)
-
-
-def quorum_page(quorum: Quorum, width: int | None) -> Iterator[Text]:
-    """The metadata quorum: its leader, then its voters and observers."""
-    yield from summary(
-        width,
-        text("metadata quorum", "heading"),
-        f"leader {quorum.leader}",
-        f"epoch {quorum.leader_epoch}",
-        f"high watermark {quorum.high_watermark}",
-    )
-    if quorum.replicas:
+    if cluster.features:
         yield Text()
-        yield from draw_table(COLUMNS[type(quorum.replicas[0])], quorum.replicas, width=width)
+        told = ", ".join(f"{each.name} {each.release or each.level}" for each in cluster.features)
+        yield from hang(text("features", "heading") + f"  {told}", width, _LABEL)
 
 
 _SEVERITY: dict[Severity, Role] = {
@@ -75,7 +60,6 @@ _SEVERITY: dict[Severity, Role] = {
     Severity.WARNING: "warning",
     Severity.NOTE: "dim",
 }
-_LABEL = 10
 
 
 def health_page(health: Health, width: int | None) -> Iterator[Text]:
@@ -133,11 +117,9 @@ def _examples(finding: Finding) -> str:
 
 PAGES: dict[type, Page] = {
     ClusterMetadata: cluster_page,
-    Quorum: quorum_page,
     Health: health_page,
 }
 ROWS = {
     ClusterMetadata: lambda cluster: cluster.brokers,
-    Quorum: lambda quorum: quorum.replicas,
     Health: lambda health: health.findings,
 }
