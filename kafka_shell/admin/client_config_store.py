@@ -1,0 +1,108 @@
+"""The two topics of dynamic client configs: looked for, checked, made on first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_shell.client_configs.format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
+from kafka_shell.nouns import (
+    ConfigResource,
+    Effect,
+    Failure,
+    NewTopic,
+    Plan,
+    ResourceType,
+)
+
+from . import configs, topics
+from .connection import Cluster
+from .failures import as_error
+
+_UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
+_POLICY = "cleanup.policy"
+# Registrations that nobody renews are deleted by age, besides being compacted.
+_POLICIES = {CONFIGS_TOPIC: {"compact"}, REGISTRATIONS_TOPIC: {"compact", "delete"}}
+_MOST_REPLICAS = 3
+
+# Who may what: clients read what binds them and say what they support; only administrators write
+# configs. An authorizer refuses what is not allowed, so nobody else needs a word.
+ACLS = (
+    f"alter-acls --topic {CONFIGS_TOPIC} --add 'allow User:* Read,Describe'",
+    f"alter-acls --topic {REGISTRATIONS_TOPIC} --add 'allow User:* Write,Describe'",
+)
+
+
+@dataclass(frozen=True)
+class StoreState:
+    """Which of the topics are missing, and why one that is there will not do."""
+
+    missing: tuple[str, ...] = ()
+    topic: str = ""
+    refused: Failure | None = None
+
+
+def exists(cluster: Cluster, topic: str) -> bool:
+    """Whether the topic is there. Raises ShellError where that cannot be told."""
+    found = topics.describe(cluster, [topic])
+    why = found.failures.get(topic)
+    if why is None:
+        return True
+    if why.name == _UNKNOWN_TOPIC:
+        return False
+    raise as_error(why)
+
+
+def look(cluster: Cluster) -> StoreState:
+    """How the two topics are. Raises ShellError where that cannot be told."""
+    missing = tuple(topic for topic in _POLICIES if not exists(cluster, topic))
+    there = [topic for topic in _POLICIES if topic not in missing]
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
+    found = configs.describe(cluster, resources, [_POLICY])
+    partitions = topics.describe(cluster, there)
+    for resource, entries in found.values.items():
+        topic = resource.name
+        held = set((entries[0].value or "").split(",")) if entries else set()
+        why = _unfit(topic, held, len(partitions[topic].partitions))
+        if why is not None:
+            return StoreState(missing, topic, why)
+    return StoreState(missing)
+
+
+def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
+    if "compact" not in policies or not policies <= _POLICIES[topic]:
+        wanted = ",".join(sorted(_POLICIES[topic]))
+        said = f"topic {topic} has {_POLICY}={','.join(sorted(policies))}: configs would be lost"
+        return Failure("INVALID_CONFIG", said, hint=f"alter-configs {topic} {_POLICY}={wanted}")
+    if partitions != 1:
+        said = f"topic {topic} has {partitions} partitions: it must have one, to be read in order"
+        return Failure("INVALID_PARTITIONS", said, hint=f"Delete it: delete-topic {topic}")
+    return None
+
+
+def plan_create(cluster: Cluster, state: StoreState) -> Plan:
+    """Make what is missing; an empty plan where nothing is. It asks: topics are for all to see."""
+    if not state.missing:
+        return Plan(Effect.CHANGE, ())
+    factor = min(_MOST_REPLICAS, len(cluster.brokers()))
+    common = (("min.insync.replicas", str(max(1, factor - 1))),)
+    of_topic = {
+        CONFIGS_TOPIC: ((_POLICY, "compact"), *common),
+        REGISTRATIONS_TOPIC: (
+            (_POLICY, "compact,delete"),
+            ("retention.ms", str(EXPIRES_MS)),
+            *common,
+        ),
+    }
+    plan = topics.plan_create(
+        [NewTopic(topic, 1, factor, (), of_topic[topic]) for topic in state.missing]
+    )
+    return Plan(
+        Effect.CHANGE,
+        plan.steps,
+        confirm=True,
+        touches=plan.touches,
+        warnings=(
+            "dynamic client configs are kept in two topics, which are made first;"
+            " with an authorizer, clients need: " + "; ".join(ACLS),
+        ),
+    )

@@ -1,0 +1,224 @@
+"""Dynamic configs of clients (KIP-649) on any cluster: its operations over two compacted topics.
+
+No broker ever had the KIP's requests. Administrators write `__client_configs` and read
+`__client_config_registrations`; clients do it the other way round (see client_configs/format.py).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from kafka_shell.client_configs import format as records
+from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.client_configs.resolve import resolve
+from kafka_shell.nouns import Change, Effect, Plan, Resource, Results
+from kafka_shell.nouns.client_configs import (
+    ClientConfig,
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
+
+from . import client_config_store as store
+from . import log
+from .client_config_checks import Held, check_filter, wrong
+from .connection import Cluster
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
+    """What is set for the entities that pass the filter, sorted by entity and key.
+
+    Reads to the end of the log first. Nothing where the topic is not there yet. Raises ShellError:
+    a filter without a user (InvalidRequest), no right to Read the topic.
+    """
+    wanted = which or ClientConfigFilter()
+    check_filter(wanted)
+    found = (
+        ClientConfig(entity, key, value)
+        for (entity, key), value in _held(cluster).items()
+        if wanted.takes(entity)
+    )
+    return tuple(sorted(found, key=lambda config: (config.entity.order, config.key)))
+
+
+def resolved(cluster: Cluster, user: str, client_id: str) -> tuple[ClientConfig, ...]:
+    """What one client gets: its client id's configs over its user's, each with its level."""
+    return tuple(resolve(describe(cluster, ClientConfigFilter(user)), user, client_id).values())
+
+
+def registrations(
+    cluster: Cluster, which: ClientConfigFilter | None = None, *, now: int
+) -> tuple[ClientRegistration, ...]:
+    """What clients said they support, of each software version once; not those that have expired.
+
+    `now` is epoch milliseconds. Sorted by entity, software name and version.
+    """
+    wanted = which or ClientConfigFilter()
+    check_filter(wanted)
+    found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
+    for record in _read(cluster, REGISTRATIONS_TOPIC):
+        said = records.read_registration(record.key, record.value)
+        if isinstance(said, records.Unreadable):
+            continue
+        of = (said.entity, said.software_name, said.software_version)
+        found.pop(of, None)
+        if isinstance(said, ClientRegistration):
+            found[of] = said
+    kept = (
+        said
+        for said in found.values()
+        if wanted.takes(said.entity) and now - said.at < records.EXPIRES_MS
+    )
+    return tuple(sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version)))
+
+
+def _held(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
+    held: dict[tuple[ClientEntity, str], str] = {}
+    for record in _read(cluster, CONFIGS_TOPIC):
+        said = records.read_config(record.key, record.value)
+        if isinstance(said, records.Unreadable):
+            continue  # of a newer program: it goes on meaning what it means there
+        if said.value is None:
+            held.pop((said.entity, said.key), None)
+        else:
+            held[said.entity, said.key] = said.value
+    return held
+
+
+def _read(cluster: Cluster, topic: str) -> tuple[log.LogRecord, ...]:
+    return log.read(cluster, topic) if store.exists(cluster, topic) else ()
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlterClientConfigs:
+    """One batch of records on `__client_configs`, one a config. `now` is what was set, as read."""
+
+    alterations: tuple[ClientConfigAlteration, ...]
+    now: tuple[ClientConfig, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a key of an entity, in the order given."""
+        before = {(config.entity, config.key): config.value for config in self.now}
+        return tuple(
+            Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
+                   each.value)
+            for each in self.alterations
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> AlterClientConfigs:
+        """The same alterations over what is set now."""
+        return replace(self, now=_of_entities(cluster, self.alterations))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Append them all or none, to every in-sync replica, once. Raises ShellError."""
+        written = [records.config_record(each) for each in self.alterations]
+        log.append(cluster, CONFIGS_TOPIC, written)
+        return Results({change: change for change in self.changes})
+
+
+def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) -> Plan:
+    """Set and remove configs, each entity on its own; keys that are not named stay (KIP-649).
+
+    An entity is refused alone: a key that no client registered and this program does not know, a
+    value no client could take, a heartbeat that would not be below the session timeout. Where the
+    two topics are not there yet, the plan makes them first, and asks.
+    """
+    state = store.look(cluster)
+    if state.refused is not None:
+        unfit = {Resource("topic", state.topic): state.refused}
+        return Plan(Effect.CHANGE, (), refused=Results({}, unfit))
+    held = _held(cluster)
+    refused = wrong(cluster, alterations, held, lambda: _registered(cluster))
+    kept = [each for each in alterations if each.entity.resource not in refused]
+    same = tuple(each for each in kept if held.get((each.entity, each.key)) == each.value)
+    wanted = tuple(each for each in kept if each not in same)
+    steps = (AlterClientConfigs(wanted, _among(held, wanted)),) if wanted else ()
+    made = store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
+    entities = {each.entity for each in wanted}
+    return replace(
+        made,
+        steps=(*made.steps, *steps),
+        chained=True,
+        touches=made.touches | {"client_configs", "users", "client_ids"},
+        fresh=lambda later: tuple(
+            config for config in describe(later) if config.entity in entities
+        ),
+        refused=Results({}, refused),
+        unchanged=AlterClientConfigs(same, _among(held, same)).changes,
+    )
+
+
+def _of_entities(
+    cluster: Cluster, alterations: Iterable[ClientConfigAlteration]
+) -> tuple[ClientConfig, ...]:
+    return _among(_held(cluster), alterations)
+
+
+def _among(held: Held, alterations: Iterable[ClientConfigAlteration]) -> tuple[ClientConfig, ...]:
+    """What is set of what these alterations are about."""
+    return tuple(
+        ClientConfig(each.entity, each.key, held[each.entity, each.key])
+        for each in alterations
+        if (each.entity, each.key) in held
+    )
+
+
+# -- registrations ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class ForgetRegistrations:
+    """Tombstones for registrations: clients that still run register anew (KIP-649's refresh)."""
+
+    registrations: tuple[ClientRegistration, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a software version of an entity."""
+        return tuple(
+            Change(each.entity.resource, "delete", "supported.configs",
+                   f"{each.software_name} {each.software_version}: {', '.join(each.supported)}",
+                   None, note="clients that run register again", reversible=False)
+            for each in self.registrations
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> ForgetRegistrations:
+        """The same."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Append all tombstones or none."""
+        log.append(
+            cluster,
+            REGISTRATIONS_TOPIC,
+            [records.forgetting_record(each) for each in self.registrations],
+        )
+        return Results({change: change for change in self.changes})
+
+
+def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int) -> Plan:
+    """Delete what clients of these entities said they support (`supported.configs`)."""
+    wanted = set(entities)
+    found = tuple(r for r in registrations(cluster, now=now) if r.entity in wanted)
+    return Plan(
+        Effect.CHANGE,
+        (ForgetRegistrations(found),) if found else (),
+        touches=frozenset({"client_configs"}),
+    )
+
+
+def _registered(cluster: Cluster) -> set[str]:
+    """Keys that clients of any program say they support."""
+    said = registrations(cluster, now=int(time.time() * 1000))
+    return {key for registration in said for key in registration.supported}

@@ -1,0 +1,300 @@
+"""The follower and its store: what is there, what is not, what is not understood, and the end."""
+
+from __future__ import annotations
+
+import gc
+import json
+import threading
+import time
+from collections import Counter
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import pytest
+from kafka import KafkaAdminClient
+from kafka.admin import ConfigResource, ConfigResourceType
+
+from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.client_configs.keys import supported_by
+from kafka_shell.clients import DynamicKafkaConsumer, DynamicKafkaProducer, follow, internals
+from kafka_shell.clients import store as reading
+from kafka_shell.nouns.client_configs import ClientEntity
+from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
+from tests.clients.helpers import (
+    SOON,
+    USER,
+    Store,
+    everything,
+    followers,
+    said,
+    wait_for,
+)
+
+
+def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:
+    given = {"metadata_max_age_ms": SOON} | store.connection | configs
+    return DynamicKafkaProducer(client_id=name, **given)
+
+
+def software(kind: str) -> tuple[str, str]:
+    return f"kafka-sh-{kind}", follow.software_version()
+
+
+def registered(store: Store, name: str) -> dict[tuple[str, str], tuple[str, ...]]:
+    of_it = store.registrations().get(ClientEntity(USER, name), {})
+    return {which: said.supported for which, said in of_it.items()}
+
+
+# -- registrations ---------------------------------------------------------------------------------
+
+
+def test_a_producer_and_a_consumer_of_one_client_id_both_say_what_they_support(
+    store: Store, name: str
+) -> None:
+    producer = producer_of(store, name)
+    consumer = DynamicKafkaConsumer(**store.connection, client_id=name)
+    wait_for("both have registered", lambda: len(registered(store, name)) == 2)
+    assert registered(store, name) == {
+        software("producer"): supported_by("producer"),
+        software("consumer"): supported_by("consumer"),
+    }
+    producer.close()
+    consumer.close()
+    said = store.registrations()[ClientEntity(USER, name)][software("producer")]
+    assert abs(said.at / 1000 - time.time()) < 60
+
+
+def test_a_hundred_clients_of_several_versions_register_at_once(
+    store: Store, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    versions: Counter[str] = Counter()
+    lock = threading.Lock()
+
+    def version() -> str:  # of each client id, one client after another is of a newer version
+        who = threading.current_thread().name
+        with lock:
+            versions[who] += 1
+            return f"1.{versions[who]}"
+
+    monkeypatch.setattr(follow, "software_version", version)
+    ids = [f"{name}-{i % 25}" for i in range(100)]
+    store.alter(None, linger_ms="3")
+    with ThreadPoolExecutor(20) as pool:
+        clients = list(
+            pool.map(lambda each: producer_of(store, each, metadata_max_age_ms=60_000), ids)
+        )
+    assert {client.config["linger_ms"] for client in clients} == {3}, "each looked at its start"
+
+    def all_said() -> bool:
+        found = store.registrations()
+        of_ids = [found.get(ClientEntity(USER, each), {}) for each in set(ids)]
+        return all(
+            {version for _, version in each} == {"1.1", "1.2", "1.3", "1.4"} for each in of_ids
+        )
+
+    wait_for("all hundred have registered", all_said, 30)
+    with ThreadPoolExecutor(20) as pool:
+        list(pool.map(lambda client: client.close(), clients))
+
+
+# -- a store that will not do ----------------------------------------------------------------------
+
+
+def test_without_a_store_a_client_works_says_so_once_and_finds_it_later(
+    box: Sandbox, new_store: Store, topic: str, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    new_store.delete()
+    wait_for("the topics go", lambda: not new_store.there)
+    producer = producer_of(new_store, name, enable_idempotence=False)
+    producer.send(topic, b"1").get(10)
+    time.sleep(SOON / 1000 * 4)
+    assert len(said(caplog, name)) == len(said(caplog, f"no topic {CONFIGS_TOPIC}")) == 1
+    assert not {CONFIGS_TOPIC, REGISTRATIONS_TOPIC} & new_store.topics
+    new_store.make()
+    new_store.alter(name, acks="0")
+    wait_for("it finds the store", lambda: producer.config["acks"] == 0)
+    wait_for("it registers", lambda: software("producer") in registered(new_store, name))
+    producer.send(topic, b"2").get(10)
+    producer.close()
+
+
+def test_records_of_a_newer_format_are_skipped_and_said_once(
+    store: Store, name: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    def newer(i: int) -> bytes:
+        return json.dumps({"version": 2, "who": name, "what": i}).encode()
+
+    for i in range(3):
+        store.write(newer(i), b"{}")
+    store.write(b"no json", b"\xff")
+    store.alter(name, linger_ms="4")
+    producer = producer_of(store, name)
+    assert producer.config["linger_ms"] == 4
+    store.write(newer(3), b"{}")
+    store.alter(name, linger_ms="5")
+    wait_for("the next is read", lambda: producer.config["linger_ms"] == 5)
+    producer.close()
+    assert len(said(caplog, "skipped", "format version is 2")) == 1
+    for i in range(4):
+        store.write(newer(i), None)
+    store.write(b"no json", None)
+
+
+def test_another_kafka_python_switches_it_off_with_one_line(
+    store: Store,
+    topic: str,
+    name: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setattr(internals, "VERSION", "3.1.0")
+    store.alter(name, linger_ms="4")
+    with producer_of(store, name) as producer:
+        producer.send(topic, b"1").get(10)
+        assert producer.config["linger_ms"] == 0
+        assert not followers()
+    assert len(caplog.records) == len(said(caplog, "off", "3.0.", "3.1.0")) == 1
+
+
+# -- compaction, and a broker that restarts --------------------------------------------------------
+
+
+@pytest.fixture
+def compacting(store: Store) -> Store:
+    """A store that is compacted within a second, tombstones and all."""
+    with KafkaAdminClient(**store.connection) as admin:
+        cleaner = ConfigResource(
+            ConfigResourceType.BROKER, "1", configs={"log.cleaner.backoff.ms": "100"}
+        )
+        soon = {
+            "cleanup.policy": "compact", "segment.ms": "100", "min.cleanable.dirty.ratio": "0.001",
+            "max.compaction.lag.ms": "100", "delete.retention.ms": "0",
+        }  # fmt: skip
+        topic = ConfigResource(ConfigResourceType.TOPIC, CONFIGS_TOPIC, configs=soon)
+        admin.alter_configs([cleaner, topic])
+    return store
+
+
+def test_a_compaction_in_between_loses_nothing(compacting: Store, name: str) -> None:
+    store = compacting
+    old = producer_of(store, name)
+    store.alter(None, max_block_ms="9000", retry_backoff_ms="77")
+    for i in range(40):
+        store.alter(name, linger_ms=str(i), batch_size=str(i * 100))
+    store.alter(name, batch_size=None)
+    wait_for("it is read", lambda: old.config["linger_ms"] == 39)
+
+    def records() -> int:
+        store.alter("nobody", acks=None)  # rolls the segment
+        return len(everything(store.connection, CONFIGS_TOPIC))
+
+    wait_for("the log is compacted", lambda: records() < 40, 30)
+    store.alter(name, linger_ms="41", max_request_size="5000")
+    wait_for("who was there reads on", lambda: old.config["max_request_size"] == 5000)
+    young = producer_of(store, name)
+    for each in (old, young):
+        seen = {key: each.config[key] for key in ("linger_ms", "batch_size", "max_block_ms")}
+        assert seen == {"linger_ms": 41, "batch_size": 16384, "max_block_ms": 9000}
+        assert each._accumulator.config["retry_backoff_ms"] == 77
+        each.close()
+
+
+def test_a_topic_that_was_made_anew_is_read_from_its_beginning(store: Store, name: str) -> None:
+    store.alter(name, linger_ms="7", max_block_ms="8000")
+    with producer_of(store, name) as producer:
+        assert producer.config["linger_ms"] == 7
+        store.delete()
+        wait_for("the topics go", lambda: not store.there)
+        time.sleep(SOON / 1000 * 2)
+        assert producer.config["linger_ms"] == 7, "what held holds on, while nothing can be read"
+        store.make()
+        for i in range(60):
+            store.alter("somebody-else", linger_ms=str(i))
+        store.alter(name, max_block_ms="8001")
+        wait_for("it is read", lambda: producer.config["max_block_ms"] == 8001)
+        assert producer.config["linger_ms"] == 0
+
+
+def test_a_broker_that_goes_and_comes_back_leaves_clients_working_and_following(
+    box: Sandbox,
+    store: Store,
+    topic: str,
+    name: str,
+    caplog: pytest.LogCaptureFixture,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(reading, "_MOST_WAIT_MS", 1_000)
+    store.alter(name, linger_ms="6")
+    consumer = DynamicKafkaConsumer(
+        **store.connection, client_id=f"{name}-closed", metadata_max_age_ms=SOON,
+        request_timeout_ms=1000, fetch_max_wait_ms=100,
+    )  # fmt: skip
+    with producer_of(store, name) as producer:
+        sent = [producer.send(topic, str(i).encode(), partition=0) for i in range(50)]
+        stop_broker(box.folder, 1)
+        try:
+            wait_for("it is said", lambda: bool(said(caplog, name, "cannot be read")), 30)
+            assert producer.config["linger_ms"] == 6, "what was set holds on"
+            sent += [producer.send(topic, str(i).encode(), partition=0) for i in range(50, 100)]
+            began = time.monotonic()
+            consumer.close()
+            assert time.monotonic() - began < 3, "closing waits for no broker"
+            ends = f"{name}-closed-dynamic-configs"
+            wait_for("its thread ends", lambda: not any(ends in each for each in followers()), 2)
+        finally:
+            start_broker(box.folder, 1)
+            store.come_back()
+        assert [future.get(60).offset for future in sent] == list(range(100))
+        store.alter(name, linger_ms="8")
+        wait_for("it follows", lambda: producer.config["linger_ms"] == 8, 30)
+    assert len(said(caplog, f"producer {name} ", "no dynamic configs")) <= 3, "not at each try"
+
+
+# -- the end ---------------------------------------------------------------------------------------
+
+
+def test_closing_ends_the_follower_at_once(store: Store, topic: str, name: str) -> None:
+    before = threading.active_count()
+    clients: list[Any] = [
+        producer_of(store, name, metadata_max_age_ms=600_000),
+        DynamicKafkaConsumer(topic, **store.connection, client_id=name, group_id=name),
+    ]
+    assert len(followers()) >= 2
+    began = time.monotonic()
+    for client in clients:
+        client.close()
+        client.close()
+    assert time.monotonic() - began < 1.5
+    wait_for("each thread has ended", lambda: threading.active_count() <= before, 2)
+
+
+def test_a_client_that_nobody_holds_any_more_is_not_kept_by_its_follower(
+    store: Store, name: str
+) -> None:
+    producer = producer_of(store, name)
+    consumer = DynamicKafkaConsumer(**store.connection, client_id=name)
+    network = consumer._client  # kafka-python lets its thread run on where nobody closes it
+    del producer, consumer
+    gc.collect()
+    wait_for("no follower is left", lambda: not followers(), 5)
+    network.close()
+
+
+def test_looks_are_spread(store: Store, name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    looks: list[float] = []
+    look = follow.Follower._look
+
+    def counted(self: follow.Follower) -> None:
+        looks.append(time.monotonic())
+        look(self)
+
+    monkeypatch.setattr(follow.Follower, "_look", counted)
+    clients = [producer_of(store, f"{name}-{i}", metadata_max_age_ms=1_500) for i in range(12)]
+    began = time.monotonic()
+    time.sleep(1.7)
+    for client in clients:
+        client.close()
+    phases = sorted(each - began for each in looks if each > began)
+    assert len(phases) >= 11, "each looks within one interval"
+    thirds = Counter(int(phase / 0.5) for phase in phases if phase < 1.5)
+    assert len(thirds) == 3 and max(thirds.values()) < 11, thirds

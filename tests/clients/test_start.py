@@ -1,0 +1,38 @@
+"""What a program pays for importing the clients, and what it never pulls in."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+
+import pytest
+
+from kafka_shell.clients import internals
+
+pytestmark = pytest.mark.quick
+
+# Of the standard library, and of ours: what the clients need besides kafka-python.
+SMALL = 60
+
+
+def imported(code: str) -> set[str]:
+    run = subprocess.run(
+        [sys.executable, "-c", f"{code}\nimport json, sys; print(json.dumps(list(sys.modules)))"],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    return set(json.loads(run.stdout))
+
+
+def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
+    more = imported("import kafka_shell.clients") - imported("import kafka")
+    roots = {module.split(".")[0] for module in more}
+    ours = {module for module in more if module.startswith("kafka_shell")}
+    assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments", "tqdm", "platformdirs"}
+    parts = {module.split(".")[1] for module in ours if "." in module}
+    assert parts <= {"clients", "client_configs", "nouns", "errors"}, parts
+    assert len(more) < SMALL, sorted(more)
+
+
+def test_the_inner_parts_were_proved_with_this_kafka_python() -> None:
+    assert internals.is_proved()
