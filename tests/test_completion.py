@@ -29,6 +29,8 @@ def kafka(tmp_path: Path) -> Program:
 
     shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(tmp_path)}).cache)
     shelf.keep_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])
+    names = {"groups": ["billing"], "users": ["alice"], "principals": ["User:alice"]}
+    shelf.keep_names(BROKER, names)
     keys = ("retention.ms", "retention.bytes", "cleanup.policy")
     docs = {key: ConfigDoc(key, ConfigType.LONG, "How long.") for key in keys}
     shelf.keep_documentation("4.3", ResourceType.TOPIC, docs)
@@ -96,6 +98,8 @@ SHELLS = [
         ("kafka.sh topics --output j", {"json"}),
         ("kafka.sh list-topics --exc", {"--exclude-internal"}),
         (f"kafka.sh --broker {BROKER} alter-configs orders.placed retention.m", {"retention.ms="}),
+        (f"kafka.sh --broker {BROKER} describe-group bil", {"billing"}),
+        (f"kafka.sh --broker {BROKER} alter-quotas --user al", {"alice"}),
         (f"kafka.sh --broker {BROKER} no-such-command x", set()),
     ],
 )

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 
 from .command import Kind
 
-_COMMAS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS, Kind.HOST_PORT, Kind.CONFIG_KEYS)
-_PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY)
+_COMMAS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS, Kind.HOST_PORT, Kind.CONFIG_KEYS,
+           Kind.CLIENT_CONFIG_KEYS, Kind.QUOTA_KEY, Kind.ACL_OPERATION)  # fmt: skip
+_PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY, Kind.QUOTA_PAIR, Kind.CLIENT_CONFIG_PAIR,
+          Kind.FEATURE_LEVEL)  # fmt: skip
+_RULE = ("verb", "principal", "operation", "from", "host")
 _PAIR = re.compile(r"\s*([^=,]*)(=)?\s*")
 _GROUP = re.compile(r"\[(?:\\.|[^\\\]])*+\]?", re.DOTALL)
 _BLANK = re.compile(r"\s*")
@@ -16,7 +19,12 @@ _BLANK = re.compile(r"\s*")
 
 @dataclass(frozen=True, slots=True)
 class Fragment:
-    """`start` is where it begins in the value. `part` is "key" or "value" of key=value."""
+    """`start` is where it begins in the value.
+
+    `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the
+    topic; "verb", "principal", "operation", "from" or "host" of an ACL's rule, whose `key` is the
+    rule so far.
+    """
 
     start: int
     part: str = ""
@@ -30,6 +38,12 @@ def fragment_of(kind: Kind, text: str) -> Fragment:
         return Fragment(len(key) + 1, "value", key) if equals else Fragment(0, "key")
     if kind is Kind.CONFIG_PAIRS:
         return _last_pair(text)
+    if kind is Kind.TOPIC_PARTITIONS:
+        topic, colon, listed = text.rpartition(":")
+        last = max(listed.rfind(","), listed.rfind("-")) + 1
+        return Fragment(len(topic) + 1 + last, "partition", topic) if colon else Fragment(0)
+    if kind is Kind.ACL_RULE:
+        return _last_of_rule(text)
     if kind is Kind.ASSIGNMENT:
         return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
     if kind in _COMMAS:
@@ -37,6 +51,16 @@ def fragment_of(kind: Kind, text: str) -> Fragment:
             return Fragment(0)
         return Fragment(_past_blanks(text, text.rfind(",") + 1))
     return Fragment(0)
+
+
+def _last_of_rule(text: str) -> Fragment:
+    """The last word of `allow User:bob Read,Write from 10.0.0.1`; the last of its operations."""
+    at = max(text.rfind(" "), text.rfind("\t")) + 1
+    before = text[:at].split()
+    part = _RULE[len(before)] if len(before) < len(_RULE) else "done"
+    if part == "operation":
+        at = max(at, text.rfind(",") + 1)
+    return Fragment(at, part, " ".join(before))
 
 
 def _past_blanks(text: str, at: int) -> int:

@@ -10,14 +10,14 @@ import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import ConfigResource, Failure, ResourceType
 
-from . import readers
+from . import names, readers
 from .disk import HasCache, Shelf
-from .view import ClusterView, Docs, Part
+from .view import NAMES, PARTS, ClusterView, Docs, Part
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -78,6 +78,7 @@ class Cache:
         self._cluster: Cluster | None = None
         self._closed = False
         self._on_disk: tuple[str, ...] = ()
+        self._names_on_disk: dict[str, tuple[str, ...]] = {}
         self._docs_version = ""
 
     # -- for the prompt's thread: nothing here waits ----------------------------------------------
@@ -108,7 +109,8 @@ class Cache:
             self._want([TOPICS])
 
     def refresh(self, parts: frozenset[str] = frozenset()) -> None:
-        """Read these parts again, whatever their age: `topics`, `configs`; none means all.
+        """Read these parts again, whatever their age: `topics`, `configs`, those of PARTS that were
+        read before; none means all.
 
         A part that nobody reads is no error: a plan may touch what the view does not hold.
         """
@@ -117,22 +119,31 @@ class Cache:
             wants.append(TOPICS)
         if not parts or CONFIGS in parts:
             wants += self._view.configs
+        wants += [part for part in PARTS if part in (parts or PARTS) and self._was_read(part)]
         self._want(wants, again=True)
 
-    def wish(self, want: ConfigResource | ResourceType) -> None:
-        """The completer lacks these configs, or the documentation of this kind's keys."""
-        held = (
-            self._view.configs.get(want)
-            if isinstance(want, ConfigResource)
-            else self._view.documentation.get(want)
-        )
-        lasting = FRESH_S if isinstance(want, ConfigResource) else float("inf")
+    def _was_read(self, part: str) -> bool:
+        held = self._view.part(part)
+        return bool(held.read_at) or held.error is not None
+
+    def wish(self, want: Want) -> None:
+        """The completer lacks these configs, the documentation of this kind's keys, or one of
+        PARTS."""
+        held = self._held(want)
+        lasting = float("inf") if isinstance(want, ResourceType) else FRESH_S
         if held is not None and held.error is not None:
             lasting = FRESH_S
         if held is not None and held.read_at and not held.older_than(lasting, self._clock()):
             return
         if not self._backing_off():
             self._want([want])
+
+    def _held(self, want: Want) -> Part[Any] | None:
+        if isinstance(want, ConfigResource):
+            return self._view.configs.get(want)
+        if isinstance(want, ResourceType):
+            return self._view.documentation.get(want)
+        return self._view.part(want)
 
     def retry(self) -> None:
         """Something else has reached the cluster: if reading failed, try again now."""
@@ -185,6 +196,7 @@ class Cache:
     def _take_from_disk(self) -> None:
         kept = self._shelf.view(self.bootstrap)
         self._on_disk = kept.topics.value.names
+        self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
         self._swap(replace(kept, name=self._view.name))
 
     def _serve(self, wants: list[Want]) -> None:
@@ -209,6 +221,13 @@ class Cache:
         if resources:
             found = readers.read_configs(cluster, resources, self._clock())
             self._swap(self._view.with_configs(found, KEEP_CONFIGS))
+        if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
+            found_parts = names.read(cluster, parts, self._view.part, self._clock())
+            view = self._view
+            for name, part in found_parts.items():
+                view = view.with_part(name, part)
+            self._swap(view)
+            self._keep_names()
         kinds = {want for want in wants if isinstance(want, ResourceType)}
         if self._view.version != self._docs_version:
             self._docs_version = self._view.version
@@ -244,6 +263,12 @@ class Cache:
             self._on_disk = names
             self._shelf.keep_topics(self.bootstrap, self._view.cluster_id, names)
 
+    def _keep_names(self) -> None:
+        known = {name: self._view.part(name).value.names for name in NAMES}
+        if known != self._names_on_disk:
+            self._names_on_disk = known
+            self._shelf.keep_names(self.bootstrap, known)
+
     def _failed(self, why: Failure) -> None:
         now, state = self._clock(), self._state
         attempts = state.attempts + 1
@@ -274,7 +299,7 @@ class Cache:
 def _spoken(want: Want) -> str:
     if isinstance(want, ResourceType):
         return f"{want.name.lower().replace('_', '-')} documentation"
-    return want if isinstance(want, str) else f"configs of {want}"
+    return want.replace("_", " ") if isinstance(want, str) else f"configs of {want}"
 
 
 def _open(connection: ConnectionConfig) -> Cluster:

@@ -1,4 +1,4 @@
-"""What the last session knew, kept on disk: topic names, and the documentation of config keys.
+"""What the last session knew, kept on disk: names, and the documentation of config keys.
 
 Imports nothing of Kafka: the shells' completion scripts read names through here.
 """
@@ -18,7 +18,7 @@ from typing import Any, Protocol
 from kafka_shell.nouns import ConfigType, ResourceType
 
 from .match import NameIndex
-from .view import ClusterView, ConfigDoc, Part, TopicIndex
+from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
 
 FORMAT = 1
 Say = Callable[[str], None]
@@ -39,10 +39,12 @@ class Shelf:
         self._say = say
 
     def view(self, bootstrap: str) -> ClusterView:
-        """The last session's topics, and the newest documentation there is of the keys."""
+        """The last session's names, and the newest documentation there is of the keys."""
         view = ClusterView(bootstrap=bootstrap)
         if names := self.topics(bootstrap):
             view = replace(view, topics=Part(TopicIndex(NameIndex(names))))
+        for part, known in self.names(bootstrap).items():
+            view = view.with_part(part, Part(NameIndex(known)))
         for kind in ResourceType:
             if docs := self.any_documentation(kind):
                 view = view.with_documentation(kind, Part(MappingProxyType(docs)))
@@ -61,8 +63,23 @@ class Shelf:
         self._store(self._topics_file(bootstrap), payload)
 
     def _topics_file(self, bootstrap: str) -> Path:
-        key = hashlib.sha256(bootstrap.encode()).hexdigest()[:16]
-        return self._folder / "topics" / f"{key}.json"
+        return self._folder / "topics" / f"{_key(bootstrap)}.json"
+
+    # -- other names -----------------------------------------------------------------------------
+
+    def names(self, bootstrap: str) -> dict[str, list[str]]:
+        """Groups, users ... as they were, by the part of the view; none where nothing is kept."""
+        found = self._load(self._names_file(bootstrap))
+        parts = found.get("parts", {}) if found else {}
+        return {part: list(map(str, parts[part])) for part in NAMES if parts.get(part)}
+
+    def keep_names(self, bootstrap: str, names: Mapping[str, Iterable[str]]) -> None:
+        """Keep the names of these parts for the next start."""
+        parts = {part: list(known) for part, known in names.items()}
+        self._store(self._names_file(bootstrap), {"bootstrap": bootstrap, "parts": parts})
+
+    def _names_file(self, bootstrap: str) -> Path:
+        return self._folder / "names" / f"{_key(bootstrap)}.json"
 
     # -- documentation ---------------------------------------------------------------------------
 
@@ -147,8 +164,15 @@ def write_private(path: Path, content: bytes) -> None:
         raise
 
 
+def _key(bootstrap: str) -> str:
+    return hashlib.sha256(bootstrap.encode()).hexdigest()[:16]
+
+
 def _check(found: Mapping[str, Any]) -> None:
-    if not isinstance(found.get("topics", []), list) or not isinstance(found.get("keys", {}), dict):
+    shapes = {"topics": list, "keys": dict, "parts": dict}
+    if not all(isinstance(found.get(name, kind()), kind) for name, kind in shapes.items()):
+        raise ValueError("not what this file should hold")
+    if not all(isinstance(names, list) for names in found.get("parts", {}).values()):
         raise ValueError("not what this file should hold")
     for row in found.get("keys", {}).values():
         if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], int):

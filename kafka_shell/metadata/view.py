@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
-from typing import Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from kafka_shell.nouns import (
     Broker,
@@ -18,6 +18,10 @@ from kafka_shell.nouns import (
 )
 
 from .match import NameIndex
+
+if TYPE_CHECKING:
+    from kafka_shell.nouns.clients import Quota
+    from kafka_shell.nouns.quorum import Feature
 
 T = TypeVar("T")
 
@@ -92,13 +96,18 @@ Docs = Mapping[str, ConfigDoc]
 Entries = Mapping[str, ConfigEntry]
 EMPTY_INDEX = NameIndex()
 
+# Parts of the view that are read when a line wants them. Those in NAMES are names and no more, and
+# kept on disk.
+NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "transactional_ids")
+PARTS = (*NAMES, "quotas", "features")
+
 
 @dataclass(frozen=True)
 class ClusterView:
     """One cluster as it was last seen. Each part has its own age and its own error.
 
     `documentation` is by resource type (key -> ConfigDoc); `configs` are the resources somebody
-    looked at. The parts of NameIndex are empty until an admin verb fills them.
+    looked at. The parts in PARTS are empty until a line wants such a name.
     """
 
     name: str = ""
@@ -114,6 +123,9 @@ class ClusterView:
     users: Part[NameIndex] = Part(EMPTY_INDEX)
     client_ids: Part[NameIndex] = Part(EMPTY_INDEX)
     client_metrics: Part[NameIndex] = Part(EMPTY_INDEX)
+    transactional_ids: Part[NameIndex] = Part(EMPTY_INDEX)
+    quotas: Part[tuple[Quota, ...]] = Part(())
+    features: Part[tuple[Feature, ...]] = Part(())
 
     @property
     def read_at(self) -> float:
@@ -140,6 +152,16 @@ class ClusterView:
         merged = {**{r: p for r, p in self.configs.items() if r not in found}, **found}
         kept = dict(list(merged.items())[-keep:])
         return replace(self, configs=MappingProxyType(kept))
+
+    def part(self, name: str) -> Part[Any]:
+        """One of PARTS."""
+        found: Part[Any] = getattr(self, name)
+        return found
+
+    def with_part(self, name: str, part: Part[Any]) -> ClusterView:
+        """The view with this one of PARTS."""
+        changed: dict[str, Any] = {name: part}
+        return replace(self, **changed)
 
     def with_documentation(self, kind: ResourceType, part: Part[Docs]) -> ClusterView:
         """The view with what is known of this kind's keys."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -138,6 +139,55 @@ def addresses(view: ClusterView, typed: str) -> Candidates:
     """host:port of the brokers that are known."""
     known = {f"{b.host}:{b.port}": f"broker {b.id}" for b in view.brokers.value}
     return pick(known, typed, lambda name: (known[name], ""))
+
+
+def partitions(view: ClusterView, topic: str, typed: str) -> Candidates:
+    """The partitions of a topic that is known."""
+    summary = view.topics.value.summary_of(topic)
+    if summary is None:
+        return NONE
+    numbers = [str(number) for number in range(summary.partitions)]
+    fitting = [number for number in numbers if number.startswith(typed)]
+    offered = tuple(Candidate(number) for number in fitting[:LIMIT])
+    return Candidates(offered, len(fitting) - len(offered))
+
+
+def features(view: ClusterView, typed: str, tail: str = "") -> Candidates:
+    """Features with their levels."""
+    known = {each.name: each for each in view.features.value}
+
+    def about(name: str) -> tuple[str, str]:
+        each = known[name]
+        now = f"level {each.level}" if each.level else "off"
+        label = f" ({each.release})" if each.release else ""
+        more = f"  up to {each.highest}" if each.highest > each.level else ""
+        return now + label + more, ""
+
+    return pick(known, typed, about, tail)
+
+
+def feature_levels(view: ClusterView, name: str, typed: str) -> Candidates:
+    """The levels of a feature that every broker supports, the highest first."""
+    each = next((each for each in view.features.value if each.name == name), None)
+    if each is None:
+        return NONE
+    marks = {0: ("off", "")}
+    marks[each.highest] = ("the highest", "")
+    marks[each.level] = (f"now {each.release}".rstrip(), "override")
+    levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
+    fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(typed)]
+    return Candidates(
+        tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
+        max(0, len(fitting) - LIMIT),
+    )
+
+
+def times(typed: str) -> Candidates:
+    """Ways to say a time: one before now, and this day's beginning as a sample."""
+    today = time.strftime("%Y-%m-%dT00:00")
+    known = {"-1h": "an hour ago", "-1d": "a day ago", "-7d": "a week ago",
+             today: "since midnight", "now": ""}  # fmt: skip
+    return pick(known, typed, lambda word: (known[word], ""))
 
 
 # -- configs ---------------------------------------------------------------------------------------
@@ -279,4 +329,21 @@ INDEXES: Mapping[Kind, Callable[[ClusterView], NameIndex]] = {
     Kind.CLIENT_ID: lambda view: view.client_ids.value,
     Kind.PRINCIPAL: lambda view: view.principals.value,
     Kind.CLIENT_METRICS: lambda view: view.client_metrics.value,
+    Kind.TRANSACTIONAL_ID: lambda view: view.transactional_ids.value,
+}
+
+# Kinds that want one of the view's PARTS.
+PARTS: Mapping[Kind, str] = {
+    Kind.GROUP: "groups",
+    Kind.USER: "users",
+    Kind.CLIENT_ID: "client_ids",
+    Kind.PRINCIPAL: "principals",
+    Kind.ACL_RULE: "principals",
+    Kind.CLIENT_METRICS: "client_metrics",
+    Kind.TRANSACTIONAL_ID: "transactional_ids",
+    Kind.QUOTA_KEY: "quotas",
+    Kind.QUOTA_PAIR: "quotas",
+    Kind.IP: "quotas",
+    Kind.FEATURE: "features",
+    Kind.FEATURE_LEVEL: "features",
 }

@@ -21,12 +21,12 @@ from kafka_shell.metadata.view import ClusterView
 from kafka_shell.nouns import ConfigResource, ResourceType
 
 from .candidates import Candidate
-from .offers import CONFIGS, offers
+from .offers import CONFIGS, documented, is_about_quotas, offers, part_of
 from .places import Places
 from .subject import subject_of
 
 PREVIEWED = 5_000  # among more names a glob is not tried while it is being typed
-_NAMES = (Kind.TOPIC, Kind.BROKER, Kind.HOST_PORT)
+_NAMES = (Kind.TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.HOST_PORT)
 Subject = tuple[ResourceType, ConfigResource | None, str]
 
 
@@ -96,6 +96,8 @@ class ShellCompleter(Completer):
         found = self._wanted(document)
         if found.want is not Want.VALUE or found.kind not in CONFIGS:
             return None
+        if is_about_quotas(found.words):
+            return None
         view = self._cache().view
         kind, resource = subject_of(found, view)
         known = view.docs(kind)
@@ -104,12 +106,27 @@ class ShellCompleter(Completer):
                 return kind, resource, key
         return None
 
+    def known(self, document: Document, highlighted: str) -> tuple[str, str, str] | None:
+        """Key, heading and text of a quota or a client's config at hand: no broker documents it."""
+        found = self._wanted(document)
+        if found.want is not Want.VALUE:
+            return None
+        for key in (found.key, highlighted, found.prefix):
+            about = documented(found, key, self._cache().view)
+            if about is not None:
+                return (key, *about)
+        return None
+
     def preview(self, document: Document) -> str:
-        """What the glob under the cursor selects, so that nobody is surprised: `3 topics: a, b, c`.
+        """What the glob under the cursor selects, so that nobody is surprised: `3 topics: a, b, c`;
+        or why there are no names to offer.
 
         Regular expressions are left out: one can take longer than a keystroke may.
         """
         found = self._wanted(document)
+        part = part_of(found) if found.want is Want.VALUE else ""
+        if part:
+            return _lacking(part, self._cache().view)
         names = self._cache().view.topics.value.names
         glob = found.prefix
         if found.kind is not Kind.TOPIC or not is_pattern(glob) or "/" in glob:
@@ -133,7 +150,8 @@ class ShellCompleter(Completer):
     def _wish(self, found: Wanted, view: ClusterView, document: Document) -> None:
         """Ask the cache for what would be offered here, and remember who waits for it."""
         self._waiting = None
-        if found.want is Want.VALUE and found.kind in CONFIGS:
+        of_configs = found.kind in CONFIGS and not is_about_quotas(found.words)
+        if found.want is Want.VALUE and of_configs:
             self._wish_configs(*subject_of(found, view), view, document)
             return
         self._wish_early(found, view)
@@ -141,6 +159,12 @@ class ShellCompleter(Completer):
             return
         if found.kind in _NAMES and not view.read_at:
             self._wait(document)
+        part = part_of(found)
+        if part:
+            held = view.part(part)
+            if not held.read_at or held.older_than(FRESH_S, view.read_at):
+                self._wait(document)
+            self._cache().wish(part)
 
     def _wish_early(self, found: Wanted, view: ClusterView) -> None:
         """The configs that the next words are likely to be about, as soon as a topic is named."""
@@ -177,6 +201,15 @@ class ShellCompleter(Completer):
         return _wanted_at(document.text, document.cursor_position, self._registry)
 
 
+def _lacking(part: str, view: ClusterView) -> str:
+    """Why nothing can be offered of a part that could not be read."""
+    held = view.part(part)
+    if held.error is None or held.value:
+        return ""
+    why = " ".join(filter(None, (held.error.message, held.error.hint)))
+    return f"{part.replace('_', ' ')} could not be read: {why}"
+
+
 def line_at(text: str, position: int) -> tuple[int, str]:
     """Where the line that the position is in begins, and the line: several may be pasted."""
     if "\n" not in text or len(text) > LONGEST:
@@ -210,4 +243,6 @@ def _spelled(candidate: Candidate, found: Wanted) -> str:
         return candidate.text
     if found.quote:
         return candidate.text + (candidate.tail or found.quote)
+    if found.kind is Kind.ACL_RULE and candidate.tail:
+        return f"'{candidate.text}{candidate.tail}"  # a rule has blanks: its words go on in quotes
     return quote(candidate.text) + candidate.tail

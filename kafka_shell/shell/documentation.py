@@ -32,9 +32,20 @@ def pane(
     """Exactly `lines` lines about a key, so that the menu does not jump as one moves through it."""
     doc = view.docs(kind).get(key)
     entry = view.entries(resource).get(key) if resource else None
+    body = list(_body(doc, max(2, columns - 2))) if doc else []
+    return _drawn(key, _heading(key, doc, entry), body, columns, lines)
+
+
+def told(key: str, heading: str, about: str, columns: int, lines: int) -> StyleAndTextTuples:
+    """The same of a key that no broker documents: a quota, a client's config."""
+    body = list(wrap(text(about), max(2, columns - 2)))
+    return _drawn(key, heading, body, columns, lines)
+
+
+def _drawn(
+    key: str, heading: str, body: list[Text], columns: int, lines: int
+) -> StyleAndTextTuples:
     room = max(2, columns - 2)
-    heading = _heading(key, doc, entry)
-    body = list(_body(doc, room)) if doc else []
     kept = body[: lines - 1]
     if len(body) > len(kept) and kept:
         kept[-1] = cut(kept[-1] + " …" if kept[-1].width < room - 1 else kept[-1] + "……", room)

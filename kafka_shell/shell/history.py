@@ -11,6 +11,7 @@ from prompt_toolkit.history import History
 
 from kafka_shell.context import open_private
 from kafka_shell.history import read
+from kafka_shell.nouns.masking import masked
 
 LIMIT = 10_000  # lines that are offered again; the file itself is left to its owner
 
@@ -26,7 +27,7 @@ _SECRET = re.compile(
 
 def holds_secret(text: str) -> bool:
     """Whether a line holds what must not be written down."""
-    return _SECRET.search(text) is not None
+    return _SECRET.search(text) is not None or masked(text) != text
 
 
 class PrivateHistory(History):

@@ -3,21 +3,27 @@ of bash, zsh and fish offer the same from the view on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from kafka_shell.commands.shell import SETTINGS
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import Want, Wanted
 from kafka_shell.metadata.view import ClusterView
+from kafka_shell.nouns import ConfigType
 
 from . import candidates
 from .candidates import NONE, Candidates
-from .places import Places
+from .places import Places, files
 from .subject import subject_of
+
+if TYPE_CHECKING:
+    from kafka_shell.client_configs.keys import ClientConfigKey
 
 CONFIGS = (Kind.CONFIG_KEY, Kind.CONFIG_KEYS, Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
 _PAIRS = (Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
+_WITH_QUOTAS = {"users", "clients", "ips"}  # KIP-248's --entity-type
 
 
 def offers(
@@ -32,13 +38,19 @@ def offers(
     if found.want is not Want.VALUE or found.kind is None:
         return NONE
     if found.choices:
-        return candidates.said(found.choices, found.prefix)
+        chosen = candidates.said(found.choices, found.prefix)
+        return (
+            chosen if found.kind is not Kind.TIME else _also(chosen, candidates.times(found.prefix))
+        )
     offered = _of_kind(found, found.kind, view, registry, places)
     for kind in found.alternatives:
         other = replace(found, kind=kind, part="", key="")
-        also = _of_kind(other, kind, view, registry, places)
-        offered = Candidates(offered.offered + also.offered, offered.more + also.more)
+        offered = _also(offered, _of_kind(other, kind, view, registry, places))
     return offered
+
+
+def _also(one: Candidates, other: Candidates) -> Candidates:
+    return Candidates(one.offered + other.offered, one.more + other.more)
 
 
 def _of_kind(
@@ -46,9 +58,33 @@ def _of_kind(
 ) -> Candidates:
     typed = found.prefix
     if kind in CONFIGS:
-        return _configs(found, view)
-    if kind is Kind.TOPIC:
+        return _quotas(found, view) if is_about_quotas(found.words) else _configs(found, view)
+    if kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR):
+        return _quotas(found, view)
+    if kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR):
+        return _client_configs(found)
+    if kind is Kind.TOPIC_PARTITIONS and found.part == "partition":
+        return candidates.partitions(view, found.key, typed)
+    if kind in (Kind.TOPIC, Kind.TOPIC_PARTITIONS):
         return candidates.topics(view, typed)
+    if kind is Kind.ACL_RULE:
+        from . import rule_candidates
+
+        return rule_candidates.of_rule(found, view)
+    if kind is Kind.FEATURE_LEVEL and found.part == "value":
+        return candidates.feature_levels(view, found.key, typed)
+    if kind in (Kind.FEATURE, Kind.FEATURE_LEVEL):
+        return candidates.features(view, typed, "=" if kind is Kind.FEATURE_LEVEL else "")
+    if kind is Kind.IP:
+        from . import quota_candidates
+
+        return quota_candidates.addresses(view, typed)
+    if kind is Kind.TIME:
+        return candidates.times(typed)
+    if _is_reset(found):
+        return _reset_to(view, typed)
+    if _is_to(found, "delete-records"):
+        return _also(candidates.said(("latest",), typed), candidates.times(typed))
     if kind is Kind.BROKER:
         return candidates.brokers(view, typed)
     if kind is Kind.HOST_PORT:
@@ -62,8 +98,107 @@ def _of_kind(
     return places.of_kind(kind, typed)
 
 
+def is_about_quotas(words: Mapping[str, tuple[str, ...]]) -> bool:
+    """Whether config-command's words name an entity that has quotas, and not configs."""
+    return bool(_WITH_QUOTAS & set(words.get("entity-type", ())))
+
+
+def documented(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
+    """What is to be said of a quota's or a client config's key: a heading and a text."""
+    if found.kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR) or (
+        found.kind in CONFIGS and is_about_quotas(found.words)
+    ):
+        from . import quota_candidates
+
+        return quota_candidates.documentation(view, found.words, key)
+    if found.kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR):
+        from kafka_shell.client_configs.keys import KEYS
+
+        known = KEYS.get(key)
+        return (f"{_said_of(known)} · {known.takes_effect}", known.about) if known else None
+    return None
+
+
+def part_of(found: Wanted) -> str:
+    """Which of the view's PARTS these candidates come from; empty for none."""
+    if found.kind is None or found.choices:
+        return ""
+    if found.kind in CONFIGS and is_about_quotas(found.words):
+        return "quotas"
+    if _is_reset(found):
+        return "groups" if found.prefix.startswith("group:") else ""
+    return candidates.PARTS.get(found.kind, "")
+
+
 def _first(words: Sequence[str]) -> str:
     return words[0] if words else ""
+
+
+def _is_reset(found: Wanted) -> bool:
+    return _is_to(found, "reset-offsets")
+
+
+def _is_to(found: Wanted, command: str) -> bool:
+    """Whether the value of this command's --to is being typed."""
+    here = found.command is not None and found.command.name == command
+    return here and found.option is not None and found.option.name == "--to"
+
+
+def _reset_to(view: ClusterView, typed: str) -> Candidates:
+    """Where offsets can be reset to; after `group:` the groups, after `file:` the files."""
+    head, colon, rest = typed.partition(":")
+    if colon and head in ("group", "file"):
+        inner = candidates.said(view.groups.value, rest) if head == "group" else files(rest)
+        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
+        return Candidates(tuple(named), inner.more)
+    fixed = candidates.pick(_RESETS, typed, lambda word: (_RESETS[word], ""))
+    return _also(fixed, candidates.times(typed))
+
+
+_RESETS = {
+    "earliest": "the first offset",
+    "latest": "the next to be written",
+    "+10": "so many further",
+    "-10": "so many back",
+    "group:": "as another group has it",
+    "file:": "as a CSV file has it",
+}
+
+
+def _quotas(found: Wanted, view: ClusterView) -> Candidates:
+    from . import quota_candidates
+
+    if found.part == "value":
+        return quota_candidates.values(view, found.words, found.key, found.prefix)
+    name = _name(found)
+    return quota_candidates.keys(
+        view,
+        found.words,
+        found.prefix,
+        pairs=found.kind in (Kind.QUOTA_PAIR, *_PAIRS),
+        taken=[word.partition("=")[0] for word in found.words.get(name, ())],
+        only_set=name == "delete-config",
+    )
+
+
+def _client_configs(found: Wanted) -> Candidates:
+    from kafka_shell.client_configs.keys import KEYS
+
+    if found.part == "value":
+        known = KEYS.get(found.key)
+        return candidates.said(_choices_of(known), found.prefix) if known else NONE
+    taken = {word.partition("=")[0] for word in found.words.get(_name(found), ())}
+    keys = {name: key for name, key in KEYS.items() if name not in taken}
+    tail = "=" if found.kind is Kind.CLIENT_CONFIG_PAIR else ""
+    return candidates.pick(keys, found.prefix, lambda name: (_said_of(keys[name]), ""), tail)
+
+
+def _said_of(key: ClientConfigKey) -> str:
+    return f"{key.type.name.lower():<7}  {', '.join(key.of)}"
+
+
+def _choices_of(key: ClientConfigKey) -> tuple[str, ...]:
+    return ("true", "false") if key.type is ConfigType.BOOLEAN else key.choices
 
 
 def _configs(found: Wanted, view: ClusterView) -> Candidates:

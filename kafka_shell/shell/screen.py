@@ -10,7 +10,7 @@ from kafka_shell.settings import Settings
 
 from .banner import guard_of
 from .completer import Offer, ShellCompleter
-from .documentation import lines_for, note, pane
+from .documentation import lines_for, note, pane, told
 from .toolbar import toolbar
 
 MENU_ROWS = 8
@@ -41,8 +41,12 @@ def bottom(
         guard=guard_of(settings),
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
     )
-    subject = completer.subject(buffer.document, _highlighted(buffer))
+    highlighted = _highlighted(buffer)
+    subject = completer.subject(buffer.document, highlighted)
     lines = lines_for(rows)
+    known = completer.known(buffer.document, highlighted) if lines and subject is None else None
+    if known is not None:
+        return [*told(*known, columns, lines), ("", "\n"), *line]
     if subject is None or not lines:
         selected = completer.preview(buffer.document) if lines else ""
         return [*note(selected, columns), ("", "\n"), *line] if selected else line

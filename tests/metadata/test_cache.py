@@ -262,3 +262,40 @@ def test_closing_does_not_wait_for_what_is_in_flight(bench: Bench) -> None:
     ended = threading.Event()
     threading.Thread(target=lambda: (bench.cache.close(), ended.set())).start()
     assert ended.wait(2)
+
+
+# -- parts that a line wants -----------------------------------------------------------------------
+
+
+def test_a_part_is_read_when_it_is_wished_for_and_kept_for_30_seconds(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[tuple[str, ...]] = []
+
+    def read(cluster: Any, wanted: Any, held: Any, now: float) -> dict[str, Part[Any]]:
+        asked.append(tuple(wanted))
+        why = Failure("GROUP_AUTHORIZATION_FAILED", "no") if "users" in wanted else None
+        return {name: Part(NameIndex(["a"]), now, why) for name in wanted}
+
+    monkeypatch.setattr(module.names, "read", read)
+    bench.cache.touch()
+    bench.idle()
+    assert not asked, "nobody wants such names"
+    bench.cache.wish("groups")
+    bench.until(lambda: "a" in bench.cache.view.groups.value)
+    bench.idle()
+    bench.clock.now += 29
+    bench.cache.wish("groups")
+    assert asked == [("groups",)]
+    bench.clock.now += 2
+    bench.cache.wish("groups")
+    bench.until(lambda: len(asked) == 2)
+    bench.idle()
+    bench.cache.refresh(frozenset({"groups", "quotas"}))
+    bench.until(lambda: len(asked) == 3)
+    assert asked[2] == ("groups",), "quotas were never wished for"
+    bench.idle()
+    bench.cache.wish("users")
+    bench.until(lambda: bench.cache.view.users.error is not None)
+    bench.idle()
+    assert bench.cache.state.failure is None, "a part that may not be read is no lost cluster"

@@ -51,6 +51,19 @@ def test_the_view_of_the_last_session(tmp_path: Path) -> None:
     assert view_on_disk(Folder(tmp_path / "nothing"), "one:9092").topics.value.names == ()
 
 
+def test_other_names_come_back_by_part(tmp_path: Path) -> None:
+    shelf = Shelf(tmp_path)
+    shelf.keep_names("one:9092", {"groups": ["billing"], "users": ["ö", "a"], "principals": []})
+    assert shelf.names("one:9092") == {"groups": ["billing"], "users": ["ö", "a"]}
+    view = view_on_disk(Folder(tmp_path), "one:9092")
+    assert view.users.value.names == ("a", "ö")
+    assert not view.users.read_at
+    assert shelf.names("two:9092") == {}
+    (file,) = (tmp_path / "names").iterdir()
+    file.write_text('{"format": 1, "parts": {"groups": "billing"}}')
+    assert shelf.names("one:9092") == {}, "a broken file is set aside"
+
+
 def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
     Shelf(tmp_path / "cache").keep_topics("one:9092", "id", ["a"])
     for path in (tmp_path / "cache").rglob("*"):

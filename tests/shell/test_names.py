@@ -1,0 +1,198 @@
+"""Completion beyond topics: groups, users, quotas, rules, features, times."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from prompt_toolkit.document import Document
+
+from kafka_shell.language.command import Kind
+from kafka_shell.language.fragment import Fragment, fragment_of
+from kafka_shell.metadata.match import NameIndex
+from kafka_shell.metadata.view import Part
+from kafka_shell.nouns import Failure
+from kafka_shell.nouns.clients import DEFAULT, Quota, QuotaEntity
+from kafka_shell.nouns.quorum import Feature
+
+from .test_completer import NOW, VIEW, Bench
+
+pytestmark = pytest.mark.quick
+
+NAMED = replace(
+    VIEW,
+    groups=Part(NameIndex(["billing", "shipping"]), NOW),
+    principals=Part(NameIndex(["User:alice", "User:bob", "User:*"]), NOW),
+    users=Part(NameIndex(["alice", "bob"]), NOW),
+    client_ids=Part(NameIndex(["checkout"]), NOW),
+    client_metrics=Part(NameIndex(["slow"]), NOW),
+    transactional_ids=Part(NameIndex(["ledger-1", "ledger-2"]), NOW),
+    quotas=Part(
+        (
+            Quota(QuotaEntity(user="alice"), "producer_byte_rate", 5_000_000.0),
+            Quota(QuotaEntity(user=DEFAULT), "request_percentage", 200.0),
+            Quota(QuotaEntity(ip="10.1.2.3"), "connection_creation_rate", 10.0),
+        ),
+        NOW,
+    ),
+    features=Part(
+        (
+            Feature("metadata.version", 20, 7, 29, release="4.0-IV3"),
+            Feature("share.version", 0, 0, 1),
+        ),
+        NOW,
+    ),
+)  # fmt: skip
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    return Bench(tmp_path, NAMED)
+
+
+@pytest.mark.parametrize(
+    ("text", "offered"),
+    [
+        ("describe-group ", ["billing", "shipping"]),
+        ("describe-user a", ["alice"]),
+        ("describe-quotas --client-id ch", ["checkout"]),
+        ("describe-quotas --ip ", ["10.1.2.3"]),
+        ("list-acls --principal User:b", ["User:bob"]),
+        ("describe-transactions ", ["ledger-1", "ledger-2"]),
+        ("fence-producer ledger-2", ["ledger-2"]),
+        ("describe-configs --client-metrics s", ["slow"]),
+        ("config-command --entity-type users --entity-name ", ["alice", "bob"]),
+        ("describe-producers ord", ["orders", "payments.orders"]),
+        ("describe-producers orders:", ["0", "1", "2"]),
+        ("describe-producers orders:0,", ["0", "1", "2"]),
+        ("describe-producers orders:0-2", ["2"]),
+    ],
+)
+def test_names_of_the_cluster(bench: Bench, text: str, offered: list[str]) -> None:
+    assert list(bench.menu(text)) == offered
+
+
+def test_a_partition_goes_behind_its_topic(bench: Bench) -> None:
+    assert bench.lines("describe-producers orders:0,1") == ["describe-producers orders:0,1"]
+    assert "find-hanging-transactions orders:2" in bench.lines("find-hanging-transactions orders:")
+
+
+def test_quota_keys_say_what_they_limit_and_what_holds(bench: Bench) -> None:
+    menu = bench.menu("alter-quotas --user alice ")
+    assert next(iter(menu)) == "producer_byte_rate=", "what is set comes first"
+    assert menu["producer_byte_rate="] == "bytes sent per second  now 5MB/s"
+    assert "connection_creation_rate=" not in menu, "that is for addresses"
+    assert list(bench.menu("alter-quotas --ip 10.1.2.3 ")) == ["connection_creation_rate="]
+    assert "now 200%" in bench.menu("alter-quotas --user-default ")["request_percentage="]
+    assert list(bench.menu("alter-quotas --user alice --delete-config ")) == ["producer_byte_rate"]
+    given = bench.menu("alter-quotas --user alice producer_byte_rate=1MB/s prod")
+    assert "producer_byte_rate=" not in given
+
+
+def test_quota_values(bench: Bench) -> None:
+    values = bench.menu("alter-quotas --user alice producer_byte_rate=")
+    assert values["5MB/s"] == "now"
+    assert "10MB/s" in values
+
+
+def test_the_same_in_config_command(bench: Bench) -> None:
+    line = "config-command --alter --entity-type users --entity-name alice --add-config "
+    assert bench.menu(line)["producer_byte_rate="].endswith("now 5MB/s")
+    assert "retention.ms=" not in bench.menu(line)
+
+
+def test_a_quota_is_documented(bench: Bench) -> None:
+    for line in ("alter-quotas --user alice producer_byte_rate=", "describe-quotas "):
+        found = bench.completer.known(Document(line), "producer_byte_rate")
+        assert found is not None
+        key, _, text = found
+        assert (key, "per second" in text) == ("producer_byte_rate", True)
+    assert bench.completer.known(Document("describe-topic orders"), "retention.ms") is None
+
+
+def test_a_rule_is_completed_word_by_word(bench: Bench) -> None:
+    line = "alter-acls --topic orders --add "
+    assert bench.lines(line) == [f"{line}'allow ", f"{line}'deny "]
+    assert bench.lines(f"{line}'al") == [f"{line}'allow "]
+    assert f"{line}'allow User:bob " in bench.lines(f"{line}'allow ")
+    operations = bench.menu(f"{line}'allow User:bob ")
+    assert {"Read", "Write", "All"} <= set(operations)
+    assert "ClusterAction" not in operations, "nobody does that to a topic"
+    assert bench.lines(f"{line}'allow User:bob Read,Wr")[0] == f"{line}'allow User:bob Read,Write'"
+    assert bench.lines(f"{line}'allow User:bob Read ") == [f"{line}'allow User:bob Read from "]
+    cluster = bench.menu("alter-acls --cluster --remove 'deny User:bob ")
+    assert "ClusterAction" in cluster and "Read" not in cluster
+
+
+def test_features_and_their_levels(bench: Bench) -> None:
+    menu = bench.menu("update-features ")
+    assert menu["metadata.version="] == "level 20 (4.0-IV3)  up to 29"
+    assert menu["share.version="] == "off  up to 1"
+    levels = bench.menu("update-features metadata.version=")
+    assert next(iter(levels.items())) == ("29", "the highest")
+    assert levels["20"] == "now 4.0-IV3"
+    assert list(bench.menu("update-features share.version=")) == ["1", "0"]
+
+
+def test_times(bench: Bench) -> None:
+    menu = bench.menu("list-offsets --time ")
+    assert {"earliest", "-1h", "now"} <= set(menu)
+    assert menu["-1h"] == "an hour ago"
+
+
+@pytest.mark.parametrize(
+    ("text", "part"),
+    [
+        ("describe-group ", "groups"),
+        ("alter-quotas --user alice ", "quotas"),
+        ("alter-acls --topic orders --add 'allow ", "principals"),
+        ("update-features ", "features"),
+        ("fence-producer ", "transactional_ids"),
+        ("config-command --alter --entity-type clients --entity-name a --add-config ", "quotas"),
+    ],
+)
+def test_a_part_is_wished_for_when_a_line_wants_it(tmp_path: Path, text: str, part: str) -> None:
+    bench = Bench(tmp_path, VIEW)
+    bench.menu(text)
+    assert part in bench.cache.wishes
+    assert bench.completer.waits_for(Document(text)), "the menu is not drawn again when it comes"
+    bench = Bench(tmp_path, VIEW)
+    bench.menu("describe-topic ord")
+    assert bench.cache.wishes == []
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "fragment"),
+    [
+        (Kind.TOPIC_PARTITIONS, "orders", Fragment(0)),
+        (Kind.TOPIC_PARTITIONS, "orders:", Fragment(7, "partition", "orders")),
+        (Kind.TOPIC_PARTITIONS, "orders:0,3-", Fragment(11, "partition", "orders")),
+        (Kind.ACL_RULE, "", Fragment(0, "verb", "")),
+        (Kind.ACL_RULE, "allow ", Fragment(6, "principal", "allow")),
+        (Kind.ACL_RULE, "allow User:b Read,", Fragment(18, "operation", "allow User:b")),
+        (Kind.ACL_RULE, "allow User:b Read from ", Fragment(23, "host", "allow User:b Read from")),
+        (Kind.ACL_RULE, "a b c d e f", Fragment(10, "done", "a b c d e")),
+        (Kind.QUOTA_PAIR, "producer_byte_rate=5", Fragment(19, "value", "producer_byte_rate")),
+        (Kind.QUOTA_KEY, "a,b", Fragment(2)),
+    ],
+)
+def test_the_part_that_is_being_typed(kind: Kind, text: str, fragment: Fragment) -> None:
+    assert fragment_of(kind, text) == fragment
+
+
+def test_why_there_are_no_names_is_said(tmp_path: Path) -> None:
+    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "not authorized", hint="It takes Describe.")
+    refused = replace(VIEW, users=Part(NameIndex(), NOW, why))
+    bench = Bench(tmp_path, refused)
+    said = bench.completer.preview(Document("describe-user "))
+    assert said == "users could not be read: not authorized It takes Describe."
+    assert bench.completer.preview(Document("describe-group ")) == ""
+
+
+def test_where_offsets_can_be_reset_to(bench: Bench) -> None:
+    line = "reset-offsets billing --to "
+    assert {"earliest", "latest", "-1h", "group:", "file:"} <= set(bench.menu(line))
+    assert bench.lines(f"{line}group:sh") == [f"{line}group:shipping"]
+    assert {"latest", "-1h"} <= set(bench.menu("delete-records orders:0 --to "))
+    assert "Ongoing" in bench.menu("list-transactions --state On")
