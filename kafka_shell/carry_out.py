@@ -38,7 +38,7 @@ def carry_out(
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, take_back(_ended(planned, "planned")), dry_run=True)
-    asks = plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
+    asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
     if not plan.steps:

@@ -265,6 +265,9 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     if isinstance(value, Status):
         return value
     writer.write(value)
+    ended = getattr(value, "exit_status", None)
+    if ended is not None:
+        return Status(ended)
     return Status.OK if getattr(value, "ok", True) else Status.FAILED
 
 

@@ -15,6 +15,7 @@ from kafka_shell.context import Context, open_private
 from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import quote, tokenize
 from kafka_shell.nouns import Change, Done, JournalEntry
+from kafka_shell.nouns.masking import masked
 
 _FIELDS = JournalEntry.__slots__
 _KEPT_BYTES = 8 << 20  # beyond this the journal is turned over once: journal.jsonl.old
@@ -131,10 +132,10 @@ def _without_secrets(command: str, changes: Iterable[Change]) -> str:
 
     starts = [f"{change.field}=" for change in changes if change.after == HIDDEN]
     if not starts:
-        return command
+        return masked(command, HIDDEN)
     for word in reversed(tokenize(command).words):
         ends = [word.text.find(start) + len(start) for start in starts if start in word.text]
         if ends:
-            (first, last), masked = word.span, word.text[: min(ends)] + HIDDEN
-            command = command[:first] + quote(masked) + command[last:]
-    return command
+            (first, last), hidden = word.span, word.text[: min(ends)] + HIDDEN
+            command = command[:first] + quote(hidden) + command[last:]
+    return masked(command, HIDDEN)

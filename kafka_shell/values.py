@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from math import isfinite
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, did_you_mean
@@ -19,6 +20,7 @@ _PART = re.compile(_AMOUNT + r"\s*([a-z]+)\s*")
 _ISO = re.compile(
     rf"p(?:{_AMOUNT}w)?(?:{_AMOUNT}d)?(?:t(?=[0-9])(?:{_AMOUNT}h)?(?:{_AMOUNT}m)?(?:{_AMOUNT}s)?)?"
 )
+_EPOCH_MS = re.compile(r"[0-9]{12,15}")
 _SIZE = re.compile(_AMOUNT + r"\s*([A-Za-z]+)(/s)?")
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
@@ -43,6 +45,7 @@ _SIZES = {"B": 1, "KB": 1000} | {
 # All lower case is plain haste; Mb is left out because it means bits.
 _SIZES |= {name.lower(): size for name, size in _SIZES.items()}
 
+_BINARY = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")
 _TIME_UNITS = {
     Unit.MILLISECONDS: (1, "milliseconds"),
     Unit.SECONDS: (_SECOND, "seconds"),
@@ -119,12 +122,15 @@ def to_bytes(text: str) -> int:
 def to_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     """Milliseconds since the epoch of `2026-01-31T10:00[Z|+01:00]`, `now`, or `-1h` before `now`.
 
-    A time without a zone is in `zone`; None is the machine's own.
+    A bare number of 12 digits or more is such milliseconds: one of fewer is a slip (seconds, a
+    day's number). A time without a zone is in `zone`; None is the machine's own.
     """
     from datetime import datetime
 
     if text == "now":
         return now
+    if _EPOCH_MS.fullmatch(text):
+        return int(text)
     if text[:1] in ("+", "-") and not _WHOLE.fullmatch(text):
         return now + to_milliseconds(text)
     try:
@@ -134,8 +140,8 @@ def to_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
         seconds = moment.replace(microsecond=0).timestamp()
     except (ValueError, OverflowError, OSError):
         raise ShellError(f"a time such as 2026-01-31T10:00 is wanted; got {_shown(text)}",
-                         hint="Add Z or +01:00 for a zone; -1h is an hour ago.",
-                         code="bad-time") from None  # fmt: skip
+                         hint="Add Z or +01:00 for a zone; -1h is an hour ago; a bare number is"
+                         " milliseconds since 1970.", code="bad-time") from None  # fmt: skip
     return round(seconds) * 1000 + moment.microsecond // 1000
 
 
@@ -171,6 +177,17 @@ def spell_bytes(count: int) -> str:
         if count % size == 0 and count // size < mantissa:
             best, mantissa = f"{count // size}{name}", count // size
     return best
+
+
+def about_bytes(count: int) -> str:
+    """`213 KiB`, `1.4 GiB`: three figures, for people; the exact number is for JSON."""
+    if count < 1024:
+        return f"{count} B"
+    power = 1
+    while count >= 999.5 * 1024**power and power < len(_BINARY):
+        power += 1
+    size = count / 1024**power
+    return f"{size:.{0 if size >= 99.95 else 1}f} {_BINARY[power - 1]}"
 
 
 def spell_rate(count: int) -> str:
@@ -231,6 +248,57 @@ def _size(text: str, *, rate: bool | None = None) -> tuple[int, int] | None:
     if not found or found[3] not in _SIZES or (rate is False and found[4]):
         return None
     return _reduced(*_scaled(found[1], found[2], _SIZES[found[3]]))
+
+
+# -- quotas ----------------------------------------------------------------------------------------
+
+_BYTE_RATES = ("producer_byte_rate", "consumer_byte_rate")
+
+
+def to_quota(key: str, text: str) -> float:
+    """`5MB/s` of a byte rate, `50%` of request_percentage, `10/s` of the others; or a bare number.
+
+    A ShellError where the text is none, or where a double cannot hold it exactly.
+    """
+    typed = text.strip()
+    plain = typed.removesuffix("%" if key == "request_percentage" else "/s").rstrip()
+    if _NUMBER.fullmatch(plain):
+        number = float(plain)
+        if not isfinite(number) or (_WHOLE.fullmatch(plain) and int(number) != int(plain)):
+            raise ShellError(f"{key} cannot hold {_shown(text)} exactly", code="bad-value")
+        return number
+    found = _size(typed) if key in _BYTE_RATES else None
+    if found is None:
+        raise ShellError(f"{key} wants {_QUOTA_FORMS.get(key, 'a number')}; got {_shown(text)}",
+                         hint=f"--delete-config {key} removes it." if not typed else "",
+                         code="bad-value")  # fmt: skip
+    if found[1] != 1:
+        raise ShellError(f"{text} is not a whole number of bytes", code="bad-value")
+    return float(found[0])
+
+
+def spell_quota(key: str, value: float) -> str:
+    """A limit for people, which `to_quota` reads back exactly: `5MiB/s`, `50%`, `10/s`."""
+    plain = spell_number(value)
+    if key == "request_percentage":
+        return f"{plain}%"
+    if key not in _BYTE_RATES or not value.is_integer() or value >= 1 << 53:
+        return f"{plain}/s"
+    rate = spell_rate(int(value))
+    return rate if rate.endswith("/s") else f"{rate}B/s"
+
+
+def spell_number(value: float) -> str:
+    """A double as short as it can be typed exactly: `5242880`, `0.5`."""
+    return str(int(value)) if value.is_integer() and abs(value) < 1 << 53 else repr(value)
+
+
+_QUOTA_FORMS = {
+    **dict.fromkeys(_BYTE_RATES, "bytes per second such as 5MB/s"),
+    "request_percentage": "a percentage of one thread such as 50%",
+    "controller_mutation_rate": "partitions per second such as 10/s",
+    "connection_creation_rate": "connections per second such as 10/s",
+}
 
 
 # -- config values ---------------------------------------------------------------------------------

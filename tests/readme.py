@@ -1,13 +1,14 @@
-"""README's derived parts. `python -m tests.readme` writes the reference table anew."""
+"""README's derived parts. `python -m tests.readme` writes the tables anew."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_shell.commands import REGISTRY
+from kafka_shell.commands import REGISTRY, apis
 from kafka_shell.commands.help import reference
 
 README = Path(__file__).parent.parent / "README.md"
+DERIVED = {"reference": reference, "apis": apis.table}
 
 
 def part(name: str) -> str:
@@ -17,13 +18,13 @@ def part(name: str) -> str:
 
 
 def rewrite() -> None:
-    """Put the derived table where it belongs."""
-    text = README.read_text(encoding="utf-8")
-    old = part("reference")
-    begin = "<!-- reference: begin -->\n"
-    README.write_text(
-        text.replace(begin + old, begin + reference(REGISTRY) + "\n"), encoding="utf-8"
-    )
+    """Put the derived tables where they belong."""
+    for name, derive in DERIVED.items():
+        text = README.read_text(encoding="utf-8")
+        begin = f"<!-- {name}: begin -->\n"
+        README.write_text(
+            text.replace(begin + part(name), begin + derive(REGISTRY) + "\n"), encoding="utf-8"
+        )
 
 
 if __name__ == "__main__":

@@ -23,8 +23,8 @@ UNTIL_STOPPED = ("watch ", "create-topic --from-file")
 
 
 @pytest.fixture
-def kafka(demo_sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, demo_sandbox.bootstrap)
+def kafka(own_demo: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path, own_demo.bootstrap)
 
 
 @pytest.mark.parametrize(

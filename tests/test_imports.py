@@ -19,7 +19,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "nouns": set(),
     "values": {"nouns", "errors"},
     "language": BASE,
-    "admin": BASE,
+    "client_configs": BASE,
+    "clients": BASE | {"client_configs"},
+    "admin": BASE | {"client_configs"},
     "metadata": BASE | {"admin", "settings"},
     "output": BASE,
     "settings": BASE | {"admin"},
@@ -32,7 +34,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": BASE
     | {"language", "admin", "metadata", "context", "settings", "journal", "history"}
-    | {"output", "watch", "script", "sandbox"},
+    | {"output", "watch", "script", "sandbox", "client_configs"},
     "sandbox": BASE | {"admin", "carry_out"},
     "watch": BASE | {"context", "output"},
     "dispatch": BASE

@@ -253,12 +253,6 @@ def test_the_programs_help_names_its_options_and_commands(kafka: Program) -> Non
         assert word in page
 
 
-def test_users_of_config_command_are_told_what_is_missing(kafka: Program) -> None:
-    run = kafka("config-command", "--entity-type", "users", "--describe")
-    assert run.status == 2, str(run)
-    assert "quotas and credentials" in run.stderr
-
-
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "5 apples"])
 def test_watch_wants_seconds(kafka: Program, seconds: str) -> None:
     run = kafka("watch", "--", seconds, "topics")

@@ -7,23 +7,53 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin import topics
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.help import reference
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox import Sandbox
 
 from . import readme
+from .admin.helpers import connect, done, make_topic
 
 pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
 
 
-def test_the_reference_table_is_derived_from_the_registry() -> None:
-    assert readme.part("reference").strip() == reference(REGISTRY), "run python -m tests.readme"
+@pytest.mark.parametrize("name", readme.DERIVED)
+def test_the_tables_are_derived_from_the_registry(name: str) -> None:
+    derived = readme.DERIVED[name](REGISTRY)
+    assert readme.part(name).strip() == derived, "run python -m tests.readme"
 
 
 def test_the_library_example_runs(sandbox: Sandbox) -> None:
     code = re.sub(r"```(python)?\n?", "", readme.part("library"))
     exec(compile(code, "README.md", "exec"), {"BROKER": sandbox.bootstrap})
+
+
+def test_the_dynamic_clients_example_runs(sandbox: Sandbox) -> None:
+    code = re.sub(r"```(python)?\n?", "", readme.part("dynamic"))
+    with connect(sandbox) as cluster:
+        make_topic(cluster, "payments")
+        try:
+            exec(compile(code, "README.md", "exec"), {"BROKER": sandbox.bootstrap})
+        finally:
+            done(topics.plan_delete(cluster, ["payments"]), cluster)
+
+
+def lines_of_the_shell() -> list[str]:
+    """The indented lines of README that are typed at the prompt."""
+    words = {command.name.split()[0] for command in REGISTRY}
+    words |= {short.word for command in REGISTRY for short in command.shorts}
+    found = re.findall(r"^    (?:kafka> )?(\S.*)$", readme.README.read_text(), re.MULTILINE)
+    typed = [line for line in found if line.split()[0] in words]
+    assert len(typed) > 20, typed
+    return typed
+
+
+@pytest.mark.parametrize("line", lines_of_the_shell())
+def test_what_it_tells_to_type_can_be_typed(line: str) -> None:
+    parse(tokenize(line), REGISTRY)
 
 
 def test_the_test_command_is_what_ci_runs() -> None:

@@ -126,8 +126,8 @@ def test_a_topic_that_was_created_and_configured_is_only_deleted() -> None:
 
 
 def test_what_this_program_cannot_name_has_no_line() -> None:
-    assert take_back([Change(Resource("user", "alice"), "create", after="x")]) == ()
-    assert take_back([Change(Resource("user", "alice"), "alter", "producer_byte_rate", 1, 2)]) == ()
+    assert take_back([Change(Resource("weather", "mild"), "create", after="x")]) == ()
+    assert take_back([Change(Resource("weather", "mild"), "alter", "x", 1, 2)]) == ()
 
 
 # -- on a broker -----------------------------------------------------------------------------------

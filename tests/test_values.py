@@ -100,14 +100,17 @@ PARIS_IN_WINTER = timezone(timedelta(hours=1))
         ("2026-01-31T12:00Z", NOON), ("2026-01-31T13:00", NOON), ("2026-01-31T13:00+01:00", NOON),
         ("2026-01-31 13:00:00", NOON), ("2026-01-31T12:00:00.250Z", NOON + 250), ("now", NOON),
         ("-1h", NOON - 3_600_000), ("+1d", NOON + 86_400_000), ("-PT1H", NOON - 3_600_000),
-        ("2026-01-31", NOON - 13 * 3_600_000), ("1969-12-31T23:59:59.999Z", -1),
+        ("2026-01-31", NOON - 13 * 3_600_000), (str(NOON), NOON), ("20260131T13", NOON),
+        ("1969-12-31T23:59:59.999Z", -1),
     ],
 )  # fmt: skip
 def test_times(text: str, time: int) -> None:
     assert values.to_time(text, now=NOON, zone=PARIS_IN_WINTER) == time
 
 
-@pytest.mark.parametrize("text", ["", "yesterday", "2026-13-01", "10:00", "2026-01-31T25:00", "7"])
+@pytest.mark.parametrize(
+    "text", ["", "yesterday", "2026-13-01", "10:00", "2026-01-31T25:00", "7", "1769860800", "-5"]
+)
 def test_what_is_no_time(text: str) -> None:
     with pytest.raises(ShellError, match="a time such as 2026-01-31T10:00"):
         values.to_time(text, now=NOON)
@@ -118,6 +121,17 @@ def test_spelled_times_read_back(time: int) -> None:
     spoken = values.spell_time(time, PARIS_IN_WINTER)
     assert values.to_time(spoken, now=0) == time
     assert spoken.endswith("+01:00")
+
+
+@pytest.mark.parametrize(
+    ("count", "text"),
+    [
+        (0, "0 B"), (1023, "1023 B"), (1024, "1.0 KiB"), (218_554, "213 KiB"),
+        (1023 * 1024, "1.0 MiB"), (10**9, "954 MiB"), (10**13, "9.1 TiB"), (1 << 62, "4.0 EiB"),
+    ],
+)  # fmt: skip
+def test_sizes_at_a_glance(count: int, text: str) -> None:
+    assert values.about_bytes(count) == text
 
 
 # -- config values ---------------------------------------------------------------------------------

@@ -165,6 +165,7 @@ class _Reader:
             jaas.options.get("username", ""),
             None if password is None else Secret(password),
             service_name=service or "kafka",
+            token=jaas.options.get("tokenauth", "").lower() == "true",
         )
 
     def _likely_mechanism(self, jaas: Jaas) -> str:

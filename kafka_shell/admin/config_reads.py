@@ -17,6 +17,7 @@ from kafka_shell.nouns import (
 
 from . import config_wire
 from .connection import ANY, Call, Cluster, Node, RawRequest, Target, failure
+from .failures import BrokerError, needs
 from .near_topics import with_near_misses
 from .scan import scan
 
@@ -92,9 +93,17 @@ def answerer(resource: ConfigResource) -> Target:
 
 
 def why_not(
-    cluster: Cluster, target: Target, resource: ConfigResource, code: int | None, message: str
+    cluster: Cluster,
+    target: Target,
+    resource: ConfigResource,
+    code: int | None,
+    message: str,
+    operation: str = "DescribeConfigs",
 ) -> Failure | None:
-    """Why a resource's part of an answer is no success; None where it is one."""
+    """Why a resource's part of an answer is no success; None where it is one.
+
+    `operation` is what an ACL must allow.
+    """
     if code is None:
         return Failure("UNKNOWN", f"the broker's answer does not mention {resource}")
     if code == 0:
@@ -111,7 +120,9 @@ def why_not(
                 _UNSUPPORTED_VERSION,
                 hint="Upgrade the brokers, or do without it.",
             )
-    return failure(code, message, about=str(resource))
+    own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
+    hint = needs(code, f"{operation} on {resource if own else 'the cluster'}")
+    return failure(code, message, about=str(resource), hint=hint)
 
 
 def _of_one_broker(resource: ConfigResource) -> bool:
@@ -160,10 +171,14 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
         return [str(broker.id) for broker in cluster.brokers(refresh=True)]
     from kafka.protocol.admin import ListConfigResourcesRequest as Request
 
-    if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
-        response = cluster.send(Request(), highest=0)
-    else:
-        response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
+    try:
+        if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
+            response = cluster.send(Request(), highest=0)
+        else:
+            response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
+    except BrokerError as error:
+        error.hint = error.hint or needs(error.kafka_code or 0, "DescribeConfigs on the cluster")
+        raise
     return sorted(row.resource_name for row in response.config_resources)
 
 

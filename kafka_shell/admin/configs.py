@@ -110,7 +110,7 @@ class AlterConfigs:
         for resource, alterations in self.alterations:
             row = rows.get((int(resource.type), resource.name))
             code, message = (row.error_code, row.error_message or "") if row else (None, "")
-            why = why_not(cluster, target, resource, code, message)
+            why = why_not(cluster, target, resource, code, message, "AlterConfigs")
             own = [next(changes) for _ in alterations]
             if why is None:
                 results.values.update(zip(own, own, strict=True))

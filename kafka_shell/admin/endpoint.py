@@ -92,13 +92,17 @@ class OAuth:
 
 @dataclass(frozen=True, slots=True)
 class Sasl:
-    """How one logs in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI."""
+    """How one logs in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
+
+    `token`: the user name is a delegation token's id and the password its HMAC (KIP-48, SCRAM).
+    """
 
     mechanism: str
     username: str = ""
     password: Secret | None = None
     oauth: OAuth | None = None
     service_name: str = "kafka"
+    token: bool = False
 
 
 @dataclass(frozen=True, slots=True)

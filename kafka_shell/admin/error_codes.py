@@ -82,7 +82,7 @@ ERRORS: dict[int, tuple[str, str]] = {
     59: ("UNKNOWN_PRODUCER_ID", ""),
     60: ("REASSIGNMENT_IN_PROGRESS", "a reassignment of the partition is under way"),
     61: ("DELEGATION_TOKEN_AUTH_DISABLED", "the brokers have delegation tokens switched off"),
-    62: ("DELEGATION_TOKEN_NOT_FOUND", "there is no such delegation token"),
+    62: ("DELEGATION_TOKEN_NOT_FOUND", "there is no such token, or none that you may see"),
     63: ("DELEGATION_TOKEN_OWNER_MISMATCH", "the delegation token belongs to someone else"),
     64: (
         "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",

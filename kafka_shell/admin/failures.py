@@ -22,6 +22,7 @@ CONCURRENT_TRANSACTIONS = 51
 COORDINATION = frozenset(
     {COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_CONTROLLER}
 )
+AUTHORIZATION = frozenset({29, 30, 31, 53, 65})  # of topic, group, cluster, transaction, token
 MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
 
 
@@ -42,6 +43,11 @@ def failure(code: int, message: str | None = None, *, about: str = "", hint: str
         said = f"{known}: it needs {needed}" if needed else known
     subject = f"{about}: " if about and not names(said, about) else ""
     return Failure(error_name(code), subject + said, code, hint)
+
+
+def needs(code: int, permission: str) -> str:
+    """The hint of an authorization error: which operation on which resource is missing."""
+    return f"It takes {permission}." if code in AUTHORIZATION else ""
 
 
 def as_failure(error: ShellError) -> Failure:

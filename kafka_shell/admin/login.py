@@ -112,9 +112,13 @@ def _check_handshake(
 def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
     who = f" as {sasl.username}" if sasl.username else ""
     why = why.removeprefix("Authentication failed: ").rstrip(". ")
+    hint = "Check the user name, the password and sasl.mechanism."
+    if sasl.token:
+        who = f" with delegation token {sasl.username}"
+        hint = "It may have expired: describe-tokens tells its owner."
     return unreachable(
         f"{address} refused the login{who} ({sasl.mechanism}): {why}",
-        "Check the user name, the password and sasl.mechanism.",
+        hint,
         "sasl-failed",
     )
 

@@ -16,6 +16,7 @@ from kafka_shell.nouns import Change, ConfigType, Failure, NewTopic, Resource, R
 from kafka_shell.values import for_people
 
 from .connection import CONTROLLER, Cluster, failure
+from .failures import needs
 from .scan import MetadataScan, scan, spell_id, uuid_of
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -70,7 +71,7 @@ class CreateTopics:
         response = cluster.send(
             request, to=CONTROLLER, lowest=4 if by_default else 1, timeout=patience.answer_s
         )
-        results = _by_topic(self.changes, response.topics, "appear")
+        results = _by_topic(self.changes, response.topics, "appear", "Create")
         if validate_only:
             return results
         return patience.wait(
@@ -178,7 +179,7 @@ class DeleteTopics:
         for row in response.responses:
             if by_id:
                 row.name = names.get(spell_id(row.topic_id.bytes), row.name)
-        results = _by_topic(self.changes, response.responses, "vanish")
+        results = _by_topic(self.changes, response.responses, "vanish", "Delete")
         for change, why in results.failures.items():
             if why.code == _UNKNOWN_TOPIC_ID:
                 results.failures[change] = _vanished(change.resource.name, ids)
@@ -269,7 +270,7 @@ class CreatePartitions:
             validate_only=validate_only,
         )
         response = cluster.send(request, to=CONTROLLER, timeout=patience.answer_s)
-        results = _by_topic(self.changes, response.results, "grow")
+        results = _by_topic(self.changes, response.results, "grow", "Alter")
         if validate_only:
             return results
         after = {growth.name: growth.after for growth in self.growths}
@@ -329,8 +330,13 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
     return results
 
 
-def _by_topic(changes: Iterable[Change], rows: Iterable[Any], may_still: str) -> Outcomes:
-    """Each change with the outcome of its topic's row; a topic without a row is unknown."""
+def _by_topic(
+    changes: Iterable[Change], rows: Iterable[Any], may_still: str, operation: str
+) -> Outcomes:
+    """Each change with the outcome of its topic's row; a topic without a row is unknown.
+
+    `operation` is what an ACL must allow.
+    """
     outcomes = {row.name: row for row in rows}
     results: Outcomes = Results()
     for change in changes:
@@ -346,6 +352,7 @@ def _by_topic(changes: Iterable[Change], rows: Iterable[Any], may_still: str) ->
         else:
             late = row.error_code == _REQUEST_TIMED_OUT
             hint = f"It may still {may_still}. Look: describe-topic {name}" if late else ""
+            hint = hint or needs(row.error_code, f"{operation} on topic {name}")
             results.failures[change] = failure(
                 row.error_code, row.error_message, about=f"topic {name}", hint=hint
             )

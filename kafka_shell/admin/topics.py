@@ -23,6 +23,7 @@ from kafka_shell.nouns import (
 
 from . import config_reads
 from .connection import Cluster, failure
+from .failures import needs
 from .near_topics import with_near_misses
 from .scan import MetadataScan, scan
 from .topic_steps import (
@@ -63,7 +64,9 @@ def describe(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
         if name in found:
             results.values[name] = found.topic(name)
         else:
-            results.failures[name] = failure(found.errors.get(name, 3), about=f"topic {name}")
+            code = found.errors.get(name, 3)
+            hint = needs(code, f"Describe on topic {name}")
+            results.failures[name] = failure(code, about=f"topic {name}", hint=hint)
     return Results(results.values, with_near_misses(cluster, results.failures, str))
 
 

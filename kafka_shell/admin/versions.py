@@ -47,11 +47,19 @@ _KRAFT_SINCE = {
     75: "3.8 in KRaft mode",
     80: "3.9 in KRaft mode",
     81: "3.9 in KRaft mode",
+    77: "4.1",
     89: "4.1",
+    90: "4.1",
+    91: "4.1",
+    92: "4.1",
 }
 
 # What people call a version of an API that brought something new.
 _FEATURES = {
+    (2, 7): "listing the offset of the largest timestamp",
+    (2, 8): "listing the earliest offset on local disk",
+    (2, 9): "listing the latest offset in remote storage",
+    (2, 11): "listing the earliest offset that is not in remote storage yet",
     (20, 6): "deleting topics by id",
     (32, 3): "documentation of configs",
     (43, 1): "unclean leader election",

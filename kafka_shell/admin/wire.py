@@ -205,13 +205,30 @@ def sasl_mechanism(config: ConnectionConfig, sasl: Sasl, address: Address) -> Sa
     elif sasl.mechanism != "AWS_MSK_IAM":
         settings |= _name_and_password(sasl)
     try:
-        return _Guarded(get_sasl_mechanism(sasl.mechanism)(**settings))
+        mechanism = get_sasl_mechanism(sasl.mechanism)(**settings)
+        return _Guarded(_as_token(mechanism) if sasl.token else mechanism)
     except ShellError:
         raise
     except Exception as error:
         package = {"GSSAPI": "gssapi", "AWS_MSK_IAM": "botocore"}.get(sasl.mechanism, "")
         hint = f"It needs the Python package {package}: pip install {package}" if package else ""
         raise _unusable(f"SASL {sasl.mechanism} cannot start: {_first_line(error)}", hint) from None
+
+
+def _as_token(mechanism: Any) -> Any:
+    """A SCRAM mechanism that logs in with a delegation token, which its first message says."""
+    client = getattr(mechanism, "_scram_client", None)
+    if client is None:
+        raise ValueError("only SCRAM logs in with a delegation token")
+    plain, extension = client.first_message, b",tokenauth=true"
+
+    def first_message() -> bytes:
+        message: bytes = plain()
+        client.auth_message += extension
+        return message + extension
+
+    client.first_message = first_message
+    return mechanism
 
 
 def _name_and_password(sasl: Sasl) -> dict[str, str]:

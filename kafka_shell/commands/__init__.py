@@ -6,6 +6,7 @@ from kafka_shell.language.command import Command
 
 from . import (
     acls,
+    client_configs,
     cluster,
     config_command,
     configs,
@@ -32,6 +33,7 @@ REGISTRY: tuple[Command, ...] = (
     *configs.COMMANDS,
     *config_command.COMMANDS,
     *quotas.COMMANDS,
+    *client_configs.COMMANDS,
     *users.COMMANDS,
     *acls.COMMANDS,
     *tokens.COMMANDS,

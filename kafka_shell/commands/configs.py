@@ -17,10 +17,12 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
+from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.nouns import (
     ConfigAlteration,
     ConfigOp,
     ConfigResource,
+    Listing,
     Nothing,
     Plan,
     ResourceType,
@@ -69,7 +71,7 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     if invocation["group"]:
         return [ConfigResource(ResourceType.GROUP, name) for name in invocation["group"]]
     if invocation["client-metrics"]:
-        names = invocation["client-metrics"]
+        names = _subscriptions(invocation, cluster)
         return [ConfigResource(ResourceType.CLIENT_METRICS, name) for name in names]
     if not invocation["topic"]:
         raise UsageError(
@@ -81,8 +83,43 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     return [ConfigResource(ResourceType.TOPIC, name) for name in names]
 
 
+def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
+    """The client-metrics subscriptions that are meant; names stay: there may be none yet."""
+    words: Sequence[str] = invocation["client-metrics"]
+    if not any(is_pattern(item) for word in words for item in split(word)):
+        return list(dict.fromkeys(item for word in words for item in split(word)))
+    from kafka_shell.admin import configs
+
+    existing = configs.list_resources(cluster, ResourceType.CLIENT_METRICS)
+    chosen = select.matching(words, existing)
+    if not chosen:
+        raise ShellError(
+            f"no client-metrics subscription matches {words[0]}",
+            hint="Look: list-configs client-metrics",
+            code="no-match",
+            span=invocation.span("client-metrics"),
+        )
+    return chosen
+
+
 def _as_words(invocation: Invocation, name: str) -> Invocation:
     return replace(invocation, values=invocation.values | {name: (invocation[name],)})
+
+
+# -- list ------------------------------------------------------------------------------------------
+
+_LISTED = {"client-metrics": ResourceType.CLIENT_METRICS, "group": ResourceType.GROUP}
+
+
+def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
+    """Names of what exists only by its configs."""
+    from kafka_shell.admin import configs
+
+    kind = _LISTED[invocation["kind"]]
+    names = configs.list_resources(context.cluster, kind)
+    if not names:
+        return Nothing("there is none")
+    return Listing(tuple(ConfigResource(kind, name) for name in names))
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -179,6 +216,26 @@ _PAIR = "{} a config; may be repeated."
 
 COMMANDS = (
     Command(
+        name="list-configs",
+        summary="Client-metrics subscriptions, or groups, that have configs of their own.",
+        family="configs",
+        run=list_configs,
+        arguments=(
+            Argument("kind", Kind.CHOICE, "Of which kind: client-metrics or group.",
+                     choices=tuple(_LISTED)),
+        ),
+        search=("subscriptions", "telemetry", "names"),
+        description=(
+            "They can be configured without being there otherwise. Topics and brokers:"
+            " list-topics, cluster-metadata."
+        ),
+        examples=(
+            Example("list-configs client-metrics", "which metrics clients are asked for"),
+            Example("list-configs group", "groups with configs of their own"),
+        ),
+        apis=(74,),
+    ),
+    Command(
         name="describe-configs",
         summary="Configs with their values, sources and documentation.",
         family="configs",
@@ -209,7 +266,9 @@ COMMANDS = (
             Example("describe-configs --broker-id 1 --all | grep log.retention",
                     "what a broker runs with"),
             Example("describe-configs --logger 1 kafka.request.logger", "how much a broker logs"),
+            Example("describe-configs --client-metrics 'slow*'", "what clients are asked for"),
         ),
+        apis=(32, 74),
     ),
     Command(
         name="alter-configs",
@@ -250,5 +309,6 @@ COMMANDS = (
             Example("alter-configs --logger 1 kafka.request.logger=DEBUG",
                     "a broker's log, while it runs"),
         ),
+        apis=(32, 44, 74),
     ),
 )  # fmt: skip

@@ -11,7 +11,7 @@ from kafka_shell.language.selectors import is_pattern, select, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
-
+    from kafka_shell.nouns import Partition, Resource, Results
 
 _LONGEST = (1 << 15) // 4  # characters; of a string in a request, 32,767 bytes
 
@@ -82,3 +82,35 @@ def _refuse_unmatched(
 def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:
     """The names that the words mean; nothing matched is an empty list (`list-*` finds nothing)."""
     return list(select(words, names).names)
+
+
+def partitions(
+    invocation: Invocation, cluster: Cluster, name: str = "topic"
+) -> Results[Resource, Partition]:
+    """The partitions that `name`'s words mean (`orders:0,3-5`, `svc-*`), by topic and number.
+
+    What is not there is a failure of its own; a pattern that matches nothing is an error. No words
+    at all mean every partition.
+    """
+    from kafka_shell.admin import partitions as admin
+    from kafka_shell.admin.scan import scan
+
+    words: Sequence[tuple[str, tuple[int, ...] | None]] = invocation.get(name) or ()
+    for index, (word, _) in enumerate(words):
+        _refuse_endless(split(word), invocation.span(name, index))
+    items = [item for word, _ in words for item in split(word)]
+    exact = bool(items) and not any(is_pattern(item) for item in items)
+    found = scan(cluster, list(dict.fromkeys(items)) if exact else None)
+    existing = sorted(found.names)
+    wanted: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
+    for index, (word, numbers) in enumerate(words):
+        chosen = select([word], existing)
+        unmatched = [(index, item) for _, item in chosen.unmatched]
+        _refuse_unmatched(invocation, name, unmatched, "topic")
+        for topic in [*chosen.names, *(item for _, item in unmatched)]:
+            before = wanted.get(topic, {})
+            if numbers is None or before is None:
+                wanted[topic] = None
+            else:
+                wanted[topic] = before | dict.fromkeys(numbers)
+    return admin.of_topics(cluster, found, wanted)

@@ -37,6 +37,7 @@ from kafka_shell.nouns import (
 
 from . import select
 from .configs import alter, span_of_key
+from .reassignments import THROTTLE, WAIT
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -52,6 +53,7 @@ _ASSIGNMENT = Option(
     "Brokers of every partition, the preferred leader first: 1:2,2:3",
     metavar="B:B,B:B",
 )
+_NO_TOPIC = Nothing("no topic (it takes Describe on a topic to see it)")
 _FILTERS = (
     "under-replicated-partitions",
     "under-min-isr-partitions",
@@ -78,6 +80,8 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
         return Nothing(f"no topic is {said}{hint}")
     rows = (found.summary(name) for name in names)
     kept = tuple(row for row in rows if not (invocation["exclude-internal"] and row.internal))
+    if not kept and not names:
+        return _NO_TOPIC
     return Listing(kept, long=invocation["long"])
 
 
@@ -92,6 +96,8 @@ def describe_topic(
 
     cluster = context.cluster
     names = select.topics(invocation, cluster)
+    if not names:
+        return _NO_TOPIC
     found = topics.describe(cluster, names)
     if invocation["exclude-internal"]:
         found = _only(found, lambda topic: not topic.internal)
@@ -222,7 +228,7 @@ def _timeout(invocation: Invocation) -> int:
 
 
 def alter_topic(invocation: Invocation, context: Context) -> Plan:
-    """More partitions, configs added, configs deleted."""
+    """More partitions, more or fewer replicas, configs added, configs deleted."""
     from kafka_shell.admin import topics
 
     cluster = context.cluster
@@ -245,6 +251,10 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     if alterations:
         resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
         plans.append(alter(invocation, cluster, resources, alterations))
+    if invocation["replication-factor"] is not None:
+        from .reassignments import replicate
+
+        plans.append(replicate(invocation, context, names))
     return merge_plans(plans)
 
 
@@ -287,6 +297,7 @@ COMMANDS = (
         summary="Partitions, replicas and overridden configs of topics.",
         family="topics",
         run=describe_topic,
+        apis=(32,),
         arguments=(
             Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/ (none: all)",
                      many=True, required=False, option="--topic"),
@@ -320,6 +331,7 @@ COMMANDS = (
         summary="Create topics.",
         family="topics",
         run=create_topic,
+        apis=(19, 32),
         effect=Effect.CHANGE,
         arguments=(
             Argument("topic", Kind.NEW_TOPIC, "Names of the new topics.", many=True,
@@ -356,9 +368,10 @@ COMMANDS = (
     ),
     Command(
         name="alter-topic",
-        summary="Add partitions; set and delete configs.",
+        summary="Add partitions; change the replication factor; set and delete configs.",
         family="topics",
         run=alter_topic,
+        apis=(32, 35, 37, 44, 45, 46),
         effect=Effect.CHANGE,
         arguments=(
             Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
@@ -367,18 +380,25 @@ COMMANDS = (
         options=(
             _PARTITIONS,
             _ASSIGNMENT,
+            Option("--replication-factor", Kind.INTEGER,
+                   "Copies of every partition: replicas are added in other racks, or removed.",
+                   metavar="N", excludes=("--partitions", "--replica-assignment")),
+            THROTTLE,
+            WAIT,
             Option("--config", Kind.CONFIG_PAIR, "Set a config; may be repeated.", many=True,
                    aliases=("--add-config",), metavar="KEY=VALUE"),
             Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
                    many=True, metavar="KEYS"),
         ),
-        at_least_one=(("partitions", "config", "delete-config"),),
-        search=("increase", "grow", "retention"),
+        at_least_one=(("partitions", "replication-factor", "config", "delete-config"),),
+        search=("increase", "grow", "retention", "replicas"),
         examples=(
             Example("alter-topic orders.placed --partitions 12 --dry-run",
                     "what raising the number of partitions would do"),
             Example("alter-topic orders.placed --config retention.ms=3d --delete-config segment.ms",
                     "set one config, delete another"),
+            Example("alter-topic orders.placed --replication-factor 1 --dry-run",
+                    "where its replicas would be"),
         ),
     ),
     Command(
@@ -386,6 +406,7 @@ COMMANDS = (
         summary="Delete topics and all their records.",
         family="topics",
         run=delete_topic,
+        apis=(20,),
         effect=Effect.DESTROY,
         arguments=(
             Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,

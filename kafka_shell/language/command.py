@@ -56,11 +56,15 @@ class Kind(Enum):
     RATE = "rate"  # 50MB/s -> int bytes a second
     QUOTA_PAIR = "quota-pair"  # producer_byte_rate=5MB/s -> (key, text)
     QUOTA_KEY = "quota-key"
+    CLIENT_CONFIG_PAIR = "client-config-pair"  # acks=all -> (key, value), of KIP-649
+    CLIENT_CONFIG_KEYS = "client-config-keys"
     ACL_RULE = "acl-rule"  # allow User:bob Read,Write from 10.0.0.1 -> the text
+    ACL_OPERATION = "operation"  # Read,describe-configs -> "Read,DescribeConfigs"
     TRANSACTIONAL_ID = "transactional-id"
     FEATURE = "feature"  # a feature's name
     FEATURE_LEVEL = "feature-level"  # metadata.version=25 or =4.1 -> (name, text)
     PROPERTY = "property"  # k=v of a client .properties file
+    SECRET = "secret"  # -> a Secret, which a rendered line shows as ***
     PROFILE = "profile"
     THEME = "theme"
 
@@ -89,8 +93,10 @@ class Option:
     """A word with dashes. `many`: it may be repeated, and the value is a tuple.
 
     `aliases` are other spellings. `value_optional` takes a value only as `--name=value`
-    (`--yes`, `--yes=CLUSTER`): without one its value is True. `excludes` names options that it
-    cannot stand beside. An absent option's value is None, or () with `many`, or False for a FLAG.
+    (`--yes`, `--yes=CLUSTER`): without one its value is True. One that may be `bare` takes the
+    next word, but for one with a dash; without a word its value is the empty text. `excludes`
+    names options that it cannot stand beside. An absent option's value is None, or () with `many`,
+    or False for a FLAG.
     """
 
     name: str
@@ -103,6 +109,7 @@ class Option:
     metavar: str = ""
     excludes: tuple[str, ...] = ()
     value_optional: bool = False
+    bare: bool = False
     hidden: bool = False
 
 

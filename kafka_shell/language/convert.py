@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
 from kafka_shell import values
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.nouns import Secret
+from kafka_shell.nouns.masking import masked
 
 from . import selectors
 from .command import Argument, Kind, Option
@@ -20,7 +22,7 @@ _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
 _SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
-_LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS)
+_LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
 
 
 def label(parameter: Argument | Option) -> str:
@@ -40,9 +42,9 @@ def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, .
     """
     whole = ((0, len(text)),)
     if parameter.kind is Kind.CONFIG_PAIRS:
-        found = _pairs(parameter, text)
+        found = _pairs_of(parameter, text)
         return tuple(pair for pair, _ in found), tuple(place for _, place in found)
-    if parameter.kind is Kind.CONFIG_KEYS:
+    if parameter.kind in (Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS):
         keys = _keys(parameter, text)
         return tuple(key for key, _ in keys), tuple(place for _, place in keys)
     if parameter.kind in _CONVERTERS:
@@ -55,7 +57,7 @@ def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, .
 def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
     """The pairs of KIP-248's `k1=v1,k2=[v1,v2]`. A UsageError's span is within the text."""
     option = Option("configs", Kind.CONFIG_PAIRS, "")
-    return tuple(pair for pair, _ in _pairs(option, text))
+    return tuple(pair for pair, _ in _pairs_of(option, text))
 
 
 def spell(parameter: Argument | Option, value: Any) -> str:
@@ -71,16 +73,37 @@ def spell(parameter: Argument | Option, value: Any) -> str:
         return values.spell_rate(value)
     if kind is Kind.TOPIC_PARTITIONS:
         topic, partitions = value
-        return topic if partitions is None else f"{topic}:{','.join(map(str, partitions))}"
-    if kind in (Kind.CONFIG_PAIR, Kind.PROPERTY, Kind.QUOTA_PAIR, Kind.FEATURE_LEVEL):
+        return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
+    if kind in (
+        Kind.CONFIG_PAIR,
+        Kind.PROPERTY,
+        Kind.QUOTA_PAIR,
+        Kind.FEATURE_LEVEL,
+        Kind.CLIENT_CONFIG_PAIR,
+    ):
         return f"{value[0]}={value[1]}"
+    if kind is Kind.SECRET:
+        return "***"
     if kind is Kind.CONFIG_PAIRS:
         return spell_pairs(value)
-    if kind is Kind.CONFIG_KEYS:
+    if kind in (Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS):
         return ",".join(value)
     if kind is Kind.ASSIGNMENT:
         return ",".join(":".join(map(str, replicas)) for replicas in value)
     return str(value)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """`0,3-5`: runs of three and more as a range, in the order given."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
+    )
 
 
 def spell_pairs(pairs: Pairs) -> str:
@@ -137,10 +160,11 @@ def _measured(
 
 
 def _choice(parameter: Argument | Option, text: str) -> str:
-    if text not in parameter.choices:
-        wanted = "one of " + ", ".join(parameter.choices)
-        raise _wrong(parameter, wanted, text, hint=did_you_mean(text, parameter.choices))
-    return text
+    for choice in parameter.choices:
+        if choice.lower() == text.lower():  # Kafka's tools do not mind either
+            return choice
+    wanted = "one of " + ", ".join(parameter.choices)
+    raise _wrong(parameter, wanted, text, hint=did_you_mean(text, parameter.choices))
 
 
 def _pair(parameter: Argument | Option, text: str) -> tuple[str, str]:
@@ -154,6 +178,17 @@ def _rate(parameter: Argument | Option, text: str) -> int:
     return _measured(parameter, text, "a rate such as 50MB/s", values.to_bytes)
 
 
+def _time(parameter: Argument | Option, text: str) -> str:
+    """The text itself: only who runs the line knows what time it is. `choices` stand beside."""
+    for choice in parameter.choices:
+        if choice.lower() == text.lower():
+            return choice
+    others = f", or one of {', '.join(parameter.choices)}" if parameter.choices else ""
+    wanted = f"a time such as 2026-01-31T10:00 or -1h{others}"
+    _measured(parameter, text, wanted, lambda moment: values.to_time(moment, now=0))
+    return text
+
+
 _PARTITIONS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
 _MOST_PARTITIONS = 1_000_000
 
@@ -163,8 +198,13 @@ def _topic_partitions(
 ) -> tuple[str, tuple[int, ...] | None]:
     """`orders:0,3-5` -> (orders, (0, 3, 4, 5)); without a colon every partition: (orders, None)."""
     topic, colon, listed = text.rpartition(":")
-    if not colon:
+    if not colon or (text.startswith("/") and text.endswith("/")):
+        selectors.check(text)
         return text, None
+    selectors.check(topic)
+    if ":" in topic and not topic.startswith("/"):
+        raise _wrong(parameter, "one topic a word, such as orders:0,3-5", text,
+                     hint="Several are words of their own: orders:0 invoices:1")  # fmt: skip
     if not topic or not _PARTITIONS.fullmatch(listed):
         raise _wrong(parameter, "a topic and partitions such as orders:0,3-5", text)
     numbers: dict[int, None] = {}
@@ -196,7 +236,34 @@ def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...
     return tuple(partitions)
 
 
+def _acl_rule(parameter: Argument | Option, text: str) -> str:
+    """The rule itself: it is only read here to point at what is wrong with it."""
+    from .acl_rules import parse_rule
+
+    if text:
+        parse_rule(text, remove=parameter.name == "--remove")
+    return text
+
+
+def _acl_operation(parameter: Argument | Option, text: str) -> str:
+    from .acl_rules import OPERATIONS, find_operation
+
+    found, at = [], 0
+    for part in text.split(","):
+        operation = find_operation(part.strip())
+        if operation is None:
+            raise _wrong(parameter, "operations such as Read,Write", part or text,
+                         hint=did_you_mean(part, OPERATIONS, f"Known: {', '.join(OPERATIONS)}."),
+                         at=(at, at + len(part)))  # fmt: skip
+        found.append(operation.label)
+        at += len(part) + 1
+    return ",".join(found)
+
+
 _CONVERTERS: dict[Kind, Callable[[Argument | Option, str], Any]] = {
+    Kind.ACL_RULE: _acl_rule,
+    Kind.ACL_OPERATION: _acl_operation,
+    Kind.SECRET: lambda _, text: Secret(text),
     Kind.INTEGER: _integer,
     Kind.NUMBER: _number,
     Kind.DURATION: _duration,
@@ -206,8 +273,10 @@ _CONVERTERS: dict[Kind, Callable[[Argument | Option, str], Any]] = {
     Kind.PROPERTY: _pair,
     Kind.ASSIGNMENT: _assignment,
     Kind.TOPIC_PARTITIONS: _topic_partitions,
+    Kind.TIME: _time,
     Kind.RATE: _rate,
     Kind.QUOTA_PAIR: _pair,
+    Kind.CLIENT_CONFIG_PAIR: _pair,
     Kind.FEATURE_LEVEL: _pair,
 }
 
@@ -227,6 +296,15 @@ def _keys(parameter: Argument | Option, text: str) -> list[tuple[str, Span]]:
         found.append((key, (start, start + len(key))))
         at += len(part) + 1
     return found
+
+
+def _pairs_of(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str], Span]]:
+    try:
+        return _pairs(parameter, text)
+    except UsageError as error:
+        if (shown := masked(text)) == text:
+            raise
+        raise _wrong(parameter, "k1=v1,k2=[v1,v2]", shown, hint=error.hint, at=error.span) from None
 
 
 def _pairs(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str], Span]]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import zip_longest
 from typing import TypeVar
 
 from kafka_shell.errors import UsageError
@@ -163,7 +164,7 @@ def _configs(given: Given) -> list[str] | None:
     if action is None or not types:
         return None
     if len(types) > 1 or types[0] not in _SUBJECTS:
-        return _client_configs(types, given, action[0])
+        return _client_configs(types, names, given, action[0])
     if "--add-config-file" in given or (types[0] == "groups" and not names):
         return ["config-command", *_original(given)]
     done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
@@ -204,16 +205,36 @@ def _changes(given: Given) -> list[str]:
     return changes + [f"--delete-config={key}" for key in _split(given.get("--delete-config", []))]
 
 
+_QUOTA_SUBJECTS = {"users": "--user", "clients": "--client-id", "ips": "--ip"}
+
+
 def _original(given: Given) -> list[str]:
     return _line(Action("", {"--bootstrap-server": "--bootstrap-server"}), given, [])
 
 
-def _client_configs(types: Sequence[str], given: Given, action: str) -> list[str] | None:
-    """Quotas and SCRAM credentials: other commands' business."""
-    changed = ",".join([*given.get("--add-config", []), *given.get("--delete-config", [])])
-    if "SCRAM-" in changed:
-        return ["scram-credentials"]
-    return ["describe-quotas" if action == "--describe" else "alter-quotas"]
+def _client_configs(
+    types: Sequence[str], names: Sequence[str], given: Given, action: str
+) -> list[str]:
+    """Quotas and SCRAM credentials; the command alone where the rest is not sure."""
+    added, deleted = given.get("--add-config", []), _split(given.get("--delete-config", []))
+    scram = "SCRAM-" in ",".join([*added, *deleted])
+    name = "describe-quotas" if action == "--describe" else "alter-quotas"
+    name = "scram-credentials" if scram else name
+    default = "--entity-default" in given or any(option in given for option in _DEFAULTS)
+    if any(kind not in _QUOTA_SUBJECTS for kind in types) or (default and names):
+        return [name]  # which of the types is the default cannot be told here
+    known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
+             "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
+    line = _line(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
+    if scram:
+        if len(names) != 1 or (added and deleted):
+            return [name]
+        change = ["--add", ",".join(added)] if added else ["--delete", ",".join(deleted)]
+        return [*line, *change, "--username", names[0]]
+    for kind, which in zip_longest(types, names):
+        option = _QUOTA_SUBJECTS[kind]
+        line += [f"{option}-default"] if default else [option, which] if which else []
+    return [*line, *_changes(given)]
 
 
 # -- the other tools -------------------------------------------------------------------------------
@@ -248,6 +269,7 @@ def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
 _RESETS: dict[str, Callable[[str], str]] = {
     "--to-earliest": lambda _: "earliest",
     "--to-latest": lambda _: "latest",
+    "--to-current": lambda _: "current",
     "--to-offset": str,
     "--to-datetime": str,
     "--shift-by": lambda by: by if by.startswith(("-", "+")) else f"+{by}",
@@ -255,64 +277,138 @@ _RESETS: dict[str, Callable[[str], str]] = {
     "--from-file": lambda file: f"file:{file}",
 }
 _GROUPS = {
-    "--list": Action("list-groups"),
-    "--describe": Action("describe-group", {"--offsets": "", "--all-groups": "", "--timeout": ""}),
+    "--list": Action("list-groups", {"--group-type": "--type"}),
+    "--describe": Action("describe-group", {"--all-groups": "", "--timeout": "", "--verbose": ""}),
     "--delete": Action("delete-group"),
     "--delete-offsets": Action("delete-offsets"),
 }
 
 
 def _groups(given: Given) -> list[str] | None:
-    if "--reset-offsets" not in given:
-        return _by_option(_GROUPS)(given)
+    if "--reset-offsets" in given:
+        return _reset(given)
+    found = _first(given, _GROUPS)
+    if found is None:
+        return None
+    if found[0] == "--list":
+        given = _listing(given)
+    return _line(found[1], given, [found[0]])
+
+
+def _listing(given: Given) -> Given:
+    """Kafka's filters take lists, and without a value show what they would filter by."""
+    listed = {name: _split(given[name]) for name in ("--state", "--type") if name in given}
+    shown = any(not values for values in listed.values())
+    rest = {name: values for name, values in given.items() if name not in listed}
+    filters = {name: values for name, values in listed.items() if values}
+    return rest | filters | ({"--long": []} if shown else {})
+
+
+def _reset(given: Given) -> list[str] | None:
     to = _first(given, _RESETS)
     if to is None:
         return None
     where = to[1](given[to[0]][0] if given[to[0]] else "")
-    renames = {"--execute": "", "--export": "", "--dry-run": ""}
+    renames = {"--execute": "", "--export": "", "--dry-run": "", "--all-topics": "",
+               "--timeout": ""}  # fmt: skip
     dry = () if "--execute" in given else ("--dry-run",)
     action = Action("reset-offsets", renames, (f"--to={where}", *dry))
     return _line(action, given, ["--reset-offsets", to[0]])
 
 
-def _acls(given: Given) -> list[str] | None:
-    if "--list" in given:
-        return _line(Action("list-acls"), given, ["--list"])
-    verb = "--add" if "--add" in given else "--remove"
-    permissions = [
-        (word, who)
-        for word in ("allow", "deny")
-        for who in given.get(f"--{word}-principal", [])
-    ]  # fmt: skip
-    if verb not in given or not permissions or "--producer" in given or "--consumer" in given:
-        return ["alter-acls"]
-    operations = ",".join(given.get("--operation", [])) or "All"
-    done = ["--add", "--remove", "--operation"]
-    bindings: list[str] = []
-    for word, who in permissions:
-        done += [f"--{word}-principal", f"--{word}-host"]
-        for host in given.get(f"--{word}-host", []) or [""]:
-            origin = f" from {host}" if host else ""
-            bindings.append(f"{verb}={word} {who} {operations}{origin}")
-    action = Action("alter-acls", {"--force": "--yes"}, tuple(bindings))
-    return _line(action, given, done)
+def _groups_of(kind: str) -> Callable[[Given], list[str] | None]:
+    """The tools of one type of groups: share, streams."""
+    return lambda given: _groups(given | {"--type": [kind]} if "--list" in given else given)
 
+
+_ACL_RESOURCES = ("--topic", "--group", "--cluster", "--transactional-id", "--delegation-token",
+                  "--user-principal")  # fmt: skip
+
+
+def _acls(given: Given) -> list[str] | None:
+    """Each side as a rule; --producer, --consumer and --remove alone are as they are there."""
+    patterns = [each.lower() for each in given.get("--resource-pattern-type", [])]
+    given = given | ({"--resource-pattern-type": patterns} if patterns else {})
+    if "--list" in given:
+        # Kafka's tool means ACLs on this very name; list-acls, all that apply to it.
+        named = not patterns and any(option in given for option in _ACL_RESOURCES)
+        extra = ("--resource-pattern-type=literal",) if named else ()
+        return _line(Action("list-acls", {}, extra), given, ["--list"])
+    from kafka_shell.nouns.access import word
+
+    verb = "--add" if "--add" in given else "--remove"
+    sides = [side for side in ("allow", "deny") if f"--{side}-principal" in given]
+    action = Action("alter-acls", {"--force": "--yes"})
+    if verb not in given:
+        return None
+    if not sides or "--producer" in given or "--consumer" in given:
+        return _line(action, given, [])
+    operations = ",".join(given.get("--operation", [])) or "All"
+    rules: list[str] = []
+    for side in sides:
+        hosts = ",".join(given.get(f"--{side}-host", []))
+        origin = f" from {hosts}" if hosts not in ("", "*") else ""
+        rules += [
+            f"{verb}={side} {word(who)} {operations}{origin}"
+            for who in given[f"--{side}-principal"]
+        ]
+    done = ["--add", "--remove", "--operation"]
+    done += [f"--{side}-{what}" for side in sides for what in ("principal", "host")]
+    return [*_line(action, given, done), *rules]
+
+
+def _election(given: Given) -> list[str] | None:
+    """`--topic t --partition 0` is one word here."""
+    topics, numbers = given.get("--topic", []), given.get("--partition", [])
+    words = [f"{topic}:{number}" for topic, number in zip(topics, numbers, strict=False)]
+    action = Action("elect-leaders", {"--admin.config": "--command-config"}, tuple(words))
+    return _line(action, given, ["--topic", "--partition"] if words else [])
+
+
+def _get_offsets(given: Given) -> list[str] | None:
+    """Kafka's tool lists where partitions end, unless told."""
+    times = given.get("--time", [])
+    time = _OFFSETS.get(times[0], times[0]) if times else "latest"
+    topics = [_selector(each) for each in given.get("--topic", [])]
+    pairs = [each for text in given.get("--topic-partitions", []) for each in text.split(",")]
+    numbers = ",".join(given.get("--partitions", []))
+    words = [*pairs, *(f"{topic}:{numbers}" if numbers else topic for topic in topics)]
+    action = Action("list-offsets", {"--exclude-internal-topics": "--exclude-internal"},
+                    (*words, f"--time={time}"))  # fmt: skip
+    return _line(action, given, ["--time", "--topic", "--topic-partitions", "--partitions"])
+
+
+_OFFSETS = {
+    "-1": "latest",
+    "-2": "earliest",
+    "-3": "max-timestamp",
+    "-4": "earliest-local",
+    "-5": "latest-tiered",
+    "-6": "earliest-pending-upload",
+}
 
 _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
     "kafka-topics": _topics,
     "kafka-configs": _configs,
     "kafka-consumer-groups": _groups,
+    "kafka-share-groups": _groups_of("share"),
+    "kafka-streams-groups": _groups_of("streams"),
+    "kafka-groups": _groups,
     "kafka-acls": _acls,
     "kafka-console-producer": _always(None),
     "kafka-console-consumer": _always(None),
     "kafka-console-share-consumer": _always(None),
     "kafka-reassign-partitions": _by_option({
-        "--execute": Action("reassign-partitions"),
+        "--execute": Action("reassign-partitions", {"--timeout": ""}),
         "--verify": Action("verify-reassign-partitions"),
         "--list": Action("list-reassignments"),
-        "--generate": Action("reassign-partitions", {}, ("--dry-run",)),
+        "--cancel": Action("reassign-partitions", {"--preserve-throttles": ""}, ("--cancel",)),
+        "--generate": Action(
+            "reassign-partitions",
+            {"--broker-list": "--broker-list", "--disable-rack-aware": ""}, ("--dry-run",),
+        ),
     }),
-    "kafka-leader-election": _always(Action("elect-leaders")),
+    "kafka-leader-election": _election,
     "kafka-preferred-replica-election": _always(Action("preferred-replica-leader-election")),
     "kafka-log-dirs": _always(Action("describe-log-dirs", {
         "--describe": "", "--broker-list": "--broker-id", "--topic-list": "--topic",
@@ -347,6 +443,6 @@ _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
         "--renew": Action("renew-token"),
         "--expire": Action("expire-token"),
     }),
-    "kafka-get-offsets": _always(Action("list-offsets")),
+    "kafka-get-offsets": _get_offsets,
     "kafka-delete-records": _always(Action("delete-records")),
 }  # fmt: skip

@@ -53,8 +53,11 @@ def _option(known: Known, value: Any) -> list[str]:
         return [known.spelling]
     optional = isinstance(known.parameter, Option) and known.parameter.value_optional
     words: list[str] = []
+    bare = isinstance(known.parameter, Option) and known.parameter.bare
     for text in _texts(known, value):
-        if optional or text.startswith("-"):
+        if bare and not text:
+            words.append(known.spelling)
+        elif optional or text.startswith("-"):
             words.append(f"{known.spelling}={text}")
         else:
             words += [known.spelling, text]

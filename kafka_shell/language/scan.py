@@ -291,12 +291,20 @@ def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
         else:
             found.use(Role.VALUE, word, known, len(spelling) + 1)
     elif option.kind is not Kind.FLAG and not optional:
-        if following is None or scope.is_option(following.text):
+        if _alone(option, following):
+            found.use(Role.VALUE, word, known, len(word.text))
+        elif following is None or scope.is_option(following.text):
             found.troubles.append(Trouble("missing-value", word, spelling))
         else:
             found.use(Role.VALUE, following, known)
             return at + 1
     return at
+
+
+def _alone(option: Parameter, following: Word | None) -> bool:
+    """Whether this use of an option that may be bare has no value."""
+    may = isinstance(option, Option) and option.bare
+    return may and (following is None or following.text.startswith("-"))
 
 
 def _place(found: Scan, plain: Sequence[Word]) -> None:

@@ -60,6 +60,8 @@ def _plain(parameter: Parameter) -> str:
     if parameter.kind is Kind.FLAG:
         return parameter.name
     value = f"{metavar(parameter)}{'...' if parameter.many else ''}"
+    if parameter.bare:
+        return f"{parameter.name} [{value}]"
     return (
         f"{parameter.name}[={value}]" if parameter.value_optional else f"{parameter.name} {value}"
     )

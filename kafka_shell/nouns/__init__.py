@@ -6,8 +6,6 @@ from .cluster import (
     Health,
     Listing,
     Nothing,
-    Quorum,
-    QuorumReplica,
     Severity,
 )
 from .config_table import ConfigTable
@@ -54,8 +52,6 @@ __all__ = [
     "Outcome",
     "Partition",
     "Plan",
-    "Quorum",
-    "QuorumReplica",
     "Report",
     "Resource",
     "ResourceType",

@@ -78,14 +78,17 @@ class Plan:
     `touches`: the parts of the view to refresh ("topics", "configs" ...).
     `fresh` reads what to show when it is done. `refused` are things that failed while planning;
     `unchanged` were asked for and are so already: they are told, and not sent.
-    In a `chained` plan a step is sent only when all before it are done.
+    `confirm` asks although nothing is destroyed. In a `chained` plan a step is sent only when all
+    before it are done.
     `follow(cluster, report)` watches a long change to its end, and `afterwards` are steps that are
     sent then: not where it was interrupted, as what they lift is still needed. `look` is the line
-    that tells how a change that nobody follows stands, or picks it up.
+    that tells how a change that nobody follows stands, or picks it up. `figures` are nouns that are
+    shown with the changes: what the plan comes to.
     """
 
     effect: Effect
     steps: tuple[Step, ...]
+    confirm: bool = False
     chained: bool = False
     follow: Callable[[Any, Report], Any] | None = None
     afterwards: tuple[Step, ...] = ()
@@ -95,6 +98,7 @@ class Plan:
     warnings: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
+    figures: tuple[Any, ...] = ()
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -119,6 +123,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
     return Plan(
         effect=max((plan.effect for plan in plans), key=rank.index),
         steps=tuple(step for plan in plans for step in plan.steps),
+        confirm=any(plan.confirm for plan in plans),
         chained=any(plan.chained for plan in plans),
         follow=follow[-1] if follow else None,
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
@@ -128,6 +133,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
         refused=Results.merge(plan.refused for plan in plans),
         unchanged=tuple(change for plan in plans for change in plan.unchanged),
+        figures=tuple(figure for plan in plans for figure in plan.figures),
     )
 
 

@@ -8,6 +8,7 @@
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`,
   its values raw. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`; what was refused
   while planning is among its changes, with the status `refused`; what is so already, `unchanged`.
+  A plan with figures (the load of brokers before and after a move) has them as `figures`.
 """
 
 from __future__ import annotations
@@ -173,6 +174,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
         "undo": list(outcome.undo),
         "warnings": list(outcome.plan.warnings),
         "dry_run": outcome.dry_run,
+        **({"figures": plain(outcome.plan.figures)} if outcome.plan.figures else {}),
     }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from ..errors import ShellError
 from ..nouns import Failure, names
+from ..nouns.masking import masked
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, escape, hang, text, width, wrap
 
@@ -34,12 +36,12 @@ def error_lines(
 ) -> Iterator[Text]:
     """`error: message`, the line with its word pointed at, `hint:`, `usage:`."""
     head = text(f"{place}: ") if place else Text()
-    yield from _labelled(head + text("error: ", "error"), error.message, room)
-    source = getattr(error, "text", "") or line
+    yield from _labelled(head + text("error: ", "error"), masked(error.message), room)
+    source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)
     if error.hint:
-        yield from _labelled(text("hint: ", "hint"), error.hint, room)
+        yield from _hint(masked(error.hint), room)
     usage = getattr(error, "usage", "")
     if usage:
         yield from _usage(usage, room)
@@ -56,7 +58,18 @@ def failure_lines(
     subject = f"{about}: " if str(about) and not names(failure.message, str(about)) else ""
     yield from _labelled(head + text("error: ", "error"), subject + str(failure), room)
     if failure.hint:
-        yield from _labelled(text("hint: ", "hint"), failure.hint, room)
+        yield from _hint(failure.hint, room)
+
+
+def _hint(hint: str, room: int | None) -> Iterator[Text]:
+    """What to do now. A line `To go on: <line>` is left whole, to be copied."""
+    lines = hint.split("\n")
+    said = [line for line in lines if not _TYPED.match(line)]
+    if said:
+        yield from _labelled(text("hint: ", "hint"), "\n".join(said), room)
+    for line in lines:
+        if found := _TYPED.match(line):
+            yield text(found[1], "hint") + text(line[found.end(1) :])
 
 
 def pointed(source: str, span: tuple[int, int], room: int | None = None) -> Iterator[Text]:
@@ -118,6 +131,7 @@ def _keep_end(part: str, cells: int) -> str:
     return ELLIPSIS + kept
 
 
+_TYPED = re.compile(r"(To [a-z ]+: )\S")
 LONGEST = 2_000  # characters of one message: nobody reads more, and a terminal should not have to
 
 

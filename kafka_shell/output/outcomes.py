@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 MANY = 12  # resources after which done changes are counted, not listed
-_PAST = {"create": "created", "delete": "deleted"}
+_PAST = {"create": "created", "delete": "deleted", "abort": "aborted", "fence": "fenced"}
 _OTHER = {
     "unknown": "it may still happen; look before trying again",
     "skipped": "not sent, as something before it failed",
@@ -100,7 +100,7 @@ def done_lines(outcome: Outcome) -> Iterator[Text]:
 def _did(changes: Sequence[Change]) -> Text:
     verbs = {change.verb for change in changes}
     past = _PAST.get(verbs.pop(), "altered") if len(verbs) == 1 else "altered"
-    fields = ", ".join(change.field for change in changes if change.field)
+    fields = ", ".join(dict.fromkeys(change.field for change in changes if change.field))
     line = text(past, "good") + " " + text(str(changes[0].resource), "name")
     return line + (f": {fields}" if fields else "")
 

@@ -40,9 +40,18 @@ def _value(change: Change, value: Value) -> str:
         return ""
     if isinstance(value, bool):
         return "true" if value else "false"
+    if isinstance(value, float) and change.field:
+        return quota_value(change.field, value)
     if isinstance(value, str) and change.field:
         return spoken(change.field, ConfigType.UNKNOWN, value)
     return str(value)
+
+
+def quota_value(key: str, value: float) -> str:
+    """A limit for people: `5MiB/s`, `50%`, `10/s`."""
+    from ..values import spell_quota
+
+    return spell_quota(key, value)
 
 
 def plural(count: int, noun: str, many: str = "") -> str:

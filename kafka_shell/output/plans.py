@@ -16,9 +16,12 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..nouns import Change, Plan
+from .columns import columns_of
 from .errors import failure_lines
+from .looks import page_of
 from .pane import Pane
 from .people import change_values, plural
+from .tables import draw_table
 from .text import Role, Text, hang, text
 
 if TYPE_CHECKING:
@@ -54,6 +57,7 @@ def plan_lines(
     """The lines of a plan: changes by resource, refusals, warnings, counts, the way back."""
     for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
+    yield from figure_lines(plan, room)
     if refused:
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
@@ -61,6 +65,19 @@ def plan_lines(
     if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
         yield from hang(text(closing(plan), "heading"), room, 2)
     yield from undo_lines(undo, lost_by(plan.changes))
+
+
+def figure_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+    """What the plan comes to: pages and tables of its figures, a blank line around them."""
+    for kind, run in groupby(plan.figures, type):
+        rows, page = list(run), page_of(kind)
+        yield Text()
+        if page is None:
+            yield from draw_table(columns_of(rows[0]), rows, width=room)
+        else:
+            yield from (line for row in rows for line in page(row, room))
+    if plan.figures:
+        yield Text()
 
 
 def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
@@ -174,7 +191,7 @@ def _whole(change: Change) -> Text:
     """A resource created or deleted, and what it is: `+ topic orders: 6 partitions`."""
     line = _signed(change.verb) + text(str(change.resource), "heading")
     before, after = change_values(change)
-    if before and after:
+    if before and after and change.before != change.after:
         line = line + f": {before} -> {after}"
     elif before or after:
         line = line + f": {before or after}"

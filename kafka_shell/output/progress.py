@@ -105,11 +105,24 @@ class Progress:
         now = monotonic()
         if now - last >= LOG_EVERY:
             self._logged[task] = now
-            of = "" if total is None else f" of {total}"
-            self._err.write(f"{escape(task)}: {done}{of}\n")
+            self._err.write(f"{escape(task)}: {_so_far(done, total, now - self._since(task))}\n")
             self._err.flush()
         if total is not None and done >= total:
             self._end(task)
+
+
+def _so_far(done: int, total: int | None, elapsed: float) -> str:
+    """`12.3M of 40.0M, about 95 s left`."""
+    if total is None:
+        return _short(done, done)
+    line = f"{_short(done, total)} of {_short(total, total)}"
+    if elapsed < 1 or not 0 < done < total:
+        return line
+    return f"{line}, about {elapsed * (total - done) / done:.0f} s left"
+
+
+def _short(count: int, scale: int) -> str:
+    return str(count) if scale < _MANY else f"{count / _MANY:,.1f}M"
 
 
 def _unicode(stream: TextIO) -> bool:

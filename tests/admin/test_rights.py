@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.admin import acls, configs, topics
+from kafka_shell.admin import acls, configs, features, health, quorum, topics
 from kafka_shell.admin import cluster as whole
 from kafka_shell.admin.connection import Cluster, ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.admin.topic_steps import DeleteTopics
@@ -28,6 +28,7 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.nouns.quorum import Endpoint, Voter
 from kafka_shell.sandbox import Sandbox, passwords
 from tests.admin.helpers import done, failures, make_topic, refusals, wait_for
 
@@ -143,8 +144,23 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
     assert (hers.controller, hers.topics) == (None, 0)
     assert [broker.id for broker in hers.brokers] == [1]
     assert whole.metadata(admin).controller == 1
-    health = whole.health(alice)
-    assert health.ok, "what may not be read is no illness"
-    (note,) = health.findings
-    assert (note.severity, note.check) == (Severity.NOTE, "quorum")
-    assert "could not be read" in note.summary
+    told = health.health(alice)
+    assert told.ok, "what may not be read is no illness"
+    assert {note.check for note in told.findings} == {"quorum", "moves", "log-dirs"}
+    for note in told.findings:
+        assert note.severity is Severity.NOTE and "could not" in note.summary
+        assert "Describe on the cluster" in note.summary, "the permission that is missing"
+
+
+def test_voters_brokers_and_features_are_not_hers_to_change(alice: Cluster) -> None:
+    voter = Voter(1, "A" * 21 + "Q", (Endpoint("CONTROLLER", "127.0.0.1", 1),))
+    streams = {"streams.version": 0}
+    for step in (
+        quorum.AddVoter(voter, 1000),
+        quorum.RemoveVoter(voter),
+        whole.UnregisterBroker(7),
+        features.plan_update(alice, streams).steps[0],
+    ):
+        (why,) = step.send(alice, validate_only=False).failures.values()
+        assert why.name == "CLUSTER_AUTHORIZATION_FAILED", step
+        assert why.hint == "It takes Alter on the cluster."

@@ -6,6 +6,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
 from kafka_shell.language.parse import parse
 from kafka_shell.language.pasted import translate
+from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 
 pytestmark = pytest.mark.quick
@@ -74,6 +75,79 @@ def test_topics_and_configs(pasted: str, line: str) -> None:
     parse(tokenize(line), REGISTRY)
 
 
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("kafka-consumer-groups.sh --list" + AT, "list-groups --broker h:9092"),
+        ("kafka-consumer-groups.sh --list --state", "list-groups --long"),
+        ("kafka-consumer-groups.sh --list --state Stable,Empty --type consumer",
+         "list-groups --type consumer --state Stable --state Empty"),
+        ("kafka-groups.sh --list --group-type share", "list-groups --type share"),
+        ("kafka-share-groups.sh --list", "list-groups --type share"),
+        ("kafka-streams-groups.sh --list --state", "list-groups --type streams --long"),
+        ("kafka-consumer-groups.sh --describe --group g --group h", "describe-group g h"),
+        ("kafka-consumer-groups.sh --describe --all-groups --timeout 9000 --state",
+         "describe-group --state"),
+        ("kafka-consumer-groups.sh --describe --group g --members --verbose",
+         "describe-group g --members"),
+        ("kafka-consumer-groups.sh --describe --group g --offsets", "describe-group g --offsets"),
+        ("kafka-share-groups.sh --describe --group g", "describe-group g"),
+        ("kafka-consumer-groups.sh --delete --group g --group h", "delete-group g h"),
+        ("kafka-consumer-groups.sh --delete-offsets --group g --topic t:0,1",
+         "delete-offsets g --topic t:0,1"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --shift-by -5 --execute",
+         "reset-offsets g --to=-5 --topic t"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --to-earliest",
+         "reset-offsets g --to earliest --dry-run"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --topic t:0 --topic u:1,2 "
+         "--to-offset 7 --execute", "reset-offsets g --to 7 --topic t:0 --topic u:1,2"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --execute "
+         "--by-duration P1DT2H", "reset-offsets g --to=-P1DT2H"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --execute "
+         "--to-datetime 2026-01-31T10:00:00.000",
+         "reset-offsets g --to 2026-01-31T10:00:00.000 --topic t"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --from-file f.csv --execute",
+         "reset-offsets g --to file:f.csv"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --to-current --export",
+         "reset-offsets g --to current --dry-run"),
+        ("kafka-share-groups.sh --reset-offsets --group g --topic t --to-latest --execute",
+         "reset-offsets g --to latest --topic t"),
+    ],
+)  # fmt: skip
+def test_groups(pasted: str, line: str) -> None:
+    assert here(pasted) == line
+    parse(tokenize(line), REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("kafka-leader-election.sh --election-type PREFERRED --topic t --partition 3" + AT,
+         "elect-leaders t:3 --election-type preferred --broker h:9092"),
+        ("kafka-leader-election.sh --election-type unclean --all-topic-partitions",
+         "elect-leaders --election-type unclean --all-topic-partitions"),
+        ("kafka-leader-election.sh --election-type preferred --path-to-json-file f.json "
+         "--admin.config a.properties",
+         "elect-leaders --election-type preferred --path-to-json-file f.json "
+         "--command-config a.properties"),
+        ("kafka-preferred-replica-election.sh --path-to-json-file f.json" + AT,
+         "preferred-replica-leader-election --path-to-json-file f.json --broker h:9092"),
+        ("kafka-log-dirs.sh --describe --broker-list 1,2 --topic-list t,u",
+         "describe-log-dirs t,u --broker-id 1,2"),
+        ("kafka-get-offsets.sh --topic t", "list-offsets t --time latest"),
+        ("kafka-get-offsets.sh --topic t --partitions 0,1 --time -2 --exclude-internal-topics",
+         "list-offsets t:0,1 --time earliest --exclude-internal"),
+        ("kafka-get-offsets.sh --topic-partitions t:0,u:1-4 --time 1700000000000",
+         "list-offsets t:0 u:1-4 --time 1700000000000"),
+        ("kafka-delete-records.sh --offset-json-file f.json" + AT,
+         "delete-records --offset-json-file f.json --broker h:9092"),
+    ],
+)  # fmt: skip
+def test_partitions(pasted: str, line: str) -> None:
+    assert here(pasted) == line
+    parse(tokenize(line), REGISTRY)
+
+
 @pytest.mark.parametrize("text", ["", "list-topics", "kafka.sh --list-topics", "./kafka-run.sh x"])
 def test_what_is_no_tool_of_kafka(text: str) -> None:
     assert here(text) is None
@@ -88,6 +162,11 @@ def test_what_is_no_tool_of_kafka(text: str) -> None:
         ("kafka-configs.sh --describe --bootstrap-controller h:1 --topic t",
          "describe-configs comes nearest"),
         ("kafka-configs.sh --alter --topic t --add-config x", "wants k1=v1"),
+        ("kafka-consumer-groups.sh --validate-regex x", "has no line here"),
+        ("kafka-consumer-groups.sh --reset-offsets --all-groups --all-topics --to-latest",
+         "reset-offsets comes nearest"),
+        ("kafka-streams-groups.sh --delete --group g --delete-internal-topic t",
+         "delete-group comes nearest"),
         ("kafka-console-consumer.sh --topic t", "has no line here"),
         ("kafka-console-producer.sh --topic t", "has no line here"),
     ],
@@ -110,8 +189,6 @@ def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:
         ("kafka-consumer-groups.sh --describe --group g", "describe-group"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --shift-by -5 --execute",
          "reset-offsets"),
-        ("kafka-acls.sh --list --topic t", "list-acls"),
-        ("kafka-acls.sh --add --allow-principal User:b --operation Read --topic t", "alter-acls"),
         ("kafka-reassign-partitions.sh --verify --reassignment-json-file f",
          "verify-reassign-partitions"),
         ("kafka-leader-election.sh --election-type preferred", "elect-leaders"),
@@ -120,7 +197,6 @@ def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:
         ("kafka-features.sh describe", "describe-features"),
         ("kafka-broker-api-versions.sh", "api-versions"),
         ("kafka-transactions.sh abort --topic t", "abort-transaction"),
-        ("kafka-delegation-tokens.sh --create", "create-token"),
         ("kafka-get-offsets.sh --topic t", "list-offsets"),
         ("kafka-delete-records.sh --offset-json-file f", "delete-records"),
     ],
@@ -132,3 +208,41 @@ def test_the_command_for_it_is_named_even_while_it_is_not_here(pasted: str, comm
         answer = error.hint
     assert answer is not None
     assert command in answer
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("kafka-acls.sh --list" + AT, "list-acls --broker h:9092"),
+        ("kafka-acls.sh --list --topic t", "list-acls --topic t --resource-pattern-type literal"),
+        ("kafka-acls.sh --list --topic t --resource-pattern-type MATCH --principal User:b",
+         "list-acls --topic t --resource-pattern-type match --principal User:b"),
+        ("kafka-acls.sh --add --allow-principal User:b --operation Read --operation Write"
+         " --topic t",
+         "alter-acls --topic t --add 'allow User:b Read,Write'"),
+        ("kafka-acls.sh --add --allow-principal User:* --deny-principal User:eve --group g"
+         " --deny-host 1.2.3.4 --deny-host 1.2.3.5 --resource-pattern-type prefixed",
+         "alter-acls --group g --add 'allow User:* All' --add"
+         " 'deny User:eve All from 1.2.3.4,1.2.3.5' --resource-pattern-type prefixed"),
+        ("kafka-acls.sh --remove --allow-principal User:b --allow-host '*' --cluster --force",
+         "alter-acls --cluster --remove 'allow User:b All' --yes"),
+        ("kafka-acls.sh --remove --topic t --force", "alter-acls --topic t --remove --yes"),
+        ("kafka-acls.sh --add --allow-principal User:b --producer --idempotent --topic t",
+         "alter-acls --topic t --add --allow-principal User:b --producer --idempotent"),
+        ("kafka-acls.sh --add --allow-principal User:b --consumer --topic t --group g",
+         "alter-acls --topic t --group g --add --allow-principal User:b --consumer"),
+        ("kafka-delegation-tokens.sh --create --max-life-time-period -1"
+         " --renewer-principal User:b",
+         "create-token --renewer-principal User:b --max-life-time-period=-1"),
+        ("kafka-delegation-tokens.sh --describe --owner-principal User:b",
+         "describe-tokens --owner-principal User:b"),
+    ],
+)  # fmt: skip
+def test_acls_and_tokens(pasted: str, line: str) -> None:
+    assert here(pasted) == line
+    assert render(parse(tokenize(line), REGISTRY)) == line
+
+
+def test_a_pasted_hmac_is_not_repeated() -> None:
+    line = here("kafka-delegation-tokens.sh --expire --hmac c2VjcmV0 --expiry-time-period -1")
+    assert line == "expire-token --hmac '***' --expiry-time-period=-1"

@@ -11,12 +11,11 @@ from kafka_shell.nouns import (
     Finding,
     Health,
     JournalEntry,
-    Quorum,
-    QuorumReplica,
     ResourceType,
     Severity,
     TopicDescription,
 )
+from kafka_shell.nouns.quorum import Quorum, QuorumReplica
 from kafka_shell.nouns.sandbox import SandboxReport
 from kafka_shell.output.people import local_time
 

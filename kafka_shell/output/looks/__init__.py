@@ -25,6 +25,8 @@ _FAMILIES = {
     "nouns.sandbox": "program",
     "output.theme": "program",
     "nouns.clients": "clients",
+    "nouns.users": "users",
+    "nouns.client_configs": "client_configs",
     "nouns.access": "access",
     "nouns.delegation_tokens": "access",
     "nouns.reassignment": "reassignment",
