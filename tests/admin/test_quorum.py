@@ -83,6 +83,8 @@ def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(three
     leader = quorum.describe(three).replicas[0]
     done(quorum.plan_alter(three, [], [Voter(leader.id, leader.directory_id)]), three)
     wait_for("another leads", lambda: quorum.describe(three).leader not in (-1, leader.id))
+    committed = quorum.describe(three).high_watermark
+    wait_for("it commits", lambda: quorum.describe(three).high_watermark > max(committed, 0))
     place = replace(leader.endpoints[0], name="")  # the name of the others' listener is taken
     done(quorum.plan_alter(three, [Voter(leader.id, endpoints=(place,))], []), three)
     now = voters(three)[leader.id]
@@ -151,14 +153,15 @@ def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]
         at = arguments.index("--initial-controllers")
         write(path, arguments[:at] + arguments[at + 2 :])
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(config, "node_settings", fixed)
-        patch.setattr(storage, "write_arguments", without_voters)
-        try:
-            with connect(start(SandboxOptions(folder, port=0))) as cluster:
-                yield cluster
-        finally:
-            wipe(folder)
+    try:
+        with pytest.MonkeyPatch.context() as patch:  # of this start only: others share the session
+            patch.setattr(config, "node_settings", fixed)
+            patch.setattr(storage, "write_arguments", without_voters)
+            sandbox = start(SandboxOptions(folder, port=0))
+        with connect(sandbox) as cluster:
+            yield cluster
+    finally:
+        wipe(folder)
 
 
 def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> None:
