@@ -103,7 +103,8 @@ class Context:
     `ask` puts a question to a person and returns the answer; None where there is no terminal.
     `shell` is the prompt, where there is one. `run_line` runs another line (watch, source).
     `defaults` are options given to the whole program: they hold for each line that does not say
-    otherwise. `script` is shared by all lines of one run.
+    otherwise. `script` is shared by all lines of one run, and so is `held`: what is costly to
+    start and outlives a line (a Spark session).
     """
 
     settings: Settings
@@ -120,6 +121,7 @@ class Context:
     theme: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)
+    held: dict[str, Any] = field(default_factory=dict)
     _cluster: Cluster | None = None
 
     @property

@@ -312,6 +312,18 @@ def unit_of(key: str) -> Unit:
     return _SUFFIXES.get(key.rpartition(".")[2], Unit.NONE) if "." in key else Unit.NONE
 
 
+def carried_over(value: str, key: str, to: str) -> str | None:
+    """The value of one key in the unit of another (`168` hours are `604800000` ms); None where
+    that cannot be."""
+    given, wanted = unit_of(key), unit_of(to)
+    if given is wanted or value.startswith("-"):  # -1 is "no limit" in every unit
+        return value
+    if given not in _TIME_UNITS or wanted not in _TIME_UNITS or not value.isdecimal():
+        return None
+    number, rest = divmod(int(value) * _TIME_UNITS[given][0], _TIME_UNITS[wanted][0])
+    return None if rest else str(number)
+
+
 def choices_of(key: str) -> tuple[str, ...]:
     """The values that a config key may have, where it is a known enumeration; else none."""
     return ENUMERATIONS.get(key) or ENUMERATIONS.get(key.removeprefix("log."), ())

@@ -22,7 +22,12 @@ from tests.admin.helpers import connect
 
 pytestmark = pytest.mark.quick
 
-SPEAKING = [command for command in REGISTRY if command.needs_cluster and command.examples]
+# Audits are tried in tests/audit, where a session of Spark is shared.
+SPEAKING = [
+    command
+    for command in REGISTRY
+    if command.needs_cluster and command.examples and command.family != "audit"
+]
 # Their examples are what other commands do, or they go on until Ctrl-C.
 _OTHERS = {"watch", "source"}
 

@@ -16,7 +16,13 @@ from .program import Program
 
 pytestmark = pytest.mark.quick
 
-EXAMPLES = [(command, example) for command in REGISTRY for example in command.examples]
+# Those of audits run in tests/audit, where a session of Spark is shared.
+EXAMPLES = [
+    (command, example)
+    for command in REGISTRY
+    for example in command.examples
+    if command.family != "audit"
+]
 SESSIONS = sorted((Path(__file__).parent.parent / "history").glob("*.kafka"))
 # `watch` goes on until Ctrl-C; topics.yaml is the user's.
 UNTIL_STOPPED = ("watch ", "create-topic --from-file")

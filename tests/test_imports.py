@@ -22,6 +22,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "client_configs": BASE,
     "clients": BASE | {"client_configs"},
     "admin": BASE | {"client_configs"},
+    # Remedies are lines of this shell: they are quoted as the language reads them.
+    "audit": BASE | {"admin", "settings", "client_configs", "language"},
     "metadata": BASE | {"admin", "settings"},
     "output": BASE,
     "settings": BASE | {"admin"},
@@ -34,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": BASE
     | {"language", "admin", "metadata", "context", "settings", "journal", "history"}
-    | {"output", "watch", "script", "sandbox", "client_configs"},
+    | {"output", "watch", "script", "sandbox", "audit", "client_configs"},
     "sandbox": BASE | {"admin", "carry_out"},
     "watch": BASE | {"context", "output"},
     "dispatch": BASE
@@ -51,10 +53,23 @@ LIBRARIES: dict[str, set[str]] = {
     "kafka": {"admin", "clients", "sandbox/demo"},
     "prompt_toolkit": {"shell"},
     "pyspark": {"audit"},
+    "pyarrow": {"audit"},
+    "pandas": {"audit"},
+    "jinja2": {"audit"},
     "jgo": {"sandbox"},
 }
 # Modules that a one-shot imports at once must not pull these in at their head.
-LAZY = {"kafka", "prompt_toolkit", "pyspark", "yaml", "tqdm", "jgo", "platformdirs"}
+LAZY = {
+    "kafka",
+    "prompt_toolkit",
+    "pyspark",
+    "pyarrow",
+    "jinja2",
+    "yaml",
+    "tqdm",
+    "jgo",
+    "platformdirs",
+}
 
 
 def modules() -> list[Path]:

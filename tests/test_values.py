@@ -245,3 +245,19 @@ RAW = st.one_of(
 def test_what_people_see_reads_back_exactly(key: str, typed: tuple[ConfigType, str]) -> None:
     kind, raw = typed
     assert values.to_raw(key, kind, values.for_people(key, kind, raw)) == raw
+
+
+@pytest.mark.parametrize(
+    ("value", "key", "to", "carried"),
+    [
+        ("168", "log.retention.hours", "retention.ms", "604800000"),
+        ("-1", "log.retention.hours", "retention.ms", "-1"),
+        ("90000", "log.retention.ms", "log.retention.minutes", None),
+        ("producer", "compression.type", "compression.type", "producer"),
+        ("10", "num.io.threads", "retention.ms", None),
+    ],
+)
+def test_a_value_is_carried_over_to_another_unit(
+    value: str, key: str, to: str, carried: str | None
+) -> None:
+    assert values.carried_over(value, key, to) == carried

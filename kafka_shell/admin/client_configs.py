@@ -24,6 +24,7 @@ from kafka_shell.nouns.client_configs import (
 
 from . import client_config_store as store
 from . import log
+from .batches import LogRecord
 from .client_config_checks import Held, check_filter, wrong
 from .connection import Cluster
 
@@ -90,7 +91,7 @@ def _held(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
     return held
 
 
-def _read(cluster: Cluster, topic: str) -> tuple[log.LogRecord, ...]:
+def _read(cluster: Cluster, topic: str) -> tuple[LogRecord, ...]:
     return log.read(cluster, topic) if store.exists(cluster, topic) else ()
 
 

@@ -21,7 +21,7 @@ from kafka_shell.nouns import (
     Results,
     own_source,
 )
-from kafka_shell.values import unit_of
+from kafka_shell.values import carried_over
 
 from .config_checks import (
     LIST_OPS,
@@ -284,15 +284,17 @@ def _lost(entry: ConfigEntry | None, held: str | None, after: str | None) -> str
     """What taking the change back does not bring back."""
     if entry is None or entry.sensitive:
         return ""
-    will_hold = _fallback(entry) if after is None else after
+    will_hold = inherited(entry) if after is None else after
     return LOST if loses_records(entry.name, held, will_hold) else ""
 
 
-def _fallback(entry: ConfigEntry) -> str | None:
-    """The value that holds once the own one is gone, where it is told in the same unit."""
-    weaker = [s for s in entry.synonyms if s.source is not entry.source]
-    same = weaker and unit_of(weaker[0].name) is unit_of(entry.name)
-    return weaker[0].value if same else None
+def inherited(entry: ConfigEntry) -> str | None:
+    """The value that holds once the own one is gone, in the key's own unit; None where the broker
+    did not tell, as without synonyms."""
+    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
+    if weaker is None or weaker.value is None:
+        return None
+    return carried_over(weaker.value, weaker.name, entry.name)
 
 
 def _after(

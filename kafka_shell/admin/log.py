@@ -7,32 +7,21 @@ others is in records.py.
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns.partitions import EARLIEST, LATEST, Offset, TopicPartition
 
 from . import offsets, topics
+from .batches import NAMED, LogRecord, fetch_request, records
 from .connection import Cluster, Node
 from .failures import MOVED, as_error, error_name, failure
 
 _FETCH_BYTES = 8 << 20
-_NAMED = 12  # the last versions of Produce and Fetch that name topics; later ones have their ids
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
 _AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch that one side has not heard of
 _UNCOMPRESSED, _CREATE_TIME = 0, 0
-
-
-@dataclass(frozen=True, slots=True)
-class LogRecord:
-    """One record. `timestamp` is epoch milliseconds; a value of None is a tombstone."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:
@@ -43,8 +32,8 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     at, end = _bounds(cluster, TopicPartition(topic, partition))
     found: list[LogRecord] = []
     while at < end:
-        records, after = _fetch(cluster, topic, partition, at)
-        found += [record for record in records if at <= record.offset < end]
+        some, after = _fetch(cluster, topic, partition, at)
+        found += [record for record in some if at <= record.offset < end]
         if after <= at:
             break
         at = after
@@ -66,51 +55,14 @@ def _one(cluster: Cluster, where: TopicPartition, when: int) -> Offset:
 
 def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
     """The records from `at` on, as many as one answer holds, and the offset after them."""
-    from kafka.protocol.consumer import FetchRequest
-
-    kind = FetchRequest.FetchTopic
-    request = FetchRequest(
-        replica_id=-1,
-        max_wait_ms=500,
-        min_bytes=1,
-        max_bytes=_FETCH_BYTES,
-        isolation_level=0,
-        session_id=0,
-        session_epoch=-1,
-        topics=[
-            kind(
-                topic=topic,
-                partitions=[
-                    kind.FetchPartition(
-                        partition=partition,
-                        fetch_offset=at,
-                        partition_max_bytes=_FETCH_BYTES,
-                    )
-                ],
-            )
-        ],
-        forgotten_topics_data=[],
-        rack_id="",
-    )
+    request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
     answer = _of_leader(cluster, request, topic, partition, _fetched)
-    records: list[LogRecord] = []
-    for batch in _batches(answer.records):
-        at = batch.next_offset  # compaction may have emptied a batch: its header tells
-        if not batch.is_control_batch:
-            records += [LogRecord(r.offset, r.timestamp, r.key, r.value) for r in batch]
-    return records, at
+    found, after = records(bytes(answer.records or b""))
+    return found, after or at
 
 
 def _fetched(response: Any) -> Any:
     return response.responses[0].partitions[0]
-
-
-def _batches(raw: Any) -> Iterator[Any]:
-    from kafka.record import MemoryRecords
-
-    batches = MemoryRecords(bytes(raw or b""))
-    while batches.has_next():
-        yield batches.next_batch()
 
 
 def append(
@@ -189,7 +141,7 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
         if leader is None:
             continue
         # The request may be repeated: a batch carries its producer's sequence.
-        answer = read(cluster.send(request, Node(leader), highest=_NAMED, change=False))
+        answer = read(cluster.send(request, Node(leader), highest=NAMED, change=False))
         code = answer.error_code if hasattr(answer, "error_code") else 0
         if code in (0, _DUPLICATE_SEQUENCE):
             return answer

@@ -66,6 +66,9 @@ class Kind(Enum):
     PROPERTY = "property"  # k=v of a client .properties file
     SECRET = "secret"  # -> a Secret, which a rendered line shows as ***
     PROFILE = "profile"
+    SQL = "sql"  # a query over the tables of audits
+    AUDIT_TABLE = "audit-table"  # names of those tables: a,b
+    AUDIT_CONTROL = "audit-control"  # ids, families and tags of controls: T03,security
     THEME = "theme"
 
 

@@ -8,13 +8,15 @@ from dataclasses import dataclass
 from .command import Kind
 
 _COMMAS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS, Kind.HOST_PORT, Kind.CONFIG_KEYS,
-           Kind.CLIENT_CONFIG_KEYS, Kind.QUOTA_KEY, Kind.ACL_OPERATION)  # fmt: skip
+           Kind.CLIENT_CONFIG_KEYS, Kind.QUOTA_KEY, Kind.ACL_OPERATION, Kind.AUDIT_TABLE,
+           Kind.AUDIT_CONTROL)  # fmt: skip
 _PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY, Kind.QUOTA_PAIR, Kind.CLIENT_CONFIG_PAIR,
           Kind.FEATURE_LEVEL)  # fmt: skip
 _RULE = ("verb", "principal", "operation", "from", "host")
 _PAIR = re.compile(r"\s*([^=,]*)(=)?\s*")
 _GROUP = re.compile(r"\[(?:\\.|[^\\\]])*+\]?", re.DOTALL)
 _BLANK = re.compile(r"\s*")
+_SQL_WORD = re.compile(r"\w*$")
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,8 @@ class Fragment:
     """`start` is where it begins in the value.
 
     `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the
-    topic; "verb", "principal", "operation", "from" or "host" of an ACL's rule, whose `key` is the
-    rule so far.
+    topic; "sql", whose `key` is the query so far; "verb",
+    "principal", "operation", "from" or "host" of an ACL's rule, whose `key` is the rule so far.
     """
 
     start: int
@@ -44,6 +46,10 @@ def fragment_of(kind: Kind, text: str) -> Fragment:
         return Fragment(len(topic) + 1 + last, "partition", topic) if colon else Fragment(0)
     if kind is Kind.ACL_RULE:
         return _last_of_rule(text)
+    if kind is Kind.SQL:
+        word = _SQL_WORD.search(text)
+        assert word is not None  # it may be empty
+        return Fragment(word.start(), "sql", text[: word.start()])
     if kind is Kind.ASSIGNMENT:
         return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
     if kind in _COMMAS:

@@ -150,4 +150,15 @@ def _scrubbed(data: Data) -> Data:
     return data
 
 
-ENCODERS: dict[str, Encoder] = {"json": json_text, "yaml": yaml_text, "csv": csv_text}
+def _sarif(value: object, *, unicode: bool = True) -> Iterator[str]:
+    from .sarif import sarif
+
+    return json_text(sarif(value), unicode=unicode)
+
+
+ENCODERS: dict[str, Encoder] = {
+    "json": json_text,
+    "yaml": yaml_text,
+    "csv": csv_text,
+    "sarif": _sarif,  # audits only
+}

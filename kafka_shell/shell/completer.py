@@ -241,6 +241,8 @@ def _spelled(candidate: Candidate, found: Wanted) -> str:
     """The candidate as it must be typed here: in the quotes that are open, or in its own."""
     if found.want is not Want.VALUE:
         return candidate.text
+    if found.kind is Kind.SQL:  # a query has blanks, and strings in single quotes
+        return candidate.text if found.quote else f'"{candidate.text}'
     if found.quote:
         return candidate.text + (candidate.tail or found.quote)
     if found.kind is Kind.ACL_RULE and candidate.tail:

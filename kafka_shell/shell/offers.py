@@ -71,6 +71,10 @@ def _of_kind(
         from . import rule_candidates
 
         return rule_candidates.of_rule(found, view)
+    if kind in (Kind.SQL, Kind.AUDIT_TABLE, Kind.AUDIT_CONTROL):
+        from . import audit_candidates
+
+        return audit_candidates.of_kind(kind, found, places.controls)
     if kind is Kind.FEATURE_LEVEL and found.part == "value":
         return candidates.feature_levels(view, found.key, typed)
     if kind in (Kind.FEATURE, Kind.FEATURE_LEVEL):

@@ -19,6 +19,11 @@ class Places:
     def __init__(self, context: Context) -> None:
         self._context = context
 
+    @property
+    def controls(self) -> Path:
+        """The folder of the user's own controls."""
+        return self._context.paths.config / "controls"
+
     def of_kind(self, kind: Kind, typed: str) -> Candidates:
         """Candidates of one of these kinds; none of any other."""
         if kind is Kind.FILE:

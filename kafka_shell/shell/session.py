@@ -20,6 +20,7 @@ from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatt
 from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.spark import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import run_text
@@ -264,9 +265,16 @@ class Session:
         # Not through PromptSession: there it would switch off completion while typing.
         prompt.default_buffer.enable_history_search = Always()
         prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
+        prompt.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
         prompt.app.before_render += lambda _: self._fit()
         prompt.app.after_render += lambda _: self._first_drawn()
         return prompt
+
+    def _typed(self, text: str) -> None:
+        """Spark needs seconds to start: it begins with the first word of a line that wants it."""
+        if text.startswith("spark ") and start_early(self.context):
+            said = "starting Spark in the background"
+            run_in_terminal(lambda: self._print([("class:comment", said)]))
 
     def _first_drawn(self) -> None:
         """The network waits until the prompt is there."""

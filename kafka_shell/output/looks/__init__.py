@@ -34,6 +34,7 @@ _FAMILIES = {
     "nouns.groups": "groups",
     "nouns.quorum": "quorum",
     "nouns.transactions": "transactions",
+    "nouns.audits": "audits",
 }
 _PROGRAM = __name__.split(".")[0]
 

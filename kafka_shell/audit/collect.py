@@ -1,0 +1,124 @@
+"""One task of a collection: every table of one slice, over one connection. Runs in executors.
+
+What cannot be read becomes rows of `collection_status` ("could not read" is not "ok"); nothing is
+raised, as one raised exception would fail the whole job.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.errors import ShellError
+
+from .table import Table, Trouble
+from .work import Target, Work
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+ROWS_A_BATCH = 10_000
+DEADLINE_S = 120.0  # one slice
+
+Opener = Callable[[Target], "Cluster"]
+
+
+@dataclass(frozen=True, slots=True)
+class Read:
+    """Rows of one table, whole: the common columns too."""
+
+    table: str
+    rows: list[tuple[Any, ...]]
+
+
+def collect(
+    work: Work, tables: dict[str, Table], snapshot_id: str, open_cluster: Opener
+) -> Iterator[Read]:
+    """The rows of each table of this work, in batches, and how it went, table by table."""
+    try:
+        cluster = open_cluster(work.target)
+    except ShellError as error:
+        yield from _lost(work, snapshot_id, error)
+        return
+    with cluster, cluster.within(DEADLINE_S):
+        for name in work.tables:
+            yield from _of_table(tables[name], work, cluster, snapshot_id)
+
+
+def _lost(work: Work, snapshot_id: str, error: ShellError) -> Iterator[Read]:
+    for name in work.tables:
+        yield _status(name, work, snapshot_id, 0, 0.0, Trouble("", error.code, error.message))
+
+
+def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> Iterator[Read]:
+    started = time.time()
+    common = (work.target.name, int(started * 1000), snapshot_id)
+    rows: list[tuple[Any, ...]] = []
+    troubles: list[Trouble] = []
+    count = 0
+    try:
+        for row in table.read(cluster, work.slice):
+            if isinstance(row, Trouble):
+                troubles.append(row)
+                continue
+            rows.append((*common, *row))
+            count += 1
+            if len(rows) >= ROWS_A_BATCH:
+                yield Read(table.name, rows)
+                rows = []
+    except ShellError as error:
+        troubles.append(Trouble("", error.code, error.message))
+    except Exception as error:  # a mistake of ours must not end the others' work; no secret in it
+        troubles.append(Trouble("", "internal", type(error).__name__))
+    if rows:
+        yield Read(table.name, rows)
+    seconds = time.time() - started
+    for trouble in troubles:
+        yield _status(table.name, work, snapshot_id, 0, seconds, trouble)
+    if not troubles or count:
+        yield _status(table.name, work, snapshot_id, count, seconds, None)
+
+
+def _status(
+    table: str, work: Work, snapshot_id: str, rows: int, seconds: float, why: Trouble | None
+) -> Read:
+    return Read("collection_status", [status_row(table, work, snapshot_id, rows, seconds, why)])
+
+
+def status_row(
+    table: str, work: Work, snapshot_id: str, rows: int, seconds: float, why: Trouble | None
+) -> tuple[Any, ...]:
+    """A row of collection_status: what reading this table of this work came to."""
+    names = work.names
+    part = "" if not names else names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
+    return (
+        work.target.name, int(time.time() * 1000), snapshot_id,
+        table, part,
+        "ok" if why is None else "error",
+        rows, seconds,
+        None if why is None else why.resource,
+        None if why is None else why.error,
+        None if why is None else why.reason,
+    )  # fmt: skip
+
+
+def open_target(target: Target) -> Cluster:
+    """A connection to the target, its login looked up on this machine. Raises ShellError.
+
+    Nothing of this process' environment mixes in: an executor's is its own.
+    """
+    from pathlib import Path
+
+    from kafka_shell import settings
+    from kafka_shell.admin.connection import Cluster
+
+    flags: dict[str, object] = {
+        "profile": target.profile,
+        "broker": target.bootstrap,
+        "command-config": target.command_config,
+        "adminclient-property": list(target.properties),
+    }
+    found = settings.load(flags, {}, Path(target.config_file))
+    return Cluster(found.connection)

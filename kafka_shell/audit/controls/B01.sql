@@ -1,0 +1,20 @@
+-- id: B01
+-- title: Topics are created by accident
+-- severity: high
+-- tags: hygiene
+-- description: A misspelt name becomes a topic with the brokers' defaults.
+-- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
+-- needs: broker_configs
+-- wants: broker_configs auto.create.topics.enable
+-- remedy: restart, safe
+SELECT
+  cluster,
+  concat('broker ', broker_id) AS resource,
+  CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN value = 'true'
+    THEN 'auto.create.topics.enable is true; set it to false in its properties file and restart'
+    ELSE 'auto.create.topics.enable is false' END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM broker_configs
+WHERE key = 'auto.create.topics.enable'

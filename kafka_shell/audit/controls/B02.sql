@@ -1,0 +1,21 @@
+-- id: B02
+-- title: New topics get too few copies
+-- severity: high
+-- tags: durability
+-- description: A topic that is created without a replication factor gets this one.
+-- source: Apache Kafka documentation, Broker configs, default.replication.factor
+-- needs: broker_configs
+-- wants: broker_configs default.replication.factor
+-- parameter: factor = 3
+-- remedy: restart, safe
+SELECT
+  cluster,
+  concat('broker ', broker_id) AS resource,
+  CASE WHEN CAST(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
+  concat('default.replication.factor is ', value,
+    CASE WHEN CAST(value AS INT) < {factor}
+      THEN '; set it to {factor} in its properties file and restart' ELSE '' END) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM broker_configs
+WHERE key = 'default.replication.factor'

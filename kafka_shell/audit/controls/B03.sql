@@ -1,0 +1,39 @@
+-- id: B03
+-- title: By default acks=all can mean one copy
+-- severity: high
+-- tags: durability
+-- description: Topics that do not set min.insync.replicas have this one. Kafka takes the
+--   replication factor instead where that is smaller.
+-- source: Apache Kafka documentation, Broker configs, min.insync.replicas
+-- needs: broker_configs, features
+-- wants: broker_configs min.insync.replicas
+-- parameter: copies = 2
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT cluster, min(CAST(value AS INT)) AS lowest, max(cluster_default) AS cluster_default,
+    array_join(array_sort(collect_list(
+      CASE WHEN CAST(value AS INT) < {copies} THEN broker_id END)), ', ') AS brokers
+  FROM broker_configs WHERE key = 'min.insync.replicas' GROUP BY cluster
+),
+-- where eligible leader replicas are on, the default of all brokers can be set but not deleted
+kept AS (
+  SELECT cluster, max(level) > 0 AS kept FROM features
+  WHERE feature = 'eligible.leader.replicas.version' GROUP BY cluster
+)
+SELECT
+  j.cluster,
+  'brokers' AS resource,
+  CASE WHEN lowest < {copies} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN lowest < {copies}
+    THEN concat('min.insync.replicas is ', lowest, ' on brokers ', brokers)
+    ELSE concat('min.insync.replicas is at least ', lowest) END AS reason,
+  CASE WHEN lowest < {copies} THEN 'alter-configs --broker-default min.insync.replicas={copies}'
+  END AS remedy,
+  CASE
+    WHEN lowest >= {copies} THEN NULL
+    WHEN cluster_default IS NOT NULL OR kept
+      THEN concat('alter-configs --broker-default min.insync.replicas=',
+        coalesce(cluster_default, CAST(lowest AS STRING)))
+    ELSE 'alter-configs --broker-default --delete-config min.insync.replicas'
+  END AS undo
+FROM judged j LEFT JOIN kept ON kept.cluster = j.cluster

@@ -1,0 +1,18 @@
+-- id: B06
+-- title: Quorum too small, or even
+-- severity: critical
+-- tags: availability
+-- description: Of one or two voters none may fail; an even number bears no more failures than one
+--   less.
+-- source: Apache Kafka documentation, KRaft, Deploying considerations
+-- needs: quorum
+-- parameter: fewest = 3
+WITH voters AS (SELECT cluster, count_if(votes) AS voters FROM quorum GROUP BY cluster)
+SELECT
+  cluster,
+  'quorum' AS resource,
+  CASE WHEN voters < {fewest} OR voters % 2 = 0 THEN 'alarm' ELSE 'ok' END AS status,
+  concat(voters, CASE WHEN voters = 1 THEN ' voter' ELSE ' voters' END) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM voters

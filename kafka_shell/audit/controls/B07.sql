@@ -1,0 +1,20 @@
+-- id: B07
+-- title: Broker and controller in one process
+-- severity: high
+-- tags: availability
+-- description: What overloads or stops the broker does so to the controller: combined mode is not
+--   for production.
+-- source: Apache Kafka documentation, KRaft, Process roles
+-- needs: broker_configs
+-- wants: broker_configs process.roles
+-- remedy: restart, disruptive
+SELECT
+  cluster,
+  concat('broker ', broker_id) AS resource,
+  CASE WHEN value LIKE '%broker%' AND value LIKE '%controller%' THEN 'alarm' ELSE 'ok'
+  END AS status,
+  concat('process.roles is ', value) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM broker_configs
+WHERE key = 'process.roles'

@@ -1,0 +1,45 @@
+-- id: B13
+-- title: A broker carries more than its share
+-- severity: medium
+-- tags: balance
+-- description: Its replicas, the partitions it leads or its bytes are above the mean of all
+--   brokers. Where there is little of either, nothing is judged.
+-- source: Apache Kafka documentation, Balancing leadership; audit catalogue B13
+-- needs: replicas, brokers, disk_replicas
+-- parameter: times = 1.1
+-- parameter: fewest_replicas = 100
+-- parameter: fewest_bytes = 10737418240
+-- remedy: dynamic, disruptive
+WITH measures AS (
+  SELECT b.cluster, b.broker_id, 'replicas' AS measure, count(r.topic) AS amount,
+    {fewest_replicas} AS fewest
+  FROM brokers b
+  LEFT JOIN replicas r ON r.cluster = b.cluster AND r.broker_id = b.broker_id
+  GROUP BY b.cluster, b.broker_id
+  UNION ALL
+  SELECT b.cluster, b.broker_id, 'leaders', count_if(r.leader), {fewest_replicas}
+  FROM brokers b
+  LEFT JOIN replicas r ON r.cluster = b.cluster AND r.broker_id = b.broker_id
+  GROUP BY b.cluster, b.broker_id
+  UNION ALL
+  SELECT cluster, broker_id, 'bytes', sum(size), {fewest_bytes}
+  FROM disk_replicas GROUP BY cluster, broker_id
+),
+judged AS (
+  SELECT *, avg(amount) OVER (PARTITION BY cluster, measure) AS mean,
+    count(*) OVER (PARTITION BY cluster, measure) > 1
+      AND amount >= fewest
+      AND amount > {times} * avg(amount) OVER (PARTITION BY cluster, measure) AS bad
+  FROM measures
+)
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', measure) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat(amount, ' ', measure, ', the mean of all brokers is ', CAST(mean AS BIGINT)) AS reason,
+  CASE
+    WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
+    WHEN bad THEN "reassign-partitions --topics '*'"
+  END AS remedy,
+  NULL AS undo
+FROM judged

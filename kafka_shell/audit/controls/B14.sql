@@ -1,0 +1,26 @@
+-- id: B14
+-- title: Disk nearly full
+-- severity: high
+-- tags: capacity
+-- description: A full log dir takes its broker down with it.
+-- source: Apache Kafka documentation, Hardware and OS, disks; KIP-827
+-- needs: log_dirs
+-- parameter: percent = 80
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', path) AS resource,
+  CASE
+    WHEN error IS NOT NULL THEN 'skip'
+    WHEN total IS NULL OR usable IS NULL OR total = 0 THEN 'skip'
+    WHEN total - usable > total * {percent} / 100 THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE
+    WHEN error IS NOT NULL THEN concat('it is offline: ', error)
+    WHEN total IS NULL OR usable IS NULL OR total = 0
+      THEN 'the broker does not tell the size of its volume (before Kafka 3.3)'
+    ELSE concat(round(100.0 * (total - usable) / total, 0), ' % of ', total, ' bytes are used')
+  END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM log_dirs

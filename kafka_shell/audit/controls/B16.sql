@@ -1,0 +1,31 @@
+-- id: B16
+-- title: Copy to another log dir that lingers
+-- severity: medium
+-- tags: capacity
+-- description: A replica is being copied to another dir of its broker, and the copy has not caught
+--   up: until it has, both take room. The remedy calls it back.
+-- source: Apache Kafka documentation, kafka-reassign-partitions, moves between log dirs (KIP-113)
+-- needs: disk_replicas
+-- parameter: behind = 0
+-- remedy: dynamic, safe
+WITH copies AS (
+  SELECT f.cluster, f.broker_id, f.topic, f.partition, f.path AS target, f.offset_lag,
+    p.path AS source
+  FROM disk_replicas f
+  LEFT JOIN disk_replicas p
+    ON p.cluster = f.cluster AND p.broker_id = f.broker_id AND p.topic = f.topic
+    AND p.partition = f.partition AND NOT p.future
+  WHERE f.future
+)
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', topic, ':', partition) AS resource,
+  CASE WHEN offset_lag > {behind} THEN 'alarm' ELSE 'ok' END AS status,
+  concat('on its way to ', target, ', ', offset_lag, ' offsets behind') AS reason,
+  CASE WHEN offset_lag > {behind} AND source IS NOT NULL
+    THEN concat('alter-log-dirs ', topic, ':', partition, " --log-dir '", source,
+      "' --broker-id ", broker_id) END AS remedy,
+  CASE WHEN offset_lag > {behind} AND source IS NOT NULL
+    THEN concat('alter-log-dirs ', topic, ':', partition, " --log-dir '", target,
+      "' --broker-id ", broker_id) END AS undo
+FROM copies

@@ -1,0 +1,37 @@
+-- id: B17
+-- title: Threads at their floor
+-- severity: low
+-- tags: performance
+-- description: Fewer threads than Kafka starts with, or one fetcher alone: brokers wait while
+--   cores and disks are idle. Kafka resizes at most to twice as many at a time.
+-- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
+--   num.replica.fetchers; Updating thread configs
+-- needs: broker_configs
+-- wants: broker_configs num.io.threads, num.network.threads, num.replica.fetchers
+-- parameter: io = 8
+-- parameter: network = 3
+-- parameter: fetchers = 2
+-- remedy: dynamic, safe
+WITH threads AS (
+  SELECT cluster, key, min(CAST(value AS INT)) AS threads, max(cluster_default) AS before,
+    CASE key WHEN 'num.io.threads' THEN {io} WHEN 'num.network.threads' THEN {network}
+      ELSE {fetchers} END AS floor
+  FROM broker_configs
+  WHERE key IN ('num.io.threads', 'num.network.threads', 'num.replica.fetchers')
+  GROUP BY cluster, key
+)
+SELECT
+  cluster,
+  key AS resource,
+  CASE WHEN threads < floor THEN 'alarm' ELSE 'ok' END AS status,
+  concat(key, ' is ', threads, CASE WHEN threads < floor THEN concat(', less than ', floor)
+    ELSE '' END) AS reason,
+  CASE WHEN threads < floor
+    THEN concat('alter-configs --broker-default ', key, '=', least(floor, threads * 2))
+  END AS remedy,
+  CASE
+    WHEN threads >= floor THEN NULL
+    WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config ', key)
+    ELSE concat('alter-configs --broker-default ', key, '=', before)
+  END AS undo
+FROM threads

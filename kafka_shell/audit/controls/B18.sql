@@ -1,0 +1,17 @@
+-- id: B18
+-- title: Several log dirs on one broker
+-- severity: low
+-- tags: capacity
+-- description: Kafka balances the number of partitions between dirs, not their bytes: one disk is
+--   full while another is empty.
+-- source: Apache Kafka documentation, Hardware and OS, disks and filesystem
+-- needs: log_dirs
+SELECT
+  cluster,
+  concat('broker ', broker_id) AS resource,
+  CASE WHEN count(*) > 1 THEN 'alarm' ELSE 'ok' END AS status,
+  concat(count(*), CASE WHEN count(*) = 1 THEN ' log dir' ELSE ' log dirs' END) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM log_dirs
+GROUP BY cluster, broker_id

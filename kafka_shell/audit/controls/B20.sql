@@ -1,0 +1,30 @@
+-- id: B20
+-- title: Groups are forgotten before records are
+-- severity: medium
+-- tags: groups
+-- description: A group that is down for longer than offsets.retention.minutes starts anew,
+--   although its records are still there. Topics that are kept forever are left out.
+-- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
+-- needs: broker_configs, topic_configs, topics
+-- wants: broker_configs offsets.retention.minutes
+-- wants: topic_configs retention.ms
+-- remedy: restart, safe
+WITH longest AS (
+  SELECT k.cluster, max(CAST(k.value AS BIGINT)) AS retention,
+    max_by(k.topic, CAST(k.value AS BIGINT)) AS topic
+  FROM topic_configs k
+  JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
+  WHERE k.key = 'retention.ms' GROUP BY k.cluster
+)
+SELECT
+  b.cluster,
+  concat('broker ', b.broker_id) AS resource,
+  CASE WHEN CAST(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
+  END AS status,
+  concat('offsets.retention.minutes is ', b.value, ' (',
+    round(CAST(b.value AS BIGINT) / 1440, 1), ' days), ', longest.topic, ' is kept ',
+    round(longest.retention / 86400000, 1), ' days') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM broker_configs b JOIN longest ON longest.cluster = b.cluster
+WHERE b.key = 'offsets.retention.minutes'

@@ -1,0 +1,43 @@
+-- id: B22
+-- title: Transaction that hangs
+-- severity: high
+-- tags: transactions
+-- description: Readers of committed records wait for it. The coordinator ends a transaction after
+--   its timeout; what is open for longer than any timeout, nobody will end.
+-- source: Apache Kafka documentation, kafka-transactions (KIP-664)
+-- needs: transactions, open_transactions, broker_configs
+-- wants: broker_configs transaction.max.timeout.ms
+-- remedy: dynamic, irreversible
+WITH most AS (
+  SELECT cluster, max(CAST(value AS BIGINT)) AS ms
+  FROM broker_configs WHERE key = 'transaction.max.timeout.ms' GROUP BY cluster
+),
+known AS (SELECT cluster, explode(partitions) AS part FROM transactions)
+SELECT
+  t.cluster,
+  concat('transactional id ', t.transactional_id) AS resource,
+  CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
+  concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
+    THEN concat(' for ', t.duration_ms, ' ms') ELSE '' END) AS reason,
+  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer ', t.word) END AS remedy,
+  NULL AS undo
+FROM transactions t JOIN most ON most.cluster = t.cluster
+UNION ALL
+SELECT
+  o.cluster,
+  concat(o.topic, ':', o.partition, ' at offset ', o.start_offset),
+  CASE WHEN known.part IS NULL
+      AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
+    THEN 'alarm' ELSE 'ok' END,
+  CASE WHEN known.part IS NULL
+    THEN concat('open by producer ', o.producer_id, ', and no coordinator knows it; last written ',
+      coalesce(date_format(o.last_written, 'yyyy-MM-dd HH:mm'), 'never'), ' UTC')
+    ELSE 'its coordinator knows it' END,
+  CASE WHEN known.part IS NULL
+      AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
+    THEN concat('abort-transaction ', o.topic, ':', o.partition, ' --start-offset ',
+      o.start_offset) END,
+  NULL
+FROM open_transactions o
+JOIN most ON most.cluster = o.cluster
+LEFT JOIN known ON known.cluster = o.cluster AND known.part = concat(o.topic, ':', o.partition)

@@ -1,0 +1,20 @@
+-- id: C01
+-- title: Producers do not wait for all copies
+-- severity: high
+-- tags: clients, durability
+-- description: Without acks=all what was acknowledged can be lost with one broker.
+-- source: Apache Kafka documentation, Producer configs, acks
+-- needs: effective_client_configs
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT e.*, e.value NOT IN ('all', '-1') AS bad
+  FROM effective_client_configs e WHERE e.key = 'acks'
+)
+SELECT
+  cluster,
+  concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('acks is ', value, ', set for the ', level) AS reason,
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' acks=all') END AS remedy,
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' acks=', value) END AS undo
+FROM judged j

@@ -1,0 +1,33 @@
+-- id: C02
+-- title: Session timeout that brokers refuse
+-- severity: medium
+-- tags: clients, groups
+-- description: A consumer whose session.timeout.ms is outside the brokers' bounds cannot join.
+-- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
+--   group.max.session.timeout.ms
+-- needs: effective_client_configs, broker_configs
+-- wants: broker_configs group.min.session.timeout.ms, group.max.session.timeout.ms
+-- remedy: dynamic, safe
+WITH bounds AS (
+  SELECT cluster,
+    max(CASE WHEN key = 'group.min.session.timeout.ms' THEN CAST(value AS BIGINT) END) AS low,
+    min(CASE WHEN key = 'group.max.session.timeout.ms' THEN CAST(value AS BIGINT) END) AS high
+  FROM broker_configs
+  WHERE key IN ('group.min.session.timeout.ms', 'group.max.session.timeout.ms')
+  GROUP BY cluster
+),
+judged AS (
+  SELECT e.*, low, high, NOT CAST(e.value AS BIGINT) BETWEEN low AND high AS bad
+  FROM effective_client_configs e JOIN bounds ON bounds.cluster = e.cluster
+  WHERE e.key = 'session.timeout.ms'
+)
+SELECT
+  cluster,
+  concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('session.timeout.ms is ', value, ', brokers take ', low, ' to ', high) AS reason,
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
+    least(high, greatest(low, CAST(value AS BIGINT)))) END AS remedy,
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=', value)
+  END AS undo
+FROM judged j

@@ -1,0 +1,29 @@
+-- id: C03
+-- title: Too few heartbeats in a session
+-- severity: medium
+-- tags: clients, groups
+-- description: The heartbeat should be no more than a third of the session: else one that is lost
+--   puts the member out. Where no session.timeout.ms is set, Kafka's default is taken.
+-- source: Apache Kafka documentation, Consumer configs, heartbeat.interval.ms
+-- needs: effective_client_configs
+-- parameter: session = 45000
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT h.*, coalesce(CAST(s.value AS BIGINT), {session}) AS session
+  FROM effective_client_configs h
+  LEFT JOIN effective_client_configs s
+    ON s.cluster = h.cluster AND s.user = h.user AND s.client_id <=> h.client_id
+    AND s.key = 'session.timeout.ms'
+  WHERE h.key = 'heartbeat.interval.ms'
+)
+SELECT
+  cluster,
+  concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
+  CASE WHEN CAST(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
+  concat('heartbeat.interval.ms is ', value, ', session.timeout.ms ', session) AS reason,
+  CASE WHEN CAST(value AS BIGINT) * 3 > session
+    THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
+  END AS remedy,
+  CASE WHEN CAST(value AS BIGINT) * 3 > session
+    THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', value) END AS undo
+FROM judged j

@@ -1,0 +1,34 @@
+-- id: D01
+-- title: Uncompressed records on a large topic
+-- severity: medium
+-- tags: log, cost
+-- description: Most sampled batches are not compressed. What gzip at its fastest would save is
+--   measured on them; set compression.type of the producers.
+-- source: Apache Kafka documentation, Producer configs, compression.type
+-- needs: batches, record_samples, disk_replicas, topics
+-- parameter: smallest = 1073741824
+-- parameter: share = 0.5
+WITH codecs AS (
+  SELECT cluster, topic, avg(CASE WHEN codec = 'none' THEN 1.0 ELSE 0.0 END) AS plain
+  FROM batches WHERE NOT control GROUP BY cluster, topic
+),
+saved AS (
+  SELECT cluster, topic, 1 - sum(packed_bytes) / nullif(sum(plain_bytes), 0) AS saving
+  FROM record_samples GROUP BY cluster, topic
+),
+bytes AS (
+  SELECT cluster, topic, sum(size) AS bytes FROM disk_replicas GROUP BY cluster, topic
+)
+SELECT
+  c.cluster,
+  c.topic AS resource,
+  CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
+  concat(CAST(round(100 * c.plain) AS INT), ' % of its batches are not compressed, ', bytes.bytes,
+    ' bytes on disks', CASE WHEN c.plain > 0 THEN concat('; compression would save about ',
+      CAST(round(100 * coalesce(saved.saving, 0)) AS INT), ' % of those') ELSE '' END) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM codecs c
+JOIN bytes ON bytes.cluster = c.cluster AND bytes.topic = c.topic
+JOIN topics t ON t.cluster = c.cluster AND t.topic = c.topic AND NOT t.internal
+LEFT JOIN saved ON saved.cluster = c.cluster AND saved.topic = c.topic

@@ -1,0 +1,36 @@
+-- id: D02
+-- title: Tiny batches
+-- severity: medium
+-- tags: log, performance
+-- description: Half of the batches hold next to nothing, and there are many of them: linger.ms and
+--   batch.size of the producers have no effect, and every record costs a request.
+-- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
+-- needs: batches, topics
+-- parameter: records = 2
+-- parameter: rate = 100
+WITH partitions_sampled AS (
+  SELECT cluster, topic, partition,
+    (max(last_offset) - min(base_offset) + 1) /
+      greatest(0.001, (unix_millis(max(max_timestamp)) - unix_millis(min(base_timestamp))) / 1000)
+      AS rate
+  FROM batches WHERE NOT control GROUP BY cluster, topic, partition
+),
+rates AS (
+  SELECT cluster, topic, sum(rate) AS rate FROM partitions_sampled GROUP BY cluster, topic
+),
+sizes AS (
+  SELECT cluster, topic, median(records) AS records, count(*) AS batches
+  FROM batches WHERE NOT control GROUP BY cluster, topic
+)
+SELECT
+  s.cluster,
+  s.topic AS resource,
+  CASE WHEN s.batches > 1 AND s.records < {records} AND r.rate >= {rate} THEN 'alarm' ELSE 'ok'
+  END AS status,
+  concat('a median of ', s.records, ' records in ', s.batches, ' sampled batches, ',
+    round(r.rate, 1), ' records a second') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM sizes s
+JOIN rates r ON r.cluster = s.cluster AND r.topic = s.topic
+JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal

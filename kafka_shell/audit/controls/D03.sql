@@ -1,0 +1,26 @@
+-- id: D03
+-- title: Producers that may repeat and reorder
+-- severity: high
+-- tags: log, durability
+-- description: Batches without a producer id on a topic where order matters: compacted ones, and
+--   those that the pattern names. A retry can write twice, or an older value over a newer one.
+-- source: Apache Kafka documentation, Producer configs, enable.idempotence
+-- needs: batches, topic_configs, topics
+-- wants: topic_configs cleanup.policy
+-- parameter: ordered = .*\.ordered
+WITH sampled AS (
+  SELECT cluster, topic, count(*) AS batches, count_if(producer_id IS NULL) AS plain
+  FROM batches WHERE NOT control GROUP BY cluster, topic
+)
+SELECT
+  s.cluster,
+  s.topic AS resource,
+  CASE WHEN s.plain > 0 THEN 'alarm' ELSE 'ok' END AS status,
+  concat(s.plain, ' of ', s.batches, ' sampled batches have no producer id') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM sampled s
+JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
+JOIN topic_configs p
+  ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
+WHERE p.value LIKE '%compact%' OR s.topic RLIKE r'^({ordered})$'

@@ -1,0 +1,35 @@
+-- id: D04
+-- title: Timestamps in the future, or far out of order
+-- severity: medium
+-- tags: log, retention
+-- description: A segment is deleted by its largest timestamp: such records hold it back, and with
+--   it all that is after.
+-- source: Apache Kafka documentation, Topic configs, retention.ms; KIP-937
+-- needs: batches, topics
+-- parameter: ahead_ms = 3600000
+-- parameter: disorder_ms = 86400000
+WITH ordered AS (
+  SELECT *, max(max_timestamp) OVER (
+      PARTITION BY cluster, topic, partition ORDER BY base_offset
+      ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING) AS before
+  FROM batches WHERE NOT control AND NOT append_time AND max_timestamp IS NOT NULL
+),
+judged AS (
+  SELECT cluster, topic,
+    max(unix_millis(max_timestamp) - unix_millis(collected_at)) AS ahead,
+    max(coalesce(unix_millis(before) - unix_millis(max_timestamp), 0)) AS disorder
+  FROM ordered GROUP BY cluster, topic
+)
+SELECT
+  j.cluster,
+  j.topic AS resource,
+  CASE WHEN ahead > {ahead_ms} OR disorder > {disorder_ms} THEN 'alarm' ELSE 'ok' END AS status,
+  CASE
+    WHEN ahead > {ahead_ms} THEN concat('up to ', ahead DIV 1000, ' s in the future')
+    WHEN disorder > {disorder_ms} THEN concat('up to ', disorder DIV 1000, ' s out of order')
+    ELSE 'in order'
+  END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM judged j
+JOIN topics t ON t.cluster = j.cluster AND t.topic = j.topic AND NOT t.internal

@@ -1,0 +1,41 @@
+-- id: D05
+-- title: Retention is not what it says
+-- severity: medium
+-- tags: log, retention
+-- description: The oldest record is far older than retention.ms (segments are too large, or
+--   timestamps hold them back), or much is deleted before its time (retention.bytes).
+-- source: Apache Kafka documentation, Topic configs, retention.ms
+-- needs: batches, topic_configs, topics
+-- wants: topic_configs retention.ms, cleanup.policy, segment.ms
+-- parameter: over = 1.5
+-- parameter: under = 0.5
+WITH oldest AS (
+  SELECT cluster, topic, partition, min(base_offset) AS start,
+    unix_millis(max(collected_at)) - unix_millis(min_by(base_timestamp, base_offset)) AS age
+  FROM batches WHERE NOT control AND base_timestamp IS NOT NULL
+  GROUP BY cluster, topic, partition
+),
+judged AS (
+  SELECT o.*, CAST(r.value AS BIGINT) AS retention
+  FROM oldest o
+  JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic AND NOT t.internal
+  JOIN topic_configs r ON r.cluster = o.cluster AND r.topic = o.topic AND r.key = 'retention.ms'
+  JOIN topic_configs p
+    ON p.cluster = o.cluster AND p.topic = o.topic AND p.key = 'cleanup.policy'
+  WHERE p.value = 'delete' AND CAST(r.value AS BIGINT) > 0
+)
+SELECT
+  cluster,
+  concat(topic, ':', partition) AS resource,
+  CASE
+    WHEN age > {over} * retention THEN 'alarm'
+    WHEN start > 0 AND age < {under} * retention THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  concat('the oldest record is ', round(age / 3600000, 1), ' h old, retention.ms is ',
+    round(retention / 3600000, 1), ' h',
+    CASE WHEN start > 0 AND age < {under} * retention THEN concat('; it begins at offset ', start)
+      ELSE '' END) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM judged

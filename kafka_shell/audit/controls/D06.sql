@@ -1,0 +1,43 @@
+-- id: D06
+-- title: Retention that nobody reads
+-- severity: medium
+-- tags: log, cost
+-- description: The slowest group of the topic is never further back than a fraction of what is
+--   kept. By the sampled batch at or before its offset: an age is at most so much.
+-- source: audit catalogue D06
+-- needs: batches, group_offsets, topic_configs, partition_offsets
+-- wants: topic_configs retention.ms, cleanup.policy
+-- parameter: share = 0.1
+-- parameter: shortest = 604800000
+WITH slowest AS (
+  SELECT o.cluster, o.topic, o.partition, min(o.offset) AS offset
+  FROM group_offsets o WHERE o.offset IS NOT NULL GROUP BY o.cluster, o.topic, o.partition
+),
+ages AS (
+  SELECT s.cluster, s.topic, s.partition,
+    CASE WHEN max(p.latest) <= max(s.offset) THEN 0
+      ELSE unix_millis(max(b.collected_at)) - unix_millis(max(b.base_timestamp)) END AS unread,
+    unix_millis(max(b.collected_at)) - unix_millis(min(b.base_timestamp)) AS kept
+  FROM slowest s
+  JOIN partition_offsets p
+    ON p.cluster = s.cluster AND p.topic = s.topic AND p.partition = s.partition
+  JOIN batches b ON b.cluster = s.cluster AND b.topic = s.topic AND b.partition = s.partition
+    AND b.base_offset <= s.offset AND NOT b.control AND b.base_timestamp IS NOT NULL
+  GROUP BY s.cluster, s.topic, s.partition
+),
+topics_read AS (
+  SELECT a.cluster, a.topic, max(unread) AS unread, max(kept) AS kept
+  FROM ages a GROUP BY a.cluster, a.topic
+)
+SELECT
+  a.cluster,
+  a.topic AS resource,
+  CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
+  concat('records of ', round(kept / 86400000, 1), ' days are kept, the slowest group is at most ',
+    round(unread / 86400000, 1), ' days behind') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM topics_read a
+JOIN topic_configs p
+  ON p.cluster = a.cluster AND p.topic = a.topic AND p.key = 'cleanup.policy'
+WHERE p.value LIKE '%delete%'

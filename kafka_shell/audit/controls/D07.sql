@@ -1,0 +1,37 @@
+-- id: D07
+-- title: Compacted topic without keys to compact
+-- severity: high
+-- tags: log, compaction
+-- description: A record without a key is refused by a compacted topic, and stops the cleaner where
+--   it was there before; where hardly a key comes twice, compaction keeps everything forever.
+-- source: Apache Kafka documentation, Log compaction
+-- needs: record_samples, topic_configs, topics
+-- wants: topic_configs cleanup.policy
+-- parameter: fewest = 100
+-- parameter: distinct = 0.95
+WITH sampled AS (
+  SELECT r.cluster, r.topic, sum(records) AS records, sum(null_keys) AS null_keys,
+    sum(distinct_keys) AS distinct_keys, sum(unread) AS unread
+  FROM record_samples r GROUP BY r.cluster, r.topic
+)
+SELECT
+  s.cluster,
+  s.topic AS resource,
+  CASE
+    WHEN null_keys > 0 THEN 'alarm'
+    WHEN records = 0 AND unread > 0 THEN 'skip'
+    WHEN records >= {fewest} AND distinct_keys >= {distinct} * records THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE
+    WHEN records = 0 AND unread > 0 THEN 'its records could not be decoded: their codec is missing'
+    ELSE concat(null_keys, ' of ', records, ' sampled records have no key, the others ',
+      distinct_keys, ' keys')
+  END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM sampled s
+JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal
+JOIN topic_configs p
+  ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
+WHERE p.value LIKE '%compact%'

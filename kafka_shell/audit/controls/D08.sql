@@ -1,0 +1,30 @@
+-- id: D08
+-- title: A few keys carry most records
+-- severity: medium
+-- tags: log, balance
+-- description: Records of one key are in one partition: more partitions do not help, one consumer
+--   does the work.
+-- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue D08
+-- needs: record_samples, topics
+-- parameter: fewest = 100
+-- parameter: share = 0.5
+WITH sampled AS (
+  SELECT r.cluster, r.topic, sum(records - null_keys) AS records, max(top_key_records) AS top,
+    sum(unread) AS unread
+  FROM record_samples r GROUP BY r.cluster, r.topic
+)
+SELECT
+  s.cluster,
+  s.topic AS resource,
+  CASE
+    WHEN records = 0 AND unread > 0 THEN 'skip'
+    WHEN records >= {fewest} AND top > {share} * records THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE WHEN records = 0 AND unread > 0
+    THEN 'its records could not be decoded: their codec is missing'
+    ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM sampled s
+JOIN topics t ON t.cluster = s.cluster AND t.topic = s.topic AND NOT t.internal

@@ -1,0 +1,27 @@
+-- id: G01
+-- title: Stopped
+-- severity: high
+-- tags: groups, lag
+-- description: There is something to read, and the last commit is longer ago than the time that
+--   the last commits span.
+-- source: Burrow, Consumer Lag Evaluation Rules, stopped
+-- needs: group_commits, group_offsets
+-- parameter: commits = 3
+WITH windows AS (
+  SELECT cluster, group, topic, partition, count(*) AS commits, min(committed_at) AS first,
+    max(committed_at) AS last, max(collected_at) AS now
+  FROM group_commits GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
+)
+SELECT
+  w.cluster,
+  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+  CASE WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
+      > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm' ELSE 'ok' END AS status,
+  concat('lag ', o.lag, '; the last of ', commits, ' commits was ',
+    (unix_millis(w.now) - unix_millis(w.last)) DIV 1000, ' s ago, they span ',
+    (unix_millis(w.last) - unix_millis(w.first)) DIV 1000, ' s') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM windows w
+JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
+  AND o.partition = w.partition AND o.lag IS NOT NULL

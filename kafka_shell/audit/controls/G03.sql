@@ -1,0 +1,23 @@
+-- id: G03
+-- title: Rewound and not recovered
+-- severity: medium
+-- tags: groups, lag
+-- description: The group went back to an earlier offset and has not passed where it was: it reads
+--   again what it had read.
+-- source: Burrow, Consumer Lag Evaluation Rules, rewind
+-- needs: group_commits
+-- parameter: commits = 2
+WITH windows AS (
+  SELECT cluster, group, topic, partition, count(*) AS commits, max(c.offset) AS furthest,
+    max_by(c.offset, c.position) AS now
+  FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
+)
+SELECT
+  cluster,
+  concat('group ', w.group, ' ', topic, ':', partition) AS resource,
+  CASE WHEN now < furthest THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN now < furthest THEN concat('at offset ', now, ', it was at ', furthest)
+    ELSE concat('at offset ', now) END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM windows w

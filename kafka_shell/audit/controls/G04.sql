@@ -1,0 +1,30 @@
+-- id: G04
+-- title: Lag that does not fall
+-- severity: medium
+-- tags: groups, lag
+-- description: The group reads on, and is as far behind as it was at the first of its last commits
+--   or further: it is too slow.
+-- source: Burrow, Consumer Lag Evaluation Rules, lag
+-- needs: group_commits, group_offsets
+-- parameter: commits = 3
+WITH windows AS (
+  SELECT cluster, group, topic, partition, count(*) AS commits, max(c.lag) AS lag_then,
+    count(DISTINCT c.offset) AS places,
+    max_by(c.offset, c.position) < max(c.offset) AS rewound
+  FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
+)
+SELECT
+  w.cluster,
+  concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
+  CASE
+    WHEN w.lag_then IS NULL THEN 'skip'
+    WHEN o.lag > 0 AND w.places > 1 AND NOT w.rewound AND o.lag >= w.lag_then THEN 'alarm'
+    ELSE 'ok'
+  END AS status,
+  CASE WHEN w.lag_then IS NULL THEN 'the partition''s end at its first commit is not known'
+    ELSE concat('lag ', o.lag, ', ', w.commits, ' commits ago ', w.lag_then) END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM windows w
+JOIN group_offsets o ON o.cluster = w.cluster AND o.group = w.group AND o.topic = w.topic
+  AND o.partition = w.partition AND o.lag IS NOT NULL

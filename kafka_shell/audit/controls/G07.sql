@@ -1,0 +1,27 @@
+-- id: G07
+-- title: Group that nobody is in
+-- severity: low
+-- tags: groups, hygiene
+-- description: It has no members; or all topics that it read are gone. A deletion is proposed only
+--   for the latter: it loses the offsets.
+-- source: audit catalogue G07
+-- needs: groups, group_offsets, topics
+-- remedy: dynamic, irreversible
+WITH reads AS (
+  SELECT o.cluster, o.group, count(*) AS partitions, count(t.topic) AS there
+  FROM group_offsets o LEFT JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic
+  GROUP BY o.cluster, o.group
+)
+SELECT
+  g.cluster,
+  concat('group ', g.group) AS resource,
+  CASE WHEN g.state IN ('Empty', 'Dead') THEN 'alarm' ELSE 'ok' END AS status,
+  CASE
+    WHEN g.state NOT IN ('Empty', 'Dead') THEN concat(g.members, ' members')
+    WHEN coalesce(reads.there, 0) = 0 THEN 'no members, and no topic it has an offset in'
+    ELSE concat('no members; it has offsets in ', reads.there, ' partitions')
+  END AS reason,
+  CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.there, 0) = 0
+    THEN concat('delete-group ', g.word) END AS remedy,
+  NULL AS undo
+FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group

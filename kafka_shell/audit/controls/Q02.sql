@@ -1,0 +1,32 @@
+-- id: Q02
+-- title: Client id quota that a default of users outranks
+-- severity: medium
+-- tags: quotas
+-- description: A quota of users comes before one of client ids, their default too: this one binds
+--   nobody but clients that a broker knows no user of. The remedy sets it for all users' clients.
+-- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
+-- needs: quotas
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT q.*, d.value AS outranked_by, n.key IS NULL AND d.key IS NOT NULL AS bad
+  FROM quotas q
+  LEFT JOIN quotas d
+    ON d.cluster = q.cluster AND d.key = q.key AND d.user_default
+    AND d.client_id IS NULL AND NOT d.client_id_default
+  LEFT JOIN quotas n
+    ON n.cluster = q.cluster AND n.key = q.key AND n.user_default
+    AND (n.client_id = q.client_id OR n.client_id_default)
+  WHERE q.client_id IS NOT NULL AND q.user IS NULL AND NOT q.user_default
+)
+SELECT
+  cluster,
+  concat(entity, ' ', key) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN bad THEN concat(CAST(value AS BIGINT), ' never holds for a known user: ',
+      'the default of users is ', CAST(outranked_by AS BIGINT))
+    ELSE CAST(CAST(value AS BIGINT) AS STRING) END AS reason,
+  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', value)
+  END AS remedy,
+  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config ', key)
+  END AS undo
+FROM judged

@@ -1,0 +1,40 @@
+-- id: Q04
+-- title: Quota smaller than one message
+-- severity: medium
+-- tags: quotas
+-- description: In the whole quota window fewer bytes may be sent than the largest message has: it
+--   throttles its sender for longer than the window.
+-- source: Apache Kafka documentation, Broker configs, quota.window.num and
+--   quota.window.size.seconds
+-- needs: quotas, broker_configs, topic_configs
+-- wants: broker_configs quota.window.num, quota.window.size.seconds
+-- wants: topic_configs max.message.bytes
+-- remedy: dynamic, safe
+WITH windows AS (
+  SELECT n.cluster, min(CAST(n.value AS BIGINT) * CAST(s.value AS BIGINT)) AS seconds
+  FROM broker_configs n
+  JOIN broker_configs s ON s.cluster = n.cluster AND s.broker_id = n.broker_id
+    AND s.key = 'quota.window.size.seconds'
+  WHERE n.key = 'quota.window.num' GROUP BY n.cluster
+),
+messages AS (
+  SELECT cluster, max(CAST(value AS BIGINT)) AS bytes
+  FROM topic_configs WHERE key = 'max.message.bytes' GROUP BY cluster
+),
+judged AS (
+  SELECT q.*, seconds, bytes, q.value * seconds < bytes AS bad
+  FROM quotas q
+  JOIN windows ON windows.cluster = q.cluster
+  JOIN messages ON messages.cluster = q.cluster
+  WHERE q.key = 'producer_byte_rate'
+)
+SELECT
+  cluster,
+  concat(entity, ' ', key) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat(CAST(value * seconds AS BIGINT), ' bytes in ', seconds,
+    ' s, the largest max.message.bytes is ', bytes) AS reason,
+  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=',
+    CAST(ceil(bytes / seconds) AS BIGINT)) END AS remedy,
+  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+FROM judged

@@ -1,0 +1,29 @@
+-- id: Q05
+-- title: More request time than there is
+-- severity: low
+-- tags: quotas
+-- description: request_percentage counts each network and io thread as 100 %: this quota can never
+--   bind anybody.
+-- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
+-- needs: quotas, broker_configs
+-- wants: broker_configs num.io.threads, num.network.threads
+-- remedy: dynamic, safe
+WITH threads AS (
+  SELECT cluster, broker_id, 100 * sum(CAST(value AS INT)) AS percentage
+  FROM broker_configs WHERE key IN ('num.io.threads', 'num.network.threads')
+  GROUP BY cluster, broker_id
+),
+most AS (SELECT cluster, max(percentage) AS percentage FROM threads GROUP BY cluster),
+judged AS (
+  SELECT q.*, most.percentage, q.value > most.percentage AS bad
+  FROM quotas q JOIN most ON most.cluster = q.cluster
+  WHERE q.key = 'request_percentage'
+)
+SELECT
+  cluster,
+  concat(entity, ' ', key) AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat(value, ' % of ', percentage, ' %') AS reason,
+  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', percentage) END AS remedy,
+  CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
+FROM judged

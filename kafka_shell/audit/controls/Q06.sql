@@ -1,0 +1,34 @@
+-- id: Q06
+-- title: Topics may be created without a limit
+-- severity: medium
+-- tags: quotas
+-- description: The user may create topics, and no controller_mutation_rate holds for it: one loop
+--   keeps the controller busy.
+-- source: Apache Kafka documentation, Quotas, controller mutation rate (KIP-599)
+-- needs: acls, effective_quotas
+-- parameter: rate = 10
+-- remedy: dynamic, safe
+WITH creators AS (
+  SELECT DISTINCT cluster, substr(principal, 6) AS user FROM acls
+  WHERE permission = 'allow' AND principal LIKE 'User:%' AND principal <> 'User:*'
+    AND resource_type IN ('topic', 'cluster') AND operation IN ('Create', 'All')
+),
+limited AS (
+  SELECT cluster, user, min(value) AS rate FROM effective_quotas
+  WHERE key = 'controller_mutation_rate' AND client_id IS NULL GROUP BY cluster, user
+)
+SELECT
+  c.cluster,
+  concat('user ', c.user) AS resource,
+  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate holds for it'
+    ELSE concat('controller_mutation_rate is ', coalesce(own.rate, any.rate)) END AS reason,
+  CASE WHEN coalesce(own.rate, any.rate) IS NULL
+    THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),
+      "' controller_mutation_rate={rate}") END AS remedy,
+  CASE WHEN coalesce(own.rate, any.rate) IS NULL
+    THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),
+      "' --delete-config controller_mutation_rate") END AS undo
+FROM creators c
+LEFT JOIN limited own ON own.cluster = c.cluster AND own.user = c.user
+LEFT JOIN limited any ON any.cluster = c.cluster AND any.user IS NULL

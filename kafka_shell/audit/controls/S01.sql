@@ -1,0 +1,16 @@
+-- id: S01
+-- title: Listener without encryption
+-- severity: critical
+-- tags: encryption
+-- description: Records, and with SASL/PLAIN passwords, travel in the clear.
+-- source: Apache Kafka documentation, Security, Listener configuration
+-- needs: listeners
+-- remedy: restart, disruptive
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', listener) AS resource,
+  CASE WHEN protocol IN ('PLAINTEXT', 'SASL_PLAINTEXT') THEN 'alarm' ELSE 'ok' END AS status,
+  concat(protocol, ' at ', address) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM listeners

@@ -1,0 +1,19 @@
+-- id: S02
+-- title: No authorizer
+-- severity: critical
+-- tags: access
+-- description: Everyone who can connect may do everything; ACLs mean nothing.
+-- source: Apache Kafka documentation, Security, Authorization and ACLs
+-- needs: broker_configs
+-- wants: broker_configs authorizer.class.name
+-- remedy: restart, disruptive
+SELECT
+  cluster,
+  concat('broker ', broker_id) AS resource,
+  CASE WHEN coalesce(value, '') = '' THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN coalesce(value, '') = '' THEN 'authorizer.class.name is not set'
+    ELSE concat('authorizer.class.name is ', value) END AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM broker_configs
+WHERE key = 'authorizer.class.name'

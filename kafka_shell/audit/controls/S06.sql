@@ -1,0 +1,23 @@
+-- id: S06
+-- title: All operations on everything
+-- severity: high
+-- tags: access
+-- description: The principal may do anything with every resource of the kind, those that are yet
+--   to come too.
+-- source: Apache Kafka documentation, Security, Authorization and ACLs
+-- needs: acls
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT *, permission = 'allow' AND operation = 'All' AND pattern_type = 'literal'
+    AND resource_name = '*' AS bad
+  FROM acls
+)
+SELECT
+  cluster,
+  acl AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN bad THEN concat(principal, ' may do all with every ', resource_type)
+    ELSE 'bounded' END AS reason,
+  CASE WHEN bad THEN concat('alter-acls --remove ', word) END AS remedy,
+  CASE WHEN bad THEN concat('alter-acls --add ', word) END AS undo
+FROM judged

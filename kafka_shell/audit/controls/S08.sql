@@ -1,0 +1,55 @@
+-- id: S08
+-- title: ACL about something that does not exist
+-- severity: medium
+-- tags: access, hygiene
+-- description: Its topic or group is gone, or its user has no credentials. Whoever creates the
+--   name next gets what it allows. Users that log in another way than by SCRAM cannot be known
+--   here: without a SCRAM credential they are only mentioned.
+-- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
+-- needs: acls, topics, groups, scram_users, listeners
+-- remedy: dynamic, disruptive
+WITH only_scram AS (
+  SELECT cluster,
+    every(protocol IN ('SASL_SSL', 'SASL_PLAINTEXT')
+      AND forall(sasl_mechanisms, m -> m LIKE 'SCRAM%')) AS certain
+  FROM listeners WHERE NOT controller GROUP BY cluster
+),
+judged AS (
+  SELECT a.cluster, a.acl, a.word,
+    CASE
+      WHEN a.resource_type = 'topic' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
+        AND t.topic IS NULL THEN concat('there is no topic ', a.resource_name)
+      WHEN a.resource_type = 'topic' AND a.pattern_type = 'prefixed' AND p.acl IS NULL
+        THEN concat('no topic begins with ', a.resource_name)
+      WHEN a.resource_type = 'group' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
+        AND g.group IS NULL THEN concat('there is no group ', a.resource_name)
+    END AS gone,
+    CASE WHEN a.principal LIKE 'User:%' AND a.principal <> 'User:*' AND u.user IS NULL
+      THEN concat(a.principal, ' has no SCRAM credential') END AS nobody,
+    coalesce(only_scram.certain, false) AS certain
+  FROM acls a
+  LEFT JOIN topics t ON t.cluster = a.cluster AND t.topic = a.resource_name
+  LEFT JOIN (
+    SELECT DISTINCT x.cluster, x.acl FROM acls x
+    JOIN topics y ON y.cluster = x.cluster AND startswith(y.topic, x.resource_name)
+    WHERE x.pattern_type = 'prefixed' AND x.resource_type = 'topic'
+  ) p ON p.cluster = a.cluster AND p.acl = a.acl
+  LEFT JOIN groups g ON g.cluster = a.cluster AND g.group = a.resource_name
+  LEFT JOIN (SELECT DISTINCT cluster, user FROM scram_users) u
+    ON u.cluster = a.cluster AND concat('User:', u.user) = a.principal
+  LEFT JOIN only_scram ON only_scram.cluster = a.cluster
+)
+SELECT
+  cluster,
+  acl AS resource,
+  CASE
+    WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain THEN 'alarm'
+    WHEN nobody IS NOT NULL THEN 'info'
+    ELSE 'ok'
+  END AS status,
+  coalesce(gone, nobody, 'all it names exists') AS reason,
+  CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
+    THEN concat('alter-acls --remove ', word) END AS remedy,
+  CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
+    THEN concat('alter-acls --add ', word) END AS undo
+FROM judged

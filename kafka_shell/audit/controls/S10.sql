@@ -1,0 +1,21 @@
+-- id: S10
+-- title: SCRAM iterations at the floor
+-- severity: medium
+-- tags: access
+-- description: 4096 iterations are the least that Kafka takes; more slow down whoever guesses
+--   passwords. The remedy sets the password anew, and asks for it.
+-- source: Apache Kafka documentation, Security, SCRAM security considerations
+-- needs: scram_users
+-- parameter: floor = 4096
+-- parameter: iterations = 8192
+-- remedy: dynamic, disruptive
+SELECT
+  cluster,
+  concat('user ', s.user, ' ', mechanism) AS resource,
+  CASE WHEN iterations <= {floor} THEN 'alarm' ELSE 'ok' END AS status,
+  concat(iterations, ' iterations') AS reason,
+  CASE WHEN iterations <= {floor}
+    THEN concat('scram-credentials --username ', word, ' --add ', mechanism,
+      ' --iterations {iterations}') END AS remedy,
+  NULL AS undo
+FROM scram_users s

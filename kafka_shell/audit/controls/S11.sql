@@ -1,0 +1,18 @@
+-- id: S11
+-- title: Passwords in the clear
+-- severity: high
+-- tags: encryption, access
+-- description: SASL/PLAIN sends the password itself, and without TLS everyone on the way reads it.
+-- source: Apache Kafka documentation, Security, SASL/PLAIN
+-- needs: listeners
+-- remedy: restart, disruptive
+SELECT
+  cluster,
+  concat('broker ', broker_id, ' ', listener) AS resource,
+  CASE WHEN protocol = 'SASL_PLAINTEXT' AND array_contains(sasl_mechanisms, 'PLAIN')
+    THEN 'alarm' ELSE 'ok' END AS status,
+  concat(protocol, ' with ', array_join(sasl_mechanisms, ', ')) AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM listeners
+WHERE protocol LIKE 'SASL%'

@@ -1,0 +1,23 @@
+-- id: T01
+-- title: Replication factor 1
+-- severity: critical
+-- tags: durability
+-- description: There is one copy of every record: one broker down takes the topic with it,
+--   for good if its disk is lost.
+-- source: Apache Kafka documentation, Replication
+-- needs: topics, brokers
+-- parameter: factor = 3
+-- remedy: dynamic, disruptive
+WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster)
+SELECT
+  t.cluster,
+  t.topic AS resource,
+  CASE WHEN t.min_factor = 1 THEN 'alarm' ELSE 'ok' END AS status,
+  concat('replication factor ', t.min_factor) AS reason,
+  CASE WHEN t.min_factor = 1 AND size.brokers > 1
+    THEN concat('alter-topic ', t.topic, ' --replication-factor ', least({factor}, size.brokers))
+  END AS remedy,
+  CASE WHEN t.min_factor = 1 AND size.brokers > 1
+    THEN concat('alter-topic ', t.topic, ' --replication-factor 1')
+  END AS undo
+FROM topics t JOIN size ON size.cluster = t.cluster

@@ -1,0 +1,27 @@
+-- id: T03
+-- title: One broker down blocks acks=all
+-- severity: critical
+-- tags: availability
+-- description: min.insync.replicas is as large as the replication factor, so a producer with
+--   acks=all is refused as soon as one replica is not in sync.
+-- source: Apache Kafka documentation, Topic configs, min.insync.replicas
+-- needs: topics, topic_configs
+-- wants: topic_configs min.insync.replicas
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, CAST(k.value AS INT) AS wanted,
+    t.min_factor > 1 AND CAST(k.value AS INT) >= t.min_factor AS bad
+  FROM topics t
+  JOIN topic_configs k
+    ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('min.insync.replicas is ', wanted, ', replication factor ', min_factor) AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' min.insync.replicas=', min_factor - 1)
+  END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config min.insync.replicas')) END AS undo
+FROM judged

@@ -1,0 +1,19 @@
+-- id: T10
+-- title: Leader is not the preferred replica
+-- severity: low
+-- tags: balance
+-- description: Leaders gather on the brokers that stayed up; those that came back lead nothing.
+-- source: Apache Kafka documentation, Balancing leadership
+-- needs: partitions
+-- remedy: dynamic, safe
+SELECT
+  cluster,
+  concat(topic, ':', partition) AS resource,
+  CASE WHEN leader <> preferred_leader THEN 'alarm' ELSE 'ok' END AS status,
+  concat('led by ', leader, ', preferred ', preferred_leader) AS reason,
+  CASE WHEN leader <> preferred_leader AND array_contains(isr, preferred_leader)
+    THEN concat('preferred-replica-leader-election ', topic, ':', partition)
+  END AS remedy,
+  NULL AS undo
+FROM partitions
+WHERE leader IS NOT NULL

@@ -1,0 +1,23 @@
+-- id: T13
+-- title: Retention shorter than an hour
+-- severity: medium
+-- tags: retention
+-- description: A consumer that is down for an hour loses records.
+-- source: Apache Kafka documentation, Topic configs, retention.ms
+-- needs: topic_configs
+-- wants: topic_configs retention.ms
+-- parameter: shortest = 3600000
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT *, CAST(value AS BIGINT) BETWEEN 0 AND {shortest} - 1 AS bad
+  FROM topic_configs WHERE key = 'retention.ms'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('retention.ms is ', value) AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' retention.ms={shortest}') END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config retention.ms')) END AS undo
+FROM judged

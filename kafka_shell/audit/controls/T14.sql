@@ -1,0 +1,32 @@
+-- id: T14
+-- title: Months on local disks
+-- severity: low
+-- tags: retention, capacity
+-- description: More than 30 days on the brokers' own disks makes moves and recovery slow; tiered
+--   storage, where there is one, holds old segments for less.
+-- source: Apache Kafka documentation, Tiered Storage
+-- needs: topic_configs
+-- wants: topic_configs retention.ms, cleanup.policy
+-- parameter: longest = 2592000000
+-- remedy: dynamic, irreversible
+WITH judged AS (
+  SELECT t.cluster, t.topic, t.value, t.pair,
+    CAST(t.value AS BIGINT) > {longest} AND p.value LIKE '%delete%'
+      AND coalesce(r.value, 'false') = 'false' AS bad
+  FROM topic_configs t
+  JOIN topic_configs p
+    ON p.cluster = t.cluster AND p.topic = t.topic AND p.key = 'cleanup.policy'
+  LEFT JOIN topic_configs r
+    ON r.cluster = t.cluster AND r.topic = t.topic AND r.key = 'remote.storage.enable'
+  WHERE t.key = 'retention.ms'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('retention.ms is ', value, ' (', round(CAST(value AS BIGINT) / 86400000, 1), ' days)')
+    AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' retention.ms={longest}') END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config retention.ms')) END AS undo
+FROM judged

@@ -1,0 +1,31 @@
+-- id: T15
+-- title: Segments as long as retention
+-- severity: medium
+-- tags: retention
+-- description: Only whole segments are deleted, and the active one is rolled after segment.ms:
+--   a slow topic keeps records up to retention.ms and segment.ms together.
+-- source: Apache Kafka documentation, Topic configs, segment.ms
+-- needs: topic_configs
+-- wants: topic_configs retention.ms, segment.ms, cleanup.policy
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT s.cluster, s.topic, s.pair, CAST(s.value AS BIGINT) AS segment,
+    CAST(t.value AS BIGINT) AS retention,
+    CAST(t.value AS BIGINT) > 0 AND p.value LIKE '%delete%'
+      AND CAST(s.value AS BIGINT) >= CAST(t.value AS BIGINT) AS bad
+  FROM topic_configs s
+  JOIN topic_configs t ON t.cluster = s.cluster AND t.topic = s.topic AND t.key = 'retention.ms'
+  JOIN topic_configs p
+    ON p.cluster = s.cluster AND p.topic = s.topic AND p.key = 'cleanup.policy'
+  WHERE s.key = 'segment.ms'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('segment.ms is ', segment, ', retention.ms ', retention) AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' segment.ms=',
+    greatest(1, retention DIV 7)) END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config segment.ms')) END AS undo
+FROM judged

@@ -1,0 +1,24 @@
+-- id: T19
+-- title: Brokers recompress
+-- severity: low
+-- tags: performance
+-- description: With another compression.type than producer, brokers unpack what arrives with
+--   another codec and pack it again.
+-- source: Apache Kafka documentation, Topic configs, compression.type
+-- needs: topic_configs, topics
+-- wants: topic_configs compression.type
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT *, value <> 'producer' AS bad FROM topic_configs WHERE key = 'compression.type'
+)
+SELECT
+  k.cluster,
+  k.topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('compression.type is ', value) AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', k.topic, ' compression.type=producer')
+  END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', k.topic, ' ',
+    coalesce(pair, '--delete-config compression.type')) END AS undo
+FROM judged k
+JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal

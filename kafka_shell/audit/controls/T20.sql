@@ -1,0 +1,31 @@
+-- id: T20
+-- title: Records larger than replicas fetch
+-- severity: medium
+-- tags: performance
+-- description: A batch that is larger than replica.fetch.max.bytes is copied alone, one request
+--   each, which slows down all that the fetcher copies. Kafka's own defaults differ by the 12
+--   bytes of a batch's offset and length, which do not count.
+-- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
+-- needs: topic_configs, broker_configs
+-- wants: topic_configs max.message.bytes
+-- wants: broker_configs replica.fetch.max.bytes
+-- parameter: overhead = 12
+-- remedy: dynamic, disruptive
+WITH fetch AS (
+  SELECT cluster, min(CAST(value AS BIGINT)) AS bytes
+  FROM broker_configs WHERE key = 'replica.fetch.max.bytes' GROUP BY cluster
+),
+judged AS (
+  SELECT m.*, fetch.bytes, CAST(m.value AS BIGINT) > fetch.bytes + {overhead} AS bad
+  FROM topic_configs m JOIN fetch ON fetch.cluster = m.cluster
+  WHERE m.key = 'max.message.bytes'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  concat('max.message.bytes is ', value, ', replica.fetch.max.bytes ', bytes) AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' max.message.bytes=', bytes) END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config max.message.bytes')) END AS undo
+FROM judged

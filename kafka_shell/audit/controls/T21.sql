@@ -1,0 +1,30 @@
+-- id: T21
+-- title: Timestamps from the future are accepted
+-- severity: medium
+-- tags: retention
+-- description: Retention looks at the largest timestamp of a segment: one record dated into the
+--   next century keeps its segment until then.
+-- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
+-- needs: topic_configs
+-- wants: topic_configs message.timestamp.after.max.ms, message.timestamp.type
+-- parameter: after = 3600000
+-- remedy: dynamic, disruptive
+WITH judged AS (
+  SELECT a.*, t.value AS type,
+    t.value = 'CreateTime' AND a.value = '9223372036854775807' AS bad
+  FROM topic_configs a
+  JOIN topic_configs t
+    ON t.cluster = a.cluster AND t.topic = a.topic AND t.key = 'message.timestamp.type'
+  WHERE a.key = 'message.timestamp.after.max.ms'
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited, and producers set timestamps'
+    ELSE concat('message.timestamp.after.max.ms is ', value, ', ', type) END AS reason,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' message.timestamp.after.max.ms={after}')
+  END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config message.timestamp.after.max.ms')) END AS undo
+FROM judged

@@ -1,0 +1,32 @@
+-- id: T23
+-- title: Replication throttle left behind
+-- severity: medium
+-- tags: performance
+-- description: No partition of the topic is being moved, and its replicas are throttled all the
+--   same: a replica that falls behind cannot catch up.
+-- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
+-- needs: topic_configs, reassignments
+-- wants: topic_configs leader.replication.throttled.replicas
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT k.cluster, k.topic,
+    array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN key END)) AS keys,
+    array_sort(collect_list(CASE WHEN overridden AND value <> '' THEN pair END)) AS pairs
+  FROM topic_configs k
+  LEFT ANTI JOIN reassignments r ON r.cluster = k.cluster AND r.topic = k.topic
+  WHERE k.key IN ('leader.replication.throttled.replicas',
+                  'follower.replication.throttled.replicas')
+  GROUP BY k.cluster, k.topic
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN size(keys) > 0 THEN concat('throttled without a move: ', array_join(pairs, ', '))
+    ELSE 'not throttled' END AS reason,
+  CASE WHEN size(keys) > 0
+    THEN concat('alter-configs ', topic, ' --delete-config ', array_join(keys, ','))
+  END AS remedy,
+  CASE WHEN size(keys) > 0
+    THEN concat('alter-configs ', topic, ' ', array_join(pairs, ' ')) END AS undo
+FROM judged

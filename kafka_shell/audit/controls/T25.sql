@@ -1,0 +1,29 @@
+-- id: T25
+-- title: Override that changes nothing
+-- severity: low
+-- tags: hygiene
+-- description: The topic sets what it would inherit anyway, and will not follow when the default
+--   changes.
+-- source: Apache Kafka documentation, Topic configs, server default properties
+-- needs: topic_configs, topics
+-- remedy: dynamic, safe
+WITH judged AS (
+  SELECT k.cluster, k.topic,
+    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN key END)) AS keys,
+    array_sort(collect_list(CASE WHEN overridden AND value = inherited THEN pair END)) AS pairs
+  FROM topic_configs k
+  JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal
+  GROUP BY k.cluster, k.topic
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN size(keys) > 0 THEN concat('as inherited: ', array_join(pairs, ', '))
+    ELSE 'no override repeats a default' END AS reason,
+  CASE WHEN size(keys) > 0
+    THEN concat('alter-configs ', topic, ' --delete-config ', array_join(keys, ','))
+  END AS remedy,
+  CASE WHEN size(keys) > 0
+    THEN concat('alter-configs ', topic, ' ', array_join(pairs, ' ')) END AS undo
+FROM judged

@@ -1,0 +1,43 @@
+-- id: T26
+-- title: Internal topic without enough copies
+-- severity: high
+-- tags: durability, availability
+-- description: Groups, transactions and share groups stand still with the topics they are kept in.
+--   Judged where there are brokers enough.
+-- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
+--   transaction.state.log.min.isr
+-- needs: topics, topic_configs, brokers
+-- wants: topic_configs min.insync.replicas
+-- parameter: factor = 3
+-- parameter: copies = 2
+-- remedy: dynamic, disruptive
+WITH size AS (SELECT cluster, count(*) AS brokers FROM brokers GROUP BY cluster),
+internal AS (
+  SELECT t.cluster, t.topic, t.min_factor, k.pair, CAST(k.value AS INT) AS in_sync
+  FROM topics t
+  JOIN size ON size.cluster = t.cluster AND size.brokers >= {factor}
+  JOIN topic_configs k
+    ON k.cluster = t.cluster AND k.topic = t.topic AND k.key = 'min.insync.replicas'
+  WHERE t.internal
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN min_factor < {factor} THEN 'alarm' ELSE 'ok' END AS status,
+  concat('replication factor ', min_factor) AS reason,
+  CASE WHEN min_factor < {factor}
+    THEN concat('alter-topic ', topic, ' --replication-factor {factor}') END AS remedy,
+  CASE WHEN min_factor < {factor}
+    THEN concat('alter-topic ', topic, ' --replication-factor ', min_factor) END AS undo
+FROM internal
+UNION ALL
+SELECT
+  cluster,
+  topic,
+  CASE WHEN in_sync < {copies} THEN 'alarm' ELSE 'ok' END,
+  concat('min.insync.replicas is ', in_sync),
+  CASE WHEN in_sync < {copies}
+    THEN concat('alter-configs ', topic, ' min.insync.replicas={copies}') END,
+  CASE WHEN in_sync < {copies} THEN concat('alter-configs ', topic, ' ',
+    coalesce(pair, '--delete-config min.insync.replicas')) END
+FROM internal

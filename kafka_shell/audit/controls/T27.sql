@@ -1,0 +1,18 @@
+-- id: T27
+-- title: Partition larger than 1 TiB
+-- severity: medium
+-- tags: capacity
+-- description: Moving or rebuilding it takes hours, and one broker's disk has to hold it.
+-- source: Apache Kafka documentation, Log, size of a partition; audit catalogue T27
+-- needs: disk_replicas
+-- parameter: most = 1099511627776
+SELECT
+  cluster,
+  concat(topic, ':', partition) AS resource,
+  CASE WHEN max(size) > {most} THEN 'alarm' ELSE 'ok' END AS status,
+  concat(max(size), ' bytes') AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM disk_replicas
+WHERE NOT future
+GROUP BY cluster, topic, partition

@@ -1,0 +1,29 @@
+-- id: T28
+-- title: Partitions of uneven size
+-- severity: medium
+-- tags: balance
+-- description: One partition holds far more than the others of its topic: a few keys get most
+--   records, or partitions were added late. Small topics are not judged.
+-- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue T28
+-- needs: disk_replicas
+-- parameter: times = 3
+-- parameter: smallest = 1073741824
+WITH partition_sizes AS (
+  SELECT cluster, topic, partition, max(size) AS size
+  FROM disk_replicas WHERE NOT future GROUP BY cluster, topic, partition
+),
+judged AS (
+  SELECT cluster, topic, max(size) AS largest, median(size) AS middle,
+    max_by(partition, size) AS worst
+  FROM partition_sizes GROUP BY cluster, topic HAVING count(*) > 1
+)
+SELECT
+  cluster,
+  topic AS resource,
+  CASE WHEN largest >= {smallest} AND largest > {times} * middle THEN 'alarm' ELSE 'ok'
+  END AS status,
+  concat('partition ', worst, ' has ', largest, ' bytes, the median ', CAST(middle AS BIGINT))
+    AS reason,
+  NULL AS remedy,
+  NULL AS undo
+FROM judged

@@ -1,0 +1,41 @@
+"""The tables as nouns: what `spark tables` shows."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.nouns.audits import AuditColumn, AuditTable
+
+from .table import DDL, Table
+from .tables import TABLES
+
+
+def tables_of() -> tuple[AuditTable, ...]:
+    """Every table, by name."""
+    return tuple(
+        AuditTable(name, table.about, _columns(table)) for name, table in sorted(TABLES.items())
+    )
+
+
+def columns_of(names: Sequence[str]) -> tuple[AuditColumn, ...]:
+    """The columns of these tables. Raises UsageError for one that is none."""
+    found: list[AuditColumn] = []
+    for name in (each for word in names for each in word.split(",") if each):
+        if name not in TABLES:
+            raise UsageError(
+                f"there is no table {name!r}",
+                hint=did_you_mean(name, TABLES, "spark tables lists them."),
+                code="no-table",
+            )
+        found += _columns(TABLES[name])
+    return tuple(found)
+
+
+def _columns(table: Table) -> tuple[AuditColumn, ...]:
+    return tuple(
+        AuditColumn(
+            table.name, column.name, DDL[column.type].lower(), column.required, column.about
+        )
+        for column in table.all_columns
+    )

@@ -1,0 +1,217 @@
+"""What is different between two collections, row by row, and the line that takes it back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from kafka_shell.language.tokens import quote
+from kafka_shell.nouns.audits import Drift
+
+from .collection import Collection
+from .table import Table
+
+# The tables that hold what somebody decided -> what tells their rows apart. What moves by itself
+# (leaders, lag, bytes) is no drift.
+KEYS: dict[str, tuple[str, ...]] = {
+    "brokers": ("broker_id",),
+    "topics": ("topic",),
+    "topic_configs": ("topic", "key"),
+    "broker_configs": ("broker_id", "key"),
+    "acls": ("resource_type", "resource_name", "pattern_type", "principal", "host", "operation",
+             "permission"),
+    "quotas": ("user", "client_id", "ip", "user_default", "client_id_default", "ip_default", "key"),
+    "scram_users": ("user", "mechanism"),
+    "features": ("feature",),
+    "client_configs": ("user", "client_id", "key"),
+    "groups": ("group",),
+}  # fmt: skip
+# What of these rows is compared.
+_STATE: dict[str, tuple[str, ...]] = {
+    "brokers": ("host", "port", "rack", "version"),
+    "acls": ("acl",),
+    "quotas": ("value", "options"),
+    "scram_users": ("iterations",),
+    "features": ("level",),
+    "client_configs": ("value", "options"),
+    "topics": ("partitions", "min_factor", "max_factor"),
+    "topic_configs": ("value",),
+    "broker_configs": ("value",),
+    "groups": (),
+}
+# Of configs only what somebody set: defaults are their release's.
+_DECIDED = {
+    "topic_configs": "overridden",
+    "broker_configs": "source <> 'default_config'",
+}
+_WORDS = ("acl", "options")  # parts of lines: they follow from the key
+
+
+def between(
+    before: Collection, after: Collection, tables: Mapping[str, Table]
+) -> tuple[Drift, ...]:
+    """Everything that appeared, vanished or changed. One cluster is compared with one, whatever
+    their names; more of them by name.
+    """
+    from pyspark.sql import functions as f
+
+    single = len(before.clusters) == len(after.clusters) == 1
+    lost = _lost(before) | _lost(after)
+    both = None
+    for side, mark in ((before, "was"), (after, "now")):
+        for name in KEYS:
+            if name in tables and name in before.frames and name in after.frames:
+                rows = _rows(side.frames[name], name, mark, single)
+                both = rows if both is None else both.union(rows)
+    assert both is not None
+    pairs = both.groupBy("table", "by", "key").agg(
+        f.max(f.when(f.col("mark") == "was", f.col("state"))).alias("was"),
+        f.max(f.when(f.col("mark") == "now", f.col("state"))).alias("now"),
+        f.max_by("cluster", f.col("mark") == "now").alias("cluster"),
+    )
+    found: list[Drift] = []
+    for row in pairs.where("not (was <=> now)").orderBy("cluster", "table", "key").collect():
+        whole = row["was"] is None or row["now"] is None
+        if not (whole and row["table"] in lost):
+            found += _drifts(row)
+    order = list(KEYS)
+    found.sort(key=lambda drift: (drift.cluster, order.index(drift.table)))
+    return tuple(_without_whole_topics(found))
+
+
+def _lost(side: Collection) -> set[str]:
+    """The tables of which something could not be read: what is missing there did not vanish."""
+    status = side.frames["collection_status"]
+    return {row[0] for row in status.where("status = 'error'").select("table").collect()}
+
+
+def _rows(frame: Any, table: str, mark: str, single: bool) -> Any:
+    """A table's rows as (table, by, key, mark, state, cluster); key and state are JSON."""
+    from pyspark.sql import functions as f
+
+    def packed(names: Sequence[str]) -> Any:
+        texts = (f.col(name).cast("string").alias(name) for name in names)
+        return f.to_json(f.struct(*texts), {"ignoreNullFields": "false"}) if names else f.lit("{}")
+
+    chosen = frame.where(_DECIDED[table]) if table in _DECIDED else frame
+    return chosen.select(
+        f.lit(table).alias("table"),
+        (f.lit("") if single else f.col("cluster")).alias("by"),
+        packed(KEYS[table]).alias("key"),
+        f.lit(mark).alias("mark"),
+        packed(_STATE[table]).alias("state"),
+        f.col("cluster"),
+    )
+
+
+def _drifts(row: Any) -> list[Drift]:
+    table, key = row["table"], json.loads(row["key"])
+    was = None if row["was"] is None else json.loads(row["was"])
+    now = None if row["now"] is None else json.loads(row["now"])
+    where, about = row["cluster"], _resource(table, key)
+    if was is not None and now is not None:
+        return [
+            Drift(where, table, about, "changed", _field(table, key, name), was[name], now[name],
+                  undo(table, key, was, now, name))
+            for name in was
+            if was[name] != now[name]
+        ]  # fmt: skip
+    change = "appeared" if was is None else "vanished"
+    return [
+        Drift(where, table, about, change, _field(table, key, ""), _said(was), _said(now),
+              undo(table, key, was, now, ""))
+    ]  # fmt: skip
+
+
+def _said(state: Mapping[str, Any] | None) -> str | None:
+    if state is None:
+        return None
+    told = {n: v for n, v in state.items() if v is not None and n not in _WORDS}
+    if list(told) == ["value"]:
+        return str(told["value"])
+    return ", ".join(f"{name}={value}" for name, value in told.items()) or "there"
+
+
+def _field(table: str, key: Mapping[str, Any], name: str) -> str:
+    return str(key["key"]) if "key" in key else name
+
+
+def _resource(table: str, key: Mapping[str, Any]) -> str:
+    if "topic" in key:
+        return str(key["topic"])
+    if table in ("broker_configs", "brokers"):
+        return f"broker {key['broker_id']}"
+    return " ".join(
+        str(value) for name, value in key.items() if value is not None and name != "key"
+    )
+
+
+State = Mapping[str, Any] | None
+
+
+def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    """The line that makes it as it was; empty where a person has to think."""
+    line = _UNDO.get(table)
+    return line(key, was, now, name) if line else ""
+
+
+def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    topic = quote(str(key["topic"]))
+    if was is None:
+        return f"delete-topic {topic}"
+    factor = f"--replication-factor {was['min_factor']}"
+    if now is None:
+        return f"create-topic {topic} --partitions {was['partitions']} {factor}"
+    return f"alter-topic {topic} {factor}" if name == "min_factor" else ""
+
+
+def _of_topic_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    return f"alter-configs {quote(str(key['topic']))} {_set_or_delete(key['key'], was)}"
+
+
+def _of_quota(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    options = (was or now or {})["options"]
+    if was is None:
+        return f"alter-quotas {options} --delete {key['key']}"
+    value = str(was["value"]).removesuffix(".0")
+    return f"alter-quotas {options} {key['key']}={value}"
+
+
+def _of_client_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    options = (was or now or {})["options"]
+    return f"alter-client-configs {options} {_set_or_delete(key['key'], was)}"
+
+
+def _of_acl(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
+    rule = quote((was or now or {})["acl"])
+    return f"alter-acls {'--add' if now is None else '--remove'} {rule}"
+
+
+def _set_or_delete(key: str, was: State) -> str:
+    if was is None:
+        return f"--delete-config {key}"
+    return quote(f"{key}={was['value'] or ''}")
+
+
+_UNDO: dict[str, Callable[[Mapping[str, Any], State, State, str], str]] = {
+    "topics": _of_topic,
+    "topic_configs": _of_topic_config,
+    "quotas": _of_quota,
+    "client_configs": _of_client_config,
+    "acls": _of_acl,
+}
+
+
+def _without_whole_topics(found: Sequence[Drift]) -> list[Drift]:
+    """A topic that came or went says so once, not again for each of its configs."""
+    whole = {
+        (each.cluster, each.resource)
+        for each in found
+        if each.table == "topics" and each.change != "changed"
+    }
+    return [
+        each
+        for each in found
+        if each.table != "topic_configs" or (each.cluster, each.resource) not in whole
+    ]

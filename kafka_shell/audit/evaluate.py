@@ -1,0 +1,136 @@
+"""Judging: each control's SQL over the tables of one collection, and what could not be judged."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+from kafka_shell.nouns.audits import AuditFinding
+
+from .control import Control
+
+_AT_ONCE = 4
+STATUSES = ("ok", "info", "alarm", "skip", "error")
+
+Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
+
+
+def evaluate(
+    session: Any,
+    controls: Sequence[Control],
+    thresholds: Mapping[str, Mapping[str, str]],
+    judged: Callable[[], None] = lambda: None,
+) -> Judged:
+    """Findings of every control that are not ok, and counts of all by (control, status).
+
+    The tables are the session's temporary views. A control whose SQL fails is an error finding of
+    its own: it ends no other. `judged` is called after each.
+    """
+    unread = _unread(session)
+
+    def judge(control: Control) -> Judged:
+        return _judge(session, control, thresholds.get(control.id, {}), unread)
+
+    findings: list[AuditFinding] = []
+    counts: Counter[tuple[str, str]] = Counter()
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        for found, counted in pool.map(judge, controls):
+            findings += found
+            counts += counted
+            judged()
+    return findings, counts
+
+
+def _judge(
+    session: Any,
+    control: Control,
+    thresholds: Mapping[str, str],
+    unread: Mapping[tuple[str, str], str],
+) -> Judged:
+    counts: Counter[tuple[str, str]] = Counter()
+    skipped = _skipped(control, unread)
+    try:
+        found = []
+        for row in _judgements(session.sql(control.query(thresholds))).collect():
+            counts[control.id, row["status"]] += row["n"]
+            found += [_finding(control, each.asDict()) for each in row["found"]]
+    except Exception as error:
+        why = str(error).splitlines()[0]
+        found = [_of(control, "", "", "error", f"its query failed: {why}")]
+        counts[control.id, "error"] += 1
+    for finding in skipped:
+        counts[control.id, "skip"] += 1
+        found.append(finding)
+    return found, counts
+
+
+def _judgements(rows: Any) -> Any:
+    """A row a status: how many, and all of those that are not ok. One job, not two."""
+    from pyspark.sql import functions as f
+
+    given = f.struct(*(f.col(name) for name in rows.columns))
+    return rows.groupBy("status").agg(
+        f.count(f.lit(1)).alias("n"),
+        f.collect_list(f.when(f.col("status") != "ok", given)).alias("found"),
+    )
+
+
+def _unread(session: Any) -> dict[tuple[str, str], str]:
+    """(cluster, table) of what could not be read, whole or in part, and why."""
+    rows = session.sql(
+        "SELECT cluster, `table`, first(concat_ws(': ', error, reason)) AS why, count(*) AS n"
+        " FROM collection_status WHERE status = 'error' GROUP BY cluster, `table`"
+    ).collect()
+    return {(row["cluster"], row["table"]): _said(row["why"], row["n"]) for row in rows}
+
+
+def _said(why: str, times: int) -> str:
+    return why if times == 1 else f"{why} (and {times - 1} more)"
+
+
+def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[AuditFinding]:
+    """Where a table it needs could not be read: that is not ok."""
+    return [
+        _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
+        for (cluster, table), why in sorted(unread.items())
+        if table in control.needs
+    ]
+
+
+def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
+    return _of(
+        control, row["cluster"], row["resource"], row["status"], row["reason"],
+        row.get("remedy") or "", row.get("undo") or "",
+    )  # fmt: skip
+
+
+def _of(
+    control: Control,
+    cluster: str,
+    resource: str,
+    status: str,
+    reason: str,
+    remedy: str = "",
+    undo: str = "",
+) -> AuditFinding:
+    return AuditFinding(
+        control.id, control.title, control.severity.name.lower(), status, cluster, resource,
+        reason, remedy, undo, control.dynamic if remedy else None, control.risk if remedy else "",
+    )  # fmt: skip
+
+
+def in_order(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
+    """Worst first: alarms before the rest, critical before low; then by control and resource."""
+    severities = ["critical", "high", "medium", "low"]
+    statuses = ["alarm", "error", "skip", "info"]
+    return tuple(
+        sorted(
+            findings,
+            key=lambda f: (
+                statuses.index(f.status) if f.status in statuses else len(statuses),
+                severities.index(f.severity), f.control, f.cluster, f.resource,
+            ),
+        )
+    )  # fmt: skip

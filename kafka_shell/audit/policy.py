@@ -1,0 +1,312 @@
+"""What a file declares should hold, as control X01; thresholds of other controls; suppressions.
+
+[thresholds.T13]
+shortest = 7200000
+
+[[topics]]
+match = "payments.*"              # as every selector: a,b  svc-*  /regex/
+replication-factor = 3            # at least
+min-insync-replicas = 2           # at least
+retention-min = "1d"
+retention-max = "30d"
+naming = "[a-z]+\\.[a-z-]+"        # a regular expression of the whole name
+configs = { "cleanup.policy" = "delete" }
+
+[[acls]]
+rule = "allow User:alice Write on topic orders.placed"
+
+[[quotas]]
+user = "alice"                    # or client-id, ip, user-default, client-id-default ...
+key = "producer_byte_rate"
+value = "5MB/s"
+
+[[suppress]]
+control = "T01"
+resource = "tmp.*"
+cluster = "dev"                   # optional, as is resource
+reason = "scratch topics"
+expires = 2027-01-31
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from kafka_shell import values
+from kafka_shell.errors import ShellError, Status, did_you_mean
+from kafka_shell.language.tokens import quote
+from kafka_shell.nouns.audits import AuditFinding
+
+from .control import Control, Level
+
+ID = "X01"
+_KEYS: dict[str, tuple[str, ...]] = {
+    "topics": ("match", "replication-factor", "min-insync-replicas", "retention-min",
+               "retention-max", "naming", "configs"),
+    "acls": ("rule",),
+    "quotas": ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default", "key",
+               "value"),
+    "suppress": ("control", "resource", "cluster", "reason", "expires"),
+}  # fmt: skip
+_WANTED = {
+    "topics": ("match",),
+    "acls": ("rule",),
+    "quotas": ("key", "value"),
+    "suppress": ("control", "reason", "expires"),
+}
+_ENTITIES = _KEYS["quotas"][:6]
+
+
+@dataclass(frozen=True)
+class Suppression:
+    """Findings that are known and accepted, until a day."""
+
+    control: str
+    reason: str
+    expires: date
+    resource: str = "*"
+    cluster: str = "*"
+
+    def covers(self, finding: AuditFinding, today: date) -> bool:
+        """Whether the finding is accepted today."""
+        return (
+            today <= self.expires
+            and finding.status == "alarm"
+            and self.control.upper() == finding.control
+            and re.fullmatch(_regex(self.resource), finding.resource) is not None
+            and re.fullmatch(_regex(self.cluster), finding.cluster) is not None
+        )
+
+
+@dataclass(frozen=True)
+class Policy:
+    """A policy's file. `declared` is control X01, where it declares anything."""
+
+    thresholds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+    suppressions: tuple[Suppression, ...] = ()
+    declared: Control | None = None
+
+    def expired(self, today: date) -> tuple[Suppression, ...]:
+        """Suppressions that no longer hold."""
+        return tuple(each for each in self.suppressions if each.expires < today)
+
+
+def read(path: Path, controls: Mapping[str, Control]) -> Policy:
+    """A policy's file. Raises ShellError that says where it is wrong."""
+    try:
+        data = tomllib.loads(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise _wrong(path, f"it cannot be read: {error.strerror}") from None
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise _wrong(path, f"it is no TOML: {error}") from None
+    for name in data:
+        if name not in (*_KEYS, "thresholds"):
+            known = (*_KEYS, "thresholds")
+            raise _wrong(path, f"there is no [{name}]", did_you_mean(name, known, ", ".join(known)))
+    for name in _KEYS:
+        _check_entries(path, name, data.get(name, []))
+    return Policy(
+        _thresholds(path, data.get("thresholds", {}), controls),
+        tuple(_suppression(path, entry) for entry in data.get("suppress", [])),
+        _declared(path, data),
+    )
+
+
+def _wrong(path: Path, what: str, hint: str = "") -> ShellError:
+    return ShellError(f"{path}: {what}", hint=hint, code="bad-policy", status=Status.WRONG)
+
+
+def _check_entries(path: Path, name: str, entries: Any) -> None:
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise _wrong(path, f"{name} is written [[{name}]]")
+    for number, entry in enumerate(entries, 1):
+        where = f"[[{name}]] number {number}"
+        for key in entry:
+            if key not in _KEYS[name]:
+                hint = did_you_mean(key, _KEYS[name], ", ".join(_KEYS[name]))
+                raise _wrong(path, f"{where} has no key {key}", hint)
+        for key in _WANTED[name]:
+            if key not in entry:
+                raise _wrong(path, f"{where} wants {key}")
+
+
+def _thresholds(
+    path: Path, data: Any, controls: Mapping[str, Control]
+) -> dict[str, dict[str, str]]:
+    found: dict[str, dict[str, str]] = {}
+    for id, changed in data.items():
+        if id not in controls:
+            raise _wrong(path, f"[thresholds.{id}]: no control", did_you_mean(id, controls))
+        known = controls[id].parameters
+        for name, value in changed.items():
+            if name not in known:
+                hint = f"It has {', '.join(known) or 'none'}."
+                raise _wrong(path, f"[thresholds.{id}]: no parameter {name}", hint)
+            found.setdefault(id, {})[name] = str(value)
+    return found
+
+
+def _suppression(path: Path, entry: Mapping[str, Any]) -> Suppression:
+    if not isinstance(entry["expires"], date):
+        raise _wrong(path, f"expires = {entry['expires']!r}", "A day is wanted: 2027-01-31")
+    return Suppression(**{key: entry[key] for key in entry})
+
+
+# -- what should hold, as SQL ----------------------------------------------------------------------
+
+
+def _declared(path: Path, data: Mapping[str, Any]) -> Control | None:
+    selects = [
+        *(sql for entry in data.get("topics", []) for sql in _topics(path, entry)),
+        *(_acl(entry["rule"]) for entry in data.get("acls", [])),
+        *(_quota(path, entry) for entry in data.get("quotas", [])),
+    ]
+    if not selects:
+        return None
+    needs = {"topics": ("topics", "topic_configs"), "acls": ("acls",), "quotas": ("quotas",)}
+    return Control(
+        id=ID,
+        title="Differs from the declared policy",
+        severity=Level.HIGH,
+        description=f"What {path} declares does not hold.",
+        source=str(path),
+        sql="\nUNION ALL\n".join(selects),
+        path=path,
+        tags=("policy",),
+        needs=tuple(table for part in needs if data.get(part) for table in needs[part]),
+        dynamic=True,
+        risk="disruptive",
+    )
+
+
+def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
+    chosen = f"topic RLIKE {_text(_regex(entry['match']))}"
+    if "naming" in entry:
+        regex = _text(f"^(?:{entry['naming']})$")
+        yield _select("topics", f"NOT internal AND {chosen}", f"NOT topic RLIKE {regex}",
+                      f"concat('its name does not match ', {_text(entry['naming'])})")  # fmt: skip
+    if "replication-factor" in entry:
+        least = int(entry["replication-factor"])
+        yield _select("topics", f"NOT internal AND {chosen}", f"min_factor < {least}",
+                      f"concat('replication factor ', min_factor, ', {least} is declared')",
+                      f"concat('alter-topic ', topic, ' --replication-factor {least}')",
+                      "concat('alter-topic ', topic, ' --replication-factor ', min_factor)",
+                      )  # fmt: skip
+    for key, wanted, broken in _config_rules(path, entry):
+        yield _config(chosen, key, wanted, broken)
+
+
+def _config_rules(
+    path: Path, entry: Mapping[str, Any]
+) -> Iterable[tuple[str, str, Callable[[str], str]]]:
+    """(key, the value that is declared, what is broken as SQL of the value)."""
+    number = "TRY_CAST({} AS BIGINT)"
+    if "min-insync-replicas" in entry:
+        least = str(int(entry["min-insync-replicas"]))
+        yield "min.insync.replicas", least, lambda v: f"{number.format(v)} < {least}"
+    try:
+        if "retention-min" in entry:
+            low = str(values.to_milliseconds(str(entry["retention-min"])))
+            yield "retention.ms", low, lambda v: f"{number.format(v)} BETWEEN 0 AND {low} - 1"
+        if "retention-max" in entry:
+            high = str(values.to_milliseconds(str(entry["retention-max"])))
+            yield ("retention.ms", high,
+                   lambda v: f"({number.format(v)} > {high} OR {v} = '-1')")  # fmt: skip
+    except ShellError as error:
+        raise _wrong(path, error.message, "A duration is wanted: 7d") from None
+    for key, value in entry.get("configs", {}).items():
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        yield key, text, lambda v, text=text: f"NOT {v} <=> {_text(text)}"  # type: ignore[misc]
+
+
+def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) -> str:
+    pair = _text(" " + quote(f"{key}={wanted}"))
+    return _select(
+        "topic_configs",
+        f"key = {_text(key)} AND {chosen} AND NOT startswith(topic, '__')",
+        broken("value"),
+        f"concat({_text(key)}, ' is ', coalesce(value, 'unset'), ', declared: ', {_text(wanted)})",
+        f"concat('alter-configs ', topic, {pair})",
+        f"CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', {_text(key)}, '=', value)"
+        f" ELSE concat('alter-configs ', topic, ' --delete-config ', {_text(key)}) END",
+    )
+
+
+def _acl(rule: str) -> str:
+    line = _text(f"alter-acls --add {quote(rule)}")
+    back = _text(f"alter-acls --remove {quote(rule)}")
+    return (
+        f"SELECT c.cluster, {_text(rule)} AS resource,"
+        " CASE WHEN max(a.acl) IS NULL THEN 'alarm' ELSE 'ok' END AS status,"
+        " 'a declared ACL is missing' AS reason,"
+        f" CASE WHEN max(a.acl) IS NULL THEN {line} END AS remedy,"
+        f" CASE WHEN max(a.acl) IS NULL THEN {back} END AS undo"
+        f" FROM clusters c LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {_text(rule)}"
+        " GROUP BY c.cluster"
+    )
+
+
+def _quota(path: Path, entry: Mapping[str, Any]) -> str:
+    parts = [(name, entry[name]) for name in _ENTITIES if entry.get(name)]
+    if not parts:
+        raise _wrong(path, f"a [[quotas]] of {entry['key']} names nobody", ", ".join(_ENTITIES))
+    named = [name if name.endswith("default") else f"{name} {value}" for name, value in parts]
+    options = " ".join(
+        f"--{name}" if name.endswith("default") else f"--{name} {quote(str(value))}"
+        for name, value in parts
+    )
+    try:
+        wanted = values.to_quota(entry["key"], str(entry["value"]))
+    except ShellError as error:
+        raise _wrong(path, f"{entry['key']} = {entry['value']!r}: {error}") from None
+    what = " ".join(named)
+    line = _text(f"alter-quotas {options} {entry['key']}={entry['value']}")
+    gone = _text(f"alter-quotas {options} --delete-config {entry['key']}")
+    return (
+        f"SELECT c.cluster, {_text(what)} AS resource,"
+        f" CASE WHEN max(q.value) <=> {wanted}D THEN 'ok' ELSE 'alarm' END AS status,"
+        f" concat({_text(entry['key'])}, ' is ', coalesce(CAST(max(q.value) AS STRING), 'not set'),"
+        f" ', declared: ', {_text(str(entry['value']))}) AS reason,"
+        f" CASE WHEN max(q.value) <=> {wanted}D THEN NULL ELSE {line} END AS remedy,"
+        f" CASE WHEN max(q.value) IS NULL THEN {gone} WHEN max(q.value) <> {wanted}D"
+        f" THEN concat({_text(f'alter-quotas {options} ' + entry['key'] + '=')}, max(q.value)) END"
+        " AS undo"
+        f" FROM clusters c LEFT JOIN quotas q ON q.cluster = c.cluster"
+        f" AND q.entity = {_text(what)} AND q.key = {_text(entry['key'])} GROUP BY c.cluster"
+    )
+
+
+def _select(
+    table: str, where: str, broken: str, reason: str, remedy: str = "NULL", undo: str = "NULL"
+) -> str:
+    return (
+        f"SELECT cluster, topic AS resource, CASE WHEN {broken} THEN 'alarm' ELSE 'ok' END AS"
+        f" status, {reason} AS reason, CASE WHEN {broken} THEN {remedy} END AS remedy,"
+        f" CASE WHEN {broken} THEN {undo} END AS undo FROM {table} WHERE {where}"
+    )
+
+
+def _text(value: str) -> str:
+    """A string in Spark's SQL."""
+    return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
+
+
+def _regex(selector: str) -> str:
+    """A selector (`a,b`, `svc-*`, `/regex/`) as a regular expression of the whole name, which
+    Python and Java read alike.
+    """
+    if len(selector) > 2 and selector.startswith("/") and selector.endswith("/"):
+        return f"^(?:{selector[1:-1]})$"
+    parts = (_glob(part) for part in selector.split(","))
+    return f"^(?:{'|'.join(parts)})$"
+
+
+def _glob(part: str) -> str:
+    pieces = re.split(r"([*?])", part)
+    return "".join({"*": ".*", "?": "."}.get(piece, re.escape(piece)) for piece in pieces)

@@ -1,0 +1,299 @@
+"""An audit as one HTML file: nothing is fetched from anywhere when it is read."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import groupby, pairwise
+from pathlib import Path
+from time import strftime, strptime
+from typing import Any
+
+from kafka_shell import values
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns.audits import SEVERITIES, AuditFinding, AuditReport
+
+from . import snapshot
+from .collection import Collection, of_snapshot
+from .drift import between
+from .engine import Engine
+from .tables import TABLES as KNOWN
+
+_MOST = 20  # bars of a chart
+_SNAPSHOTS = 12  # how many drift is told of, the newest
+_TEMPLATE = "report.html.j2"
+
+# What the charts read, besides what the controls do.
+TABLES = (
+    "replicas", "disk_replicas", "group_offsets", "topic_configs", "batches", "brokers",
+)  # fmt: skip
+
+_BROKERS = """
+WITH held AS (
+  SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders FROM replicas
+  GROUP BY cluster, broker_id
+), stored AS (
+  SELECT cluster, broker_id, sum(size) AS bytes FROM disk_replicas GROUP BY cluster, broker_id
+)
+SELECT b.cluster, b.broker_id, coalesce(replicas, 0) AS replicas, coalesce(leaders, 0) AS leaders,
+  bytes FROM brokers b
+LEFT JOIN held h ON h.cluster = b.cluster AND h.broker_id = b.broker_id
+LEFT JOIN stored s ON s.cluster = b.cluster AND s.broker_id = b.broker_id
+ORDER BY b.cluster, b.broker_id
+"""
+_RETENTION = f"""
+WITH oldest AS (
+  SELECT cluster, topic, min(base_timestamp) AS first, max(collected_at) AS read FROM batches
+  WHERE NOT control GROUP BY cluster, topic
+), kept AS (
+  SELECT cluster, topic, CAST(value AS BIGINT) AS retention FROM topic_configs
+  WHERE key = 'retention.ms' AND CAST(value AS BIGINT) > 0
+), compacted AS (
+  SELECT cluster, topic FROM topic_configs WHERE key = 'cleanup.policy' AND value = 'compact'
+)
+SELECT o.cluster, o.topic, unix_millis(o.read) - unix_millis(o.first) AS used, k.retention
+FROM oldest o JOIN kept k ON k.cluster = o.cluster AND k.topic = o.topic
+LEFT ANTI JOIN compacted c ON c.cluster = o.cluster AND c.topic = o.topic
+WHERE o.first IS NOT NULL AND NOT startswith(o.topic, '__')
+ORDER BY (unix_millis(o.read) - unix_millis(o.first)) / k.retention DESC, o.topic LIMIT {_MOST}
+"""
+_LAG = f"""
+SELECT cluster, `group`, topic, sum(lag) AS lag FROM group_offsets
+GROUP BY cluster, `group`, topic HAVING sum(lag) > 0 ORDER BY lag DESC, `group`, topic LIMIT {_MOST}
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bar: its length is `share` of the longest, or of what it is measured against."""
+
+    label: str
+    said: str
+    share: float  # 0 to 1
+    over: bool = False
+    more: str = ""  # what it is made of
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """Bars of one kind, and what they say."""
+
+    title: str
+    about: str
+    bars: tuple[Bar, ...]
+
+
+def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Chart, ...]:
+    """What the collection looks like, and, where it is `stored` among snapshots, how they drifted.
+
+    A chart whose tables were not read is left out.
+    """
+    from pyspark.errors import PySparkException
+
+    several = len(collection.clusters) > 1
+
+    def rows(sql: str) -> list[Mapping[str, Any]]:
+        try:
+            return [row.asDict() for row in engine.session.sql(sql).collect()]
+        except PySparkException:
+            return []
+
+    def ask() -> tuple[Chart, ...]:
+        collection.show()
+        return (*_brokers(rows(_BROKERS), several), *_retention(rows(_RETENTION), several),
+                *_lag(rows(_LAG), several))  # fmt: skip
+
+    drawn = engine.run("drawing", ask)
+    return (*drawn, *_drift(engine, collection, stored)) if stored else drawn
+
+
+def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
+    """How much each snapshot of the folder, up to this one, differs from the one before."""
+    folder, _ = snapshot.address(stored)
+    ids = engine.run("drawing", lambda: snapshot.ids(engine.session, folder, KNOWN))
+    chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
+    sides = [of_snapshot(engine, f"{folder}@{id}", KNOWN) for id in chosen]
+    counts = [_differences(engine, before, after) for before, after in pairwise(sides)]
+    most = max((count.total() for count in counts), default=0) or 1
+    bars = tuple(
+        Bar(
+            _moment(id),
+            f"{count.total():,}",
+            count.total() / most,
+            more=", ".join(
+                f"{n:,} in {table.replace('_', ' ')}" for table, n in count.most_common()
+            ),
+        )
+        for id, count in zip(chosen[1:], counts, strict=True)
+    )
+    about = "How many differences each snapshot has from the one before; times are UTC."
+    return [Chart("Drift over snapshots", about, bars)] if bars else []
+
+
+def _differences(engine: Engine, before: Collection, after: Collection) -> Counter[str]:
+    """How many of each table."""
+    found = engine.run("drawing", lambda: between(before, after, KNOWN))
+    return Counter(each.table for each in found)
+
+
+def _moment(snapshot_id: str) -> str:
+    """When a snapshot began, by its id."""
+    try:
+        return strftime("%Y-%m-%d %H:%M:%S", strptime(snapshot_id, "%Y%m%dT%H%M%SZ"))
+    except ValueError:
+        return snapshot_id
+
+
+def _label(row: Mapping[str, Any], what: str, several: bool) -> str:
+    return f"{row['cluster']}: {what}" if several else what
+
+
+def _brokers(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
+    about = {
+        "replicas": "How many replicas each broker holds.",
+        "leaders": "How many partitions each broker leads: what clients talk to.",
+        "bytes": "How much each broker stores.",
+    }
+    found = []
+    for name, text in about.items():
+        told = [row for row in rows if row[name] is not None]
+        most = max((row[name] for row in told), default=0)
+        if not most:
+            continue
+        if len(told) > _MOST:
+            mean = _said(name, round(sum(row[name] for row in told) / len(told)))
+            text += f" The {_MOST} with the most, of {len(told):,}; the mean is {mean}."
+            told = sorted(told, key=lambda row: -row[name])[:_MOST]
+        bars = tuple(
+            Bar(
+                _label(row, f"broker {row['broker_id']}", several),
+                _said(name, row[name]),
+                row[name] / most,
+            )
+            for row in told
+        )
+        found.append(Chart(f"{name.capitalize()} per broker", text, bars))
+    return found
+
+
+def _said(measure: str, amount: int) -> str:
+    return values.about_bytes(amount) if measure == "bytes" else f"{amount:,}"
+
+
+def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
+    bars = tuple(
+        Bar(
+            _label(row, row["topic"], several),
+            f"{_age(row['used'])} of {_age(row['retention'])}",
+            min(1.0, max(0.0, row["used"] / row["retention"])),
+            row["used"] > row["retention"],
+        )
+        for row in rows
+    )
+    about = "The age of the oldest record that was sampled, against retention.ms."
+    return [Chart("Retention used against retention set", about, bars)] if bars else []
+
+
+def _age(milliseconds: int) -> str:
+    """About how long: `6d`, `3h`."""
+    for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
+        if milliseconds >= size:
+            return f"{milliseconds / size:.0f}{unit}"
+    return f"{milliseconds}ms"
+
+
+def _lag(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
+    most = max((row["lag"] for row in rows), default=1)
+    bars = tuple(
+        Bar(
+            _label(row, f"{row['group']} on {row['topic']}", several),
+            f"{row['lag']:,}",
+            row["lag"] / most,
+        )
+        for row in rows
+    )
+    return [Chart("Lag", "Records that groups have yet to read.", bars)] if bars else []
+
+
+@dataclass(frozen=True, slots=True)
+class _Group:
+    """The findings of one control of one status."""
+
+    control: str
+    title: str
+    severity: str
+    status: str
+    family: str
+    findings: tuple[AuditFinding, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Family:
+    name: str
+    controls: int
+    passed: int
+    alarms: Mapping[str, int]
+    unsure: int
+
+    @property
+    def score(self) -> int | None:
+        """The share of judgements that are fine, in percent; None where nothing was judged."""
+        judged = self.passed + sum(self.alarms.values())
+        return None if not judged else int(100 * self.passed / judged)
+
+
+def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
+    """The report as HTML. Raises ShellError where the template library is missing."""
+    try:
+        from jinja2 import Environment, FileSystemLoader, StrictUndefined
+    except ImportError:
+        raise ShellError(
+            "a report is made with jinja2, which is not installed",
+            hint="pip install 'kafka-sh[spark]'",
+            code="no-jinja2",
+        ) from None
+    environment = Environment(
+        loader=FileSystemLoader(Path(__file__).parent),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    return str(
+        environment.get_template(_TEMPLATE).render(
+            report=report,
+            when=values.spell_time(report.collected_at),
+            groups=list(_groups(report)),
+            families=list(_families(report)),
+            severities=SEVERITIES,
+            alarms=report.alarms,
+            charts=drawn,
+            clusters=sorted({f.cluster for f in report.findings if f.cluster}),
+        )
+    )
+
+
+def _groups(report: AuditReport) -> list[_Group]:
+    family = {control.control: control.family for control in report.controls}
+    groups = []
+    for (control, status), run in groupby(report.findings, lambda f: (f.control, f.status)):
+        found = tuple(run)
+        first = found[0]
+        groups.append(
+            _Group(control, first.title, first.severity, status, family.get(control, "own"), found)
+        )
+    return groups
+
+
+def _families(report: AuditReport) -> list[_Family]:
+    found = []
+    for name in dict.fromkeys(control.family for control in report.controls):
+        controls = [control for control in report.controls if control.family == name]
+        alarms: Counter[str] = Counter()
+        for control in controls:
+            alarms[control.severity] += control.counts.get("alarm", 0)
+        passed = sum(control.counts.get("ok", 0) for control in controls)
+        unsure = sum(c.counts.get("skip", 0) + c.counts.get("error", 0) for c in controls)
+        found.append(_Family(name, len(controls), passed, dict(alarms), unsure))
+    return found

@@ -1,0 +1,97 @@
+"""What each cluster holds, so that its work can be cut; and which clusters cannot be reached."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError
+
+from .collect import Opener, Read, open_target, status_row
+from .table import Table, Trouble
+from .work import Survey, Target, Work, cut
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+_AT_ONCE = 16
+DEADLINE_S = 60.0  # one cluster
+
+
+@dataclass(frozen=True, slots=True)
+class Surveyed:
+    """The work of one cluster. `lost` are tables that cannot be read, whole, and why."""
+
+    target: Target
+    works: tuple[Work, ...]
+    lost: tuple[tuple[str, Trouble], ...] = ()
+    reached: bool = True
+
+    def status_rows(self, snapshot_id: str) -> Read:
+        """What is lost, as rows of collection_status."""
+        rows = [
+            status_row(table, Work(self.target, (table,)), snapshot_id, 0, 0.0, why)
+            for table, why in self.lost
+        ]
+        return Read("collection_status", rows)
+
+
+def survey(
+    targets: Sequence[Target], tables: Sequence[Table], open_cluster: Opener = open_target
+) -> tuple[Surveyed, ...]:
+    """The work of every target, asked all at once. Nothing is raised: what fails is told."""
+
+    def one(target: Target) -> Surveyed:
+        return _survey(target, tables, open_cluster)
+
+    with ThreadPoolExecutor(_AT_ONCE) as pool:
+        return tuple(pool.map(one, targets))
+
+
+def _survey(target: Target, tables: Sequence[Table], open_cluster: Opener) -> Surveyed:
+    by: dict[str, list[str]] = {}
+    for table in tables:
+        by.setdefault(table.by, []).append(table.name)
+    try:
+        with open_cluster(target) as cluster, cluster.within(DEADLINE_S):
+            from kafka_shell.admin import topics
+
+            found = topics.scan(cluster)
+            brokers = tuple(
+                str(broker.id) for broker in sorted(found.brokers, key=lambda each: each.id)
+            )
+            groups, lost = _groups(cluster, by.get("groups", ()))
+            held = Survey(tuple(sorted(found.names)), brokers, groups)
+    except ShellError as error:
+        trouble = Trouble("", error.code, error.message)
+        names = [table.name for table in tables if table.by != "none"]
+        return Surveyed(target, (), tuple((name, trouble) for name in names), reached=False)
+    return Surveyed(target, cut(target, held, by), lost)
+
+
+def _groups(
+    cluster: Cluster, wanting: Sequence[str]
+) -> tuple[tuple[str, ...], tuple[tuple[str, Trouble], ...]]:
+    """The groups, and what is lost of each table that wants them where a broker kept its own."""
+    if not wanting:
+        return (), ()
+    from kafka_shell.admin import groups
+
+    try:
+        found = groups.list_groups(cluster)
+    except ShellError as error:
+        return (), tuple((name, Trouble("", error.code, error.message)) for name in wanting)
+    lost = tuple(
+        (name, Trouble(str(about), why.name, why.message))
+        for about, why in found.failures.items()
+        for name in wanting
+    )
+    return tuple(sorted(found.values)), lost
+
+
+def new_id(clock: float | None = None) -> str:
+    """A snapshot's id: when it began, which sorts."""
+    return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock))

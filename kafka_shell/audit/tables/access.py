@@ -1,0 +1,71 @@
+"""Who may what, and who logs in how."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..table import Column, Slice, Table, Trouble
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+Rows = Iterator[tuple[Any, ...] | Trouble]
+
+
+def read_acls(cluster: Cluster, part: Slice) -> Rows:
+    """A row a binding (DescribeAcls, API key 29)."""
+    from kafka_shell.admin import acls
+
+    for found in acls.describe(cluster):
+        yield (
+            found.resource_type.kind, found.name, found.pattern_type.name.lower(),
+            found.principal, found.host, found.operation.label, found.permission.name.lower(),
+            str(found), shlex.quote(str(found)),
+        )  # fmt: skip
+
+
+def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
+    """A row a credential (DescribeUserScramCredentials, API key 50)."""
+    from kafka_shell.admin import scram
+
+    found = scram.describe(cluster)
+    for credentials in found:
+        for each in credentials:
+            yield (
+                each.user, each.mechanism.label, each.iterations, shlex.quote(each.user)
+            )  # fmt: skip
+    for user, why in found.failures.items():
+        yield Trouble(f"user {user}", why.name, why.message)
+
+
+TABLES = (
+    Table(
+        "acls",
+        "One row an ACL binding.",
+        (
+            Column("resource_type", "string", "topic, group, cluster ..."),
+            Column("resource_name", "string", "The resource's name, or * for any."),
+            Column("pattern_type", "string", "literal or prefixed."),
+            Column("principal", "string", "User:alice."),
+            Column("host", "string", "An address, or * for any."),
+            Column("operation", "string", "Read, Write ..."),
+            Column("permission", "string", "allow or deny."),
+            Column("acl", "string", "The binding as a rule of alter-acls."),
+            Column("word", "string", "The same as one word of a line."),
+        ),
+        read_acls,
+    ),
+    Table(
+        "scram_users",
+        "One row a SCRAM credential.",
+        (
+            Column("user", "string", "Who."),
+            Column("mechanism", "string", "SCRAM-SHA-256 or SCRAM-SHA-512."),
+            Column("iterations", "int", "How often the password is hashed."),
+            Column("word", "string", "The user as one word of a line."),
+        ),
+        read_scram_users,
+    ),
+)  # fmt: skip

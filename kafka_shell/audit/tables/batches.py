@@ -1,0 +1,233 @@
+"""Record batches, sampled: their headers, and what a few of their records say.
+
+A partition is read at three places, SAMPLE_BYTES each. A header is 61 bytes (Kafka's message format
+v2): codec, counts, sizes, times and producer. Reading records wants Read on the topic.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.admin import batches
+
+from ..table import Column, Slice, Table, Trouble
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.nouns.partitions import TopicPartition
+
+Rows = Iterator[tuple[Any, ...] | Trouble]
+
+SAMPLE_BYTES = 32 << 10  # of each place; a batch that is larger is read whole
+_NEAR_THE_END = 100  # offsets
+_PARTITIONS_A_REQUEST = 200
+_PLACES = ("earliest", "middle", "latest")
+
+
+# -- reading ---------------------------------------------------------------------------------------
+
+Sample = tuple["TopicPartition", str, bytes]
+
+
+def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
+    """What is at each place of each partition that holds records."""
+    from kafka_shell.admin import scan
+    from kafka_shell.admin.offsets import list_offsets
+    from kafka_shell.nouns.partitions import EARLIEST, LATEST, TopicPartition
+
+    found = scan.scan(cluster, list(part.names))
+    leaders: dict[TopicPartition, int] = {}
+    for name in found.names:
+        for each in found.topic(name).partitions:
+            where = TopicPartition(name, each.partition)
+            if each.leader is None:
+                yield Trouble(f"partition {where}", "LEADER_NOT_AVAILABLE", "it has no leader")
+            else:
+                leaders[where] = each.leader
+    starts = list_offsets(cluster, dict.fromkeys(leaders, EARLIEST))
+    ends = list_offsets(cluster, dict.fromkeys(leaders, LATEST))
+    for where, why in {**ends.failures, **starts.failures}.items():
+        yield Trouble(f"partition {where}", why.name, why.message)
+    spans = {
+        where: (starts[where].offset or 0, ends[where].offset or 0)
+        for where in leaders
+        if where in starts.values and where in ends.values
+    }
+    for place in _PLACES:
+        at = {where: _offset(place, *span) for where, span in spans.items() if span[0] < span[1]}
+        reached: set[TopicPartition] = set()
+        for told in _fetch_all(cluster, place, at, leaders):
+            if not isinstance(told, Trouble) and _last_offset(told[2]) >= spans[told[0]][1] - 1:
+                reached.add(told[0])
+            yield told
+    # A batch larger than a sample may hide the end.
+    last = {where: spans[where][1] - 1 for where in at if where not in reached}
+    yield from _fetch_all(cluster, place, last, leaders)
+
+
+def _last_offset(raw: bytes) -> int:
+    return max((batch.last_offset for batch, _ in batches.headers(raw)), default=-1)
+
+
+def _offset(place: str, start: int, end: int) -> int:
+    if place == "earliest":
+        return start
+    return (start + end) // 2 if place == "middle" else max(start, end - _NEAR_THE_END)
+
+
+def _fetch_all(
+    cluster: Cluster,
+    place: str,
+    at: Mapping[TopicPartition, int],
+    leaders: Mapping[TopicPartition, int],
+) -> Iterator[Sample | Trouble]:
+    by_leader: dict[int, list[TopicPartition]] = {}
+    for where in at:
+        by_leader.setdefault(leaders[where], []).append(where)
+    for leader, wheres in by_leader.items():
+        for start in range(0, len(wheres), _PARTITIONS_A_REQUEST):
+            some = wheres[start : start + _PARTITIONS_A_REQUEST]
+            short: list[TopicPartition] = []
+            for found in _fetch(cluster, leader, place, {where: at[where] for where in some}):
+                if isinstance(found, Trouble) or _last_offset(found[2]) >= 0:
+                    yield found
+                else:
+                    short.append(found[0])
+            for where in short:  # its batch is larger than a sample: alone, it comes whole
+                yield from _fetch(cluster, leader, place, {where: at[where]})
+
+
+def _fetch(
+    cluster: Cluster, leader: int, place: str, at: Mapping[TopicPartition, int]
+) -> Iterator[Sample | Trouble]:
+    found = batches.fetch(cluster, leader, at, SAMPLE_BYTES)
+    for where, why in found.failures.items():
+        yield Trouble(f"partition {where}", why.name, why.message)
+    for where, raw in found.values.items():
+        yield where, place, raw
+
+
+def read_batches(cluster: Cluster, part: Slice) -> Rows:
+    """A row a sampled batch; one that two places show is there once."""
+    seen: dict[TopicPartition, set[int]] = {}
+    for found in _samples(cluster, part):
+        if isinstance(found, Trouble):
+            yield found
+            continue
+        where, place, raw = found
+        for batch, _ in batches.headers(raw):
+            if batch.base_offset in seen.setdefault(where, set()):
+                continue
+            seen[where].add(batch.base_offset)
+            yield (
+                where.topic, where.partition, place, batch.base_offset, batch.last_offset,
+                batch.records, batch.size, batch.codec, batch.append_time,
+                batch.base_timestamp, batch.max_timestamp,
+                batch.producer_id if batch.producer_id >= 0 else None,
+                batch.transactional, batch.control,
+            )  # fmt: skip
+
+
+# -- records ---------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class _Tally:
+    """What the records of one partition's sample said."""
+
+    records: int = 0
+    null_keys: int = 0
+    keys: Counter[bytes] | None = None
+    unread: int = 0
+    plain_bytes: int = 0
+    packed_bytes: int = 0
+
+
+def read_record_samples(cluster: Cluster, part: Slice) -> Rows:
+    """A row a partition that holds records: keys, and what compression would save."""
+    tallies: dict[TopicPartition, _Tally] = {}
+    seen: set[tuple[TopicPartition, int]] = set()
+    for found in _samples(cluster, part):
+        if isinstance(found, Trouble):
+            yield found
+            continue
+        where, _, raw = found
+        tally = tallies.setdefault(where, _Tally(keys=Counter()))
+        for batch, at in batches.headers(raw):
+            if batch.control or (where, batch.base_offset) in seen:
+                continue
+            seen.add((where, batch.base_offset))
+            _count(tally, batch, raw[at : at + batch.size])
+    for where, tally in tallies.items():
+        keys = tally.keys or Counter()
+        yield (
+            where.topic, where.partition, tally.records, tally.null_keys, len(keys),
+            max(keys.values(), default=0), tally.unread, tally.plain_bytes, tally.packed_bytes,
+        )  # fmt: skip
+
+
+def _count(tally: _Tally, batch: batches.Batch, raw: bytes) -> None:
+    if batch.codec == "none":
+        body = raw[batches.HEADER_BYTES :]
+        tally.plain_bytes += len(raw)
+        tally.packed_bytes += batches.HEADER_BYTES + len(zlib.compress(body, 1))
+    try:
+        keys = [record.key for record in batches.records(raw)[0]]
+    except Exception:  # a codec that is not installed where this runs
+        tally.unread += batch.records
+        return
+    assert tally.keys is not None
+    tally.records += len(keys)
+    tally.null_keys += sum(key is None for key in keys)
+    tally.keys.update(key for key in keys if key is not None)
+
+
+_TOPIC = Column("topic", "string", "The topic.")
+_PARTITION = Column("partition", "int", "The partition.")
+
+TABLES = (
+    Table(
+        "batches",
+        "One row a sampled record batch, as its header tells; a sample, not the log.",
+        (
+            _TOPIC,
+            _PARTITION,
+            Column("place", "string", "Where in the log: earliest, middle or latest."),
+            Column("base_offset", "long", "Its first offset."),
+            Column("last_offset", "long", "Its last."),
+            Column("records", "int", "How many records it holds."),
+            Column("size", "int", "Its bytes."),
+            Column("codec", "string", "none, gzip, snappy, lz4 or zstd."),
+            Column("append_time", "boolean", "Whether the broker wrote the timestamps."),
+            Column("base_timestamp", "time", "Of its first record.", required=False),
+            Column("max_timestamp", "time", "The largest.", required=False),
+            Column("producer_id", "long", "Whose; null where the producer is not idempotent.",
+                   required=False),
+            Column("transactional", "boolean", "Whether it is of a transaction."),
+            Column("control", "boolean", "Whether it is a transaction's marker."),
+        ),
+        read_batches,
+        by="topics",
+    ),
+    Table(
+        "record_samples",
+        "One row a partition that holds records: what a sample of them says.",
+        (
+            _TOPIC,
+            _PARTITION,
+            Column("records", "int", "How many records were looked at."),
+            Column("null_keys", "int", "How many have no key."),
+            Column("distinct_keys", "int", "How many keys there are."),
+            Column("top_key_records", "int", "How many records have the most frequent key."),
+            Column("unread", "int", "How many could not be decoded: their codec is missing."),
+            Column("plain_bytes", "long", "Bytes of batches without compression."),
+            Column("packed_bytes", "long", "The bytes of the same, with gzip at its fastest."),
+        ),
+        read_record_samples,
+        by="topics",
+    ),
+)  # fmt: skip

@@ -1,0 +1,183 @@
+"""The last commits of each group, as the offsets topic keeps them.
+
+Commits are compacted only in old segments, so that its end tells the recent ones with their times:
+what no other API does. Reading them wants Read on the topic.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections import deque
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.nouns.partitions import EARLIEST, LATEST, TopicPartition
+
+from ..table import Column, Slice, Table, Trouble
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+Rows = Iterator[tuple[Any, ...] | Trouble]
+
+_TOPIC = "__consumer_offsets"
+WINDOW = 10  # commits of a group in a partition
+_TAIL = 20_000  # records of the end of each partition
+_FETCH_BYTES = 1 << 20
+_MOST_FETCHES = 50
+_MOST_ROUNDS = 20  # groups that read one partition
+_COMMIT_KEYS = (0, 1)  # versions of a key that say it is a commit
+
+
+@dataclass(frozen=True, slots=True)
+class Commit:
+    """One commit: `at` is epoch milliseconds, `position` its offset in the offsets topic."""
+
+    group: str
+    where: TopicPartition
+    offset: int
+    at: int
+    position: int
+    lag: int | None = None
+
+
+def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | None:
+    """The commit of one record; None for a tombstone and for what is no commit."""
+    if key is None or value is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
+        return None
+    group, at = _string(key, 2)
+    topic, at = _string(key, at)
+    (partition,) = struct.unpack_from(">i", key, at)
+    version = int.from_bytes(value[:2], "big")
+    (offset,) = struct.unpack_from(">q", value, 2)
+    at = 10 + (4 if version >= 3 else 0)  # the leader's epoch
+    if version >= 4:  # a compact string: its length and one more, as a varint
+        size, at = _varint(value, at)
+        at += size - 1
+    else:
+        _, at = _string(value, at)
+    (when,) = struct.unpack_from(">q", value, at)
+    return Commit(group, TopicPartition(topic, partition), offset, when, position)
+
+
+def _string(raw: bytes, at: int) -> tuple[str, int]:
+    (size,) = struct.unpack_from(">h", raw, at)
+    end = at + 2 + size
+    return raw[at + 2 : end].decode(), end
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    number, shift = 0, 0
+    while True:
+        byte = raw[at]
+        number |= (byte & 0x7F) << shift
+        at, shift = at + 1, shift + 7
+        if not byte & 0x80:
+            return number, at
+
+
+Windows = dict[tuple[str, TopicPartition], deque[Commit]]
+
+
+def read_group_commits(cluster: Cluster, part: Slice) -> Rows:
+    """A row a commit, the last WINDOW of each group and partition."""
+    windows: Windows = {}
+    for found in _commits(cluster):
+        if isinstance(found, Trouble):
+            yield found
+            continue
+        of = (found.group, found.where)
+        windows.setdefault(of, deque(maxlen=WINDOW)).append(found)
+    lags = _first_lags(cluster, windows)
+    for of, window in windows.items():
+        first = replace(window[0], lag=lags.get(of))
+        for commit in (first, *list(window)[1:]):
+            yield (
+                commit.group, commit.where.topic, commit.where.partition, commit.offset,
+                commit.at, commit.position, commit.lag,
+            )  # fmt: skip
+
+
+def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
+    from kafka_shell.admin import batches, scan
+    from kafka_shell.admin.offsets import list_offsets
+
+    found = scan.scan(cluster, [_TOPIC])
+    if _TOPIC not in found:
+        return
+    leaders = {
+        TopicPartition(_TOPIC, each.partition): each.leader
+        for each in found.topic(_TOPIC).partitions
+        if each.leader is not None
+    }
+    starts = list_offsets(cluster, dict.fromkeys(leaders, EARLIEST))
+    ends = list_offsets(cluster, dict.fromkeys(leaders, LATEST))
+    for where, why in {**starts.failures, **ends.failures}.items():
+        yield Trouble(f"partition {where}", why.name, why.message)
+    at: dict[TopicPartition, int] = {}
+    for where in leaders:
+        if where in starts.values and where in ends.values:
+            start, end = starts[where].offset or 0, ends[where].offset or 0
+            if start < end:
+                at[where] = max(start, end - _TAIL)
+    for where, place in at.items():
+        end = ends[where].offset or 0
+        for _ in range(_MOST_FETCHES):
+            if place >= end:
+                break
+            before = place
+            told = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
+            for why in told.failures.values():
+                yield Trouble(f"partition {where}", why.name, why.message)
+            for raw in told.values.values():
+                records, after = batches.records(raw)
+                place = max(place, after)
+                commits = (read_commit(each.key, each.value, each.offset) for each in records)
+                yield from filter(None, commits)
+            if place == before:
+                break
+
+
+def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicPartition], int]:
+    """How far behind each group was at the first commit of its window.
+
+    The partition's end then is where the first record of then or later is: right where brokers or
+    honest clocks set the timestamps.
+    """
+    from kafka_shell.admin.offsets import list_offsets
+
+    left = {of: window[0] for of, window in windows.items()}
+    lags: dict[tuple[str, TopicPartition], int] = {}
+    ends = list_offsets(cluster, dict.fromkeys({where for _, where in left}, LATEST))
+    for _ in range(_MOST_ROUNDS):
+        asked = {where: (group, where) for group, where in left if where in ends.values}
+        if not asked:
+            break
+        then = list_offsets(cluster, {where: left[of].at for where, of in asked.items()})
+        for where, of in asked.items():
+            first = left.pop(of)
+            if where in then.values:
+                found = then[where].offset
+                end = ends[where].offset or 0 if found is None else found
+                lags[of] = max(0, end - first.offset)
+    return lags
+
+
+TABLES = (
+    Table(
+        "group_commits",
+        "One row a commit of a group: the last ten in each partition that it reads.",
+        (
+            Column("group", "string", "The group."),
+            Column("topic", "string", "The topic."),
+            Column("partition", "int", "The partition."),
+            Column("offset", "long", "The offset that was committed."),
+            Column("committed_at", "time", "When."),
+            Column("position", "long", "Its place in the offsets topic: later is larger."),
+            Column("lag", "long", "How far behind the group was then; of the first of each "
+                   "partition only.", required=False),
+        ),
+        read_group_commits,
+    ),
+)  # fmt: skip

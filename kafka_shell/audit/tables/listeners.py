@@ -1,0 +1,162 @@
+"""Listeners of brokers, each with what secures it, and when its certificate expires."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.errors import ShellError
+
+from ..table import Column, Slice, Table, Trouble
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+Rows = Iterator[tuple[Any, ...] | Trouble]
+_HANDSHAKE_S = 5.0
+_TLS = ("SSL", "SASL_SSL")
+
+
+def read_listeners(cluster: Cluster, part: Slice) -> Rows:
+    """A row a listener: what its own configs (listener.name.NAME.KEY) say, else the broker's."""
+    from kafka_shell.admin import configs
+    from kafka_shell.nouns import ConfigResource, ResourceType
+
+    resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
+    found = configs.describe(cluster, resources)
+    for resource, entries in found.values.items():
+        held = {entry.name: entry.value or "" for entry in entries}
+        for name, address in _addresses(held.get("listeners", "")):
+            yield int(resource.name), *_listener(name, address, held)
+    for resource, why in found.failures.items():
+        yield Trouble(str(resource), why.name, why.message)
+
+
+def _addresses(text: str) -> Iterator[tuple[str, str]]:
+    for each in _words(text):
+        name, _, address = each.partition("://")
+        yield name.upper(), address
+
+
+def _listener(name: str, address: str, held: Mapping[str, str]) -> tuple[Any, ...]:
+    protocols = dict(
+        each.upper().split(":", 1)
+        for each in _words(held.get("listener.security.protocol.map", ""))
+        if ":" in each
+    )
+    protocol = protocols.get(name, name)
+
+    def own(key: str) -> str:
+        special = held.get(f"listener.name.{name.lower()}.{key}")
+        return held.get(key, "") if special is None else special
+
+    between = held.get("inter.broker.listener.name", "").upper()
+    if not between:
+        between = held.get("security.inter.broker.protocol", "").upper()
+    reauth = own("connections.max.reauth.ms")
+    return (
+        name, address, protocol,
+        name in [each.upper() for each in _words(held.get("controller.listener.names", ""))],
+        name == between,
+        _words(own("sasl.enabled.mechanisms")) if protocol.startswith("SASL") else [],
+        own("ssl.client.auth") or "none",
+        own("ssl.endpoint.identification.algorithm"),
+        _words(own("ssl.enabled.protocols")) if protocol in _TLS else [],
+        int(reauth) if reauth.isdigit() else None,
+    )  # fmt: skip
+
+
+def _words(text: str) -> list[str]:
+    return [word.strip() for word in text.split(",") if word.strip()]
+
+
+def read_certificates(cluster: Cluster, part: Slice) -> Rows:
+    """A row a TLS listener that this side can shake hands with, at its advertised address.
+
+    Reads nothing where the profile itself does not speak TLS: it names no CA to trust.
+    """
+    from kafka_shell.admin import configs
+    from kafka_shell.nouns import ConfigResource, ResourceType
+
+    resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
+    found = configs.describe(cluster, resources)
+    for resource, entries in found.values.items():
+        held = {entry.name: entry.value or "" for entry in entries}
+        advertised = dict(_addresses(held.get("advertised.listeners", "")))
+        for name, address in _addresses(held.get("listeners", "")):
+            row = _listener(name, address, held)
+            if row[2] not in _TLS or row[3]:
+                continue
+            where = advertised.get(name) or address
+            told = _expires(cluster, where) if cluster.config.uses_tls else None
+            if isinstance(told, Trouble):
+                yield told
+            else:
+                yield int(resource.name), name, where, told
+    for resource, why in found.failures.items():
+        yield Trouble(str(resource), why.name, why.message)
+
+
+def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
+    """When the certificate shown there ends, in epoch milliseconds; no login follows."""
+    from kafka_shell.admin.endpoint import parse_addresses
+    from kafka_shell.admin.tls import handshake_error, make_context
+
+    try:
+        (address,) = parse_addresses(where)
+        context = make_context(replace(cluster.config.tls, check_hostname=False))
+        with (
+            socket.create_connection(address, _HANDSHAKE_S) as plain,
+            context.wrap_socket(plain, server_hostname=address.host) as secure,
+        ):
+            shown = secure.getpeercert() or {}
+    except ssl.SSLError as error:
+        why = handshake_error(address, error)
+        return Trouble(where, why.code, why.message)
+    except (OSError, ShellError, ValueError) as error:
+        return Trouble(where, "unreachable", f"no handshake with {where}: {error}")
+    ends = shown.get("notAfter")
+    return int(ssl.cert_time_to_seconds(str(ends)) * 1000) if ends else None
+
+
+_BROKER = Column("broker_id", "int", "The broker.")
+_LISTENER = Column("listener", "string", "Its name.")
+
+TABLES = (
+    Table(
+        "listeners",
+        "One row a listener of a broker, with what secures it.",
+        (
+            _BROKER,
+            _LISTENER,
+            Column("address", "string", "Where it is bound: host:port."),
+            Column("protocol", "string", "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL."),
+            Column("controller", "boolean", "Whether it is the controllers' own."),
+            Column("inter_broker", "boolean", "Whether brokers speak to each other over it."),
+            Column("sasl_mechanisms", "strings", "PLAIN, SCRAM-SHA-512 ..."),
+            Column("client_auth", "string", "ssl.client.auth: none, requested or required."),
+            Column("identification", "string",
+                   "ssl.endpoint.identification.algorithm: https, or empty."),
+            Column("tls_versions", "strings", "The versions of TLS that are enabled."),
+            Column("max_reauth_ms", "long", "connections.max.reauth.ms.", required=False),
+        ),
+        read_listeners,
+        by="brokers",
+    ),
+    Table(
+        "certificates",
+        "One row a TLS listener of a broker, as its handshake shows it.",
+        (
+            _BROKER,
+            _LISTENER,
+            Column("address", "string", "Where it is advertised."),
+            Column("expires", "time", "When its certificate ends; null where the profile does not "
+                   "speak TLS and so trusts no CA.", required=False),
+        ),
+        read_certificates,
+        by="brokers",
+    ),
+)  # fmt: skip

@@ -1,0 +1,93 @@
+"""Transactions: as their coordinators know them, and those that nobody will end."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from ..table import Column, Slice, Table, Trouble
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+Rows = Iterator[tuple[Any, ...] | Trouble]
+
+
+def read_transactions(cluster: Cluster, part: Slice) -> Rows:
+    """A row a transactional id (ListTransactions, DescribeTransactions; API keys 66, 65)."""
+    from kafka_shell.admin import transactions
+
+    listed = transactions.list_transactions(cluster)
+    for broker, why in listed.failures.items():
+        yield Trouble(f"broker {broker}", why.name, why.message)
+    ids = [each.transactional_id for rows in listed for each in rows]
+    found = transactions.describe(cluster, ids)
+    for each in found:
+        yield (
+            each.transactional_id, each.coordinator, each.state, each.producer_id,
+            each.producer_epoch, each.timeout_ms, each.started, each.duration_ms,
+            sorted(map(str, each.partitions)), shlex.quote(each.transactional_id),
+        )  # fmt: skip
+    for name, gone in found.failures.items():
+        if gone.name != "TRANSACTIONAL_ID_NOT_FOUND":
+            yield Trouble(f"transactional id {name}", gone.name, gone.message)
+
+
+def read_open_transactions(cluster: Cluster, part: Slice) -> Rows:
+    """A row an open transaction of a partition (DescribeProducers, API key 61)."""
+    from kafka_shell.admin import producers, scan
+    from kafka_shell.nouns.partitions import TopicPartition
+
+    found = scan.scan(cluster, list(part.names))
+    wanted = [
+        TopicPartition(each.topic, each.partition)
+        for name in found.names
+        for each in found.topic(name).partitions
+    ]
+    states = producers.describe(cluster, wanted)
+    for rows in states:
+        for each in rows:
+            if each.transaction_start is not None:
+                yield (
+                    each.topic, each.partition, each.producer_id, each.producer_epoch,
+                    each.transaction_start, each.last_timestamp,
+                )  # fmt: skip
+    for where, why in states.failures.items():
+        yield Trouble(f"partition {where}", why.name, why.message)
+
+
+TABLES = (
+    Table(
+        "transactions",
+        "One row a transactional id, as its coordinator knows it.",
+        (
+            Column("transactional_id", "string", "The id."),
+            Column("coordinator", "int", "The broker that coordinates it.", required=False),
+            Column("state", "string", "Ongoing, CompleteCommit ..."),
+            Column("producer_id", "long", "Its producer."),
+            Column("producer_epoch", "int", "The producer's epoch."),
+            Column("timeout_ms", "long", "When the coordinator aborts it, after its start."),
+            Column("started", "time", "When the last transaction started.", required=False),
+            Column("duration_ms", "long", "How long the open one has been; null where none is.",
+                   required=False),
+            Column("partitions", "strings", "Those in the open one: orders:0."),
+            Column("word", "string", "The id as one word of a line."),
+        ),
+        read_transactions,
+    ),
+    Table(
+        "open_transactions",
+        "One row an open transaction of a partition, as its leader knows it.",
+        (
+            Column("topic", "string", "The topic."),
+            Column("partition", "int", "The partition."),
+            Column("producer_id", "long", "Whose."),
+            Column("producer_epoch", "int", "The producer's epoch."),
+            Column("start_offset", "long", "Readers of committed records stop here."),
+            Column("last_written", "time", "When the producer last wrote there.", required=False),
+        ),
+        read_open_transactions,
+        by="topics",
+    ),
+)  # fmt: skip

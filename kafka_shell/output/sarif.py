@@ -1,0 +1,80 @@
+"""An audit as SARIF 2.1.0, which code scanners and their dashboards read."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..nouns.audits import AuditFinding, AuditReport
+
+_LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
+_KINDS = {"alarm": "fail", "info": "informational", "skip": "notApplicable", "error": "review"}
+
+
+def sarif(value: object) -> dict[str, Any]:
+    """The report as one run. TypeError for anything else."""
+    if not isinstance(value, AuditReport):
+        raise TypeError("only an audit has a form in SARIF")
+    rules = [
+        {
+            "id": control.control,
+            "shortDescription": {"text": control.title},
+            "defaultConfiguration": {"level": _LEVELS[control.severity]},
+            "properties": {"severity": control.severity, "tags": [control.family]},
+        }
+        for control in value.controls
+    ]
+    run = {
+        "tool": {"driver": {"name": "kafka.sh", "rules": rules}},
+        "automationDetails": {"id": f"kafka.sh/{value.snapshot_id}"},
+        "results": list(map(_result, value.findings)),
+        "invocations": [
+            {
+                "executionSuccessful": not value.unread,
+                "exitCode": value.exit_status,
+                "toolExecutionNotifications": list(_unread(value)),
+            }
+        ],
+    }
+    return {
+        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
+        "version": "2.1.0",
+        "runs": [run],
+    }
+
+
+def _result(finding: AuditFinding) -> dict[str, Any]:
+    where = "/".join(filter(None, (finding.cluster, finding.resource)))
+    return {
+        "ruleId": finding.control,
+        "kind": _KINDS[finding.status],
+        # The standard has a level only for what failed.
+        "level": _LEVELS[finding.severity] if finding.status == "alarm" else "none",
+        "message": {"text": finding.reason},
+        "locations": [
+            {
+                "logicalLocations": [
+                    {
+                        "name": finding.resource or finding.cluster,
+                        "fullyQualifiedName": where,
+                        "kind": "resource",
+                    }
+                ]
+            }
+        ],
+        "partialFingerprints": {"resource/v1": f"{finding.control}:{where}"},
+        "properties": {
+            "status": finding.status,
+            "severity": finding.severity,
+            "cluster": finding.cluster,
+            "remedy": finding.remedy,
+            "undo": finding.undo,
+            "dynamic": finding.dynamic,
+            "risk": finding.risk,
+        },
+    }
+
+
+def _unread(report: AuditReport) -> Iterable[dict[str, Any]]:
+    for cluster, why in report.unread.items():
+        yield {"level": "error", "message": {"text": f"{cluster} could not be read: {why}"}}

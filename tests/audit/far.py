@@ -1,0 +1,57 @@
+"""An audit as a process of its own: `python -m tests.audit.far MASTER REMOTE BOOTSTRAP FOLDER`.
+
+Prints, as JSON, what was found, and where executors have this program from.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+from kafka_shell.audit import collection, run
+from kafka_shell.audit.control import controls_of
+from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.policy import Policy
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.work import Target
+
+CONTROLS = ("T01", "T13", "S05", "Q03")
+
+
+def origins(session: Any) -> list[str]:
+    """Where each executor's Python finds this program."""
+
+    def look(batches: Any) -> Any:
+        import pyarrow
+
+        import kafka_shell
+
+        for _ in batches:
+            yield pyarrow.RecordBatch.from_pydict({"origin": [kafka_shell.__file__]})
+
+    rows = session.range(0, 8, numPartitions=4).mapInArrow(look, "origin string").collect()
+    return sorted({row["origin"] for row in rows})
+
+
+def main(master: str, remote: str, bootstrap: str, folder: str) -> None:
+    engine = Engine(Path(folder), lambda task, done, total: None, master=master, remote=remote)
+    try:
+        controls = run.choose(controls_of(Path(folder, "none")), CONTROLS)
+        names = run.tables_for(controls, {}, TABLES)
+        target = Target("far", bootstrap=bootstrap, config_file=f"{folder}/none.toml")
+        found = collection.collect(engine, [target], TABLES, names)
+        report = run.audit(engine, found, controls, Policy())
+        where = engine.run("looking", lambda: origins(engine.session))
+        print(  # noqa: T201
+            json.dumps({"origins": where, "unread": report.unread,
+                        "findings": [asdict(finding) for finding in report.findings]})
+        )  # fmt: skip
+    finally:
+        engine.stop()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

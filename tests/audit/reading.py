@@ -1,0 +1,95 @@
+"""The tables of a real cluster as views of Spark, and rows of them altered."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow
+from pyarrow import parquet
+
+from kafka_shell.admin import groups, topics
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.audit.collect import collect, open_target
+from kafka_shell.audit.collection import mentioned
+from kafka_shell.audit.control import Control
+from kafka_shell.audit.evaluate import evaluate
+from kafka_shell.audit.source import record_batch
+from kafka_shell.audit.table import arrow_schema
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.work import Survey, Target, cut
+from kafka_shell.nouns.audits import AuditFinding
+
+
+def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
+    """Every table of the cluster (or these), whose name is `c`, as Arrow tables."""
+    target = Target("c", "secure" if config else "", bootstrap, str(config or "/no/config.toml"))
+    with open_target(target) as cluster:
+        survey = _survey(cluster)
+    wanted = [*names] or [name for name in TABLES if name != "collection_status"]
+    by: dict[str, list[str]] = {}
+    for name in wanted:
+        by.setdefault(TABLES[name].by, []).append(name)
+    batches: dict[str, list[Any]] = {name: [] for name in (*wanted, "collection_status")}
+    for work in cut(target, survey, by):
+        for found in collect(work, TABLES, "now", open_target):
+            batches[found.table].append(record_batch(TABLES[found.table], found.rows))
+    return Reading(
+        {
+            name: pyarrow.Table.from_batches(held, arrow_schema(TABLES[name]))
+            for name, held in batches.items()
+        }
+    )
+
+
+def _survey(cluster: Cluster) -> Survey:
+    return Survey(
+        tuple(sorted(topics.scan(cluster).names)),
+        tuple(str(broker.id) for broker in cluster.brokers()),
+        tuple(groups.list_groups(cluster).values),
+    )
+
+
+@dataclass
+class Reading:
+    """Tables by name."""
+
+    tables: dict[str, Any] = field(default_factory=dict)
+
+    def rows(self, name: str) -> list[dict[str, Any]]:
+        """A table's rows."""
+        return list(self.tables[name].to_pylist())
+
+    @property
+    def troubles(self) -> list[dict[str, Any]]:
+        """What could not be read."""
+        return [row for row in self.rows("collection_status") if row["status"] != "ok"]
+
+    def altered(self, name: str, rows: list[dict[str, Any]]) -> Reading:
+        """The same with other rows of one table."""
+        schema = arrow_schema(TABLES[name])
+        return Reading(self.tables | {name: pyarrow.Table.from_pylist(rows, schema)})
+
+    def judge(
+        self,
+        session: Any,
+        folder: Path,
+        controls: Iterable[Control],
+        thresholds: dict[str, dict[str, str]] | None = None,
+    ) -> list[AuditFinding]:
+        """What the controls find that is not ok. Ok ones are left out."""
+        own = session.newSession()  # views of its own
+        folder.mkdir(parents=True, exist_ok=True)
+        controls, given = list(controls), thresholds or {}
+        asked = {name for each in controls
+                 for name in mentioned(each.query(given.get(each.id, {})), TABLES)}  # fmt: skip
+        for name in asked | {"collection_status"}:
+            table = self.tables.get(name)
+            if table is None:
+                continue
+            file = folder / f"{name}.parquet"
+            parquet.write_table(table, file)
+            own.read.parquet(str(file)).createOrReplaceTempView(name)
+        return evaluate(own, controls, given)[0]

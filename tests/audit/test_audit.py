@@ -1,0 +1,175 @@
+"""spark audit: findings, exit statuses, formats, what cannot be read, and --fix."""
+
+from __future__ import annotations
+
+from uuid import uuid4
+
+import pytest
+
+from .conftest import Shell
+
+FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
+          "undo", "dynamic", "risk"]  # fmt: skip
+
+CONTROL = """\
+-- id: {id}
+-- title: Own control
+-- severity: {severity}
+-- tags: own
+-- description: For this test.
+-- source: This test.
+-- needs: topics
+SELECT cluster, topic AS resource, CASE WHEN topic = '{topic}' THEN 'alarm' ELSE 'ok' END AS status,
+  'it is there' AS reason FROM topics
+"""
+
+
+def own(shell: Shell, text: str, name: str = "own.sql") -> None:
+    folder = shell.home / "config" / "controls"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / name).write_text(text)
+
+
+def test_a_finding_has_the_fields_that_are_promised_and_the_status_is_1(shell: Shell) -> None:
+    run = shell("spark audit --controls T01 --output json")
+    assert run.status == 1
+    names = shell.ok("list-topics").out.split()
+    findings = run.json["findings"]
+    assert [list(finding) for finding in findings] == [FIELDS] * len(names)
+    assert {finding["resource"] for finding in findings} == set(names)
+    assert run.json["clusters"] == [shell.bootstrap]
+
+
+def test_a_clean_audit_is_0_and_says_so(shell: Shell) -> None:
+    own(shell, CONTROL.format(id="U01", severity="low", topic="no such topic"))
+    run = shell.ok("spark audit --controls U01")
+    assert run.out.startswith("nothing was found")
+
+
+def test_a_severity_leaves_out_controls_below_it(shell: Shell) -> None:
+    own(shell, CONTROL.format(id="U01", severity="low", topic="orders.placed"))
+    assert shell("spark audit --controls own --output csv").status == 1
+    run = shell.ok("spark audit --controls own --severity high")
+    assert "0 controls" in run.out
+
+
+def test_a_word_that_is_no_control_is_a_usage_error(shell: Shell) -> None:
+    run = shell("spark audit --controls securty")
+    assert run.status == 2
+    assert "Did you mean security?" in run.err
+
+
+def test_a_malformed_control_names_its_file_and_line(shell: Shell) -> None:
+    own(shell, "-- id: U01\n-- severity low\nSELECT 1\n")
+    run = shell("spark audit")
+    assert run.status != 0
+    assert "own.sql:2:" in run.err
+
+
+def test_a_control_whose_query_fails_ends_no_other(shell: Shell) -> None:
+    own(shell, CONTROL.format(id="U01", severity="low", topic="orders.placed"))
+    own(shell, CONTROL.format(id="U02", severity="low", topic="x").replace("topics\n", "topics t"
+        " WHERE CAST(topic AS INT) > 0\n"), "bad.sql")  # fmt: skip
+    run = shell("spark audit --controls own --output json")
+    statuses = {(f["control"], f["status"]) for f in run.json["findings"]}
+    assert statuses == {("U01", "alarm"), ("U02", "error")}
+    (error,) = (f for f in run.json["findings"] if f["status"] == "error")
+    assert "its query failed" in error["reason"] and "\n" not in error["reason"]
+
+
+def test_sarif_has_a_result_a_finding(shell: Shell) -> None:
+    run = shell("spark audit --controls T01 --output sarif")
+    assert run.status == 1
+    (one,) = run.json["runs"]
+    assert run.json["version"] == "2.1.0"
+    assert {result["ruleId"] for result in one["results"]} == {"T01"}
+    assert one["tool"]["driver"]["rules"][0]["id"] == "T01"
+    assert one["results"][0]["level"] == "error"
+
+
+def test_of_two_clusters_one_is_down_the_other_is_audited_and_the_status_is_3(
+    shell: Shell,
+) -> None:
+    shell.profile("here", shell.bootstrap)
+    shell.profile("gone", "127.0.0.1:1")
+    run = shell("spark audit --clusters here,gone --controls T01 --output json")
+    assert run.status == 3, str(run)
+    assert {f["cluster"] for f in run.json["findings"]} == {"here"}
+    assert list(run.json["unread"]) == ["gone"]
+    shown = shell("spark audit --clusters here,gone --controls T01").out
+    assert "gone could not be read" in shown and "127.0.0.1:1" in shown
+
+
+def test_a_profile_that_is_not_there_is_named(shell: Shell) -> None:
+    shell.profile("here", shell.bootstrap)
+    run = shell("spark audit --clusters her")
+    assert run.status == 2
+    assert "Did you mean here?" in run.err
+
+
+def test_a_secret_on_the_command_line_is_not_sent_to_executors(shell: Shell) -> None:
+    run = shell("spark audit --adminclient-property sasl.password=hunter2")
+    assert run.status == 2
+    assert "profile of config.toml" in run.err and "hunter2" not in run.err
+
+
+def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -> None:
+    topic = f"fix.{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {topic} --config retention.ms=60000")
+    try:
+        found = shell("spark audit --controls T13 --output json").json["findings"]
+        (finding,) = (f for f in found if f["resource"] == topic)
+        assert finding["remedy"].startswith(f"alter-configs {topic} retention.ms=")
+        assert (finding["dynamic"], finding["risk"]) == (True, "safe")
+        dry = shell("spark audit --controls T13 --fix --dry-run")
+        assert topic in dry.out and dry.status == 0, str(dry)
+        declined = shell("spark audit --controls T13 --fix", answer="n")
+        assert declined.status == 1 and "nothing was changed" in declined.err
+        silent = shell("spark audit --controls T13 --fix")
+        assert silent.status == 2 and "--yes" in silent.err
+        done = shell("spark audit --controls T13 --fix", answer="y")
+        assert done.status == 0, str(done)
+        shell.ok("spark audit --controls T13")
+        back = shell.ok(finding["undo"]).out
+        assert "1m" in back or "60" in back, back
+    finally:
+        shell(f"delete-topic {topic} --yes --if-exists")
+
+
+def test_fix_with_nothing_to_mend_says_so(shell: Shell) -> None:
+    run = shell.ok("spark audit --controls T13 --fix")
+    assert "no finding has a remedy" in run.err
+
+
+def test_fix_is_for_one_cluster(shell: Shell) -> None:
+    shell.profile("here", shell.bootstrap)
+    shell.profile("there", shell.bootstrap)
+    run = shell("spark audit --clusters here,there --fix")
+    assert run.status == 2 and "one cluster at a time" in run.err
+
+
+@pytest.mark.parametrize("wanting", ["pyspark", "pyarrow"])
+def test_what_is_missing_is_named_with_how_to_install_it(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch, wanting: str
+) -> None:
+    from kafka_shell.audit import session
+
+    found = session.find_spec
+    monkeypatch.setattr(session, "find_spec", lambda m: None if m == wanting else found(m))
+    shell.held.clear()
+    run = shell("spark audit")
+    assert run.status == 1
+    assert f"{wanting} is not installed" in run.err
+    assert "pip install 'kafka-sh[spark]'" in run.err
+
+
+def test_without_a_java_the_error_says_what_to_install(
+    shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shell.audit import session
+
+    monkeypatch.setattr(session, "_homes", list)
+    shell.held.clear()
+    run = shell("spark audit")
+    assert run.status == 1
+    assert "Java 17 or later" in run.err and "JAVA_HOME" in run.err

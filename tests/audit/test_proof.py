@@ -1,0 +1,119 @@
+"""Whole audits: of the demo company, whose faults are known, and by who may read only half."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.requests import as_request
+from kafka_shell.admin.runner import Runner
+from kafka_shell.admin.versions import api_name
+from kafka_shell.audit.engine import Engine
+from kafka_shell.commands import apis, spark
+from kafka_shell.language.command import Command, Example
+from kafka_shell.sandbox import Sandbox
+
+from .conftest import Shell
+
+# What somebody did wrong at the demo company.
+FAULTS = {
+    "T05": {"payments.authorized", "payments.captured"},
+    "T12": {"billing.credit-notes", "billing.invoices", "tmp.anna-test", "web.clickstream"},
+    "T14": {
+        "analytics.revenue-daily", "analytics.sessions-hourly", "customers.support-tickets",
+        "orders.placed.dlq", "orders.returns", "payments.captured", "payments.refunds",
+        "shipping.parcels.dlq",
+    },
+    "T19": {"payments.fraud-scores", "shipping.parcels", "web.clickstream", "web.searches"},
+    "T20": {"shipping.labels"},
+    "T25": {
+        "billing.credit-notes", "billing.invoices", "orders.returns", "payments.authorized",
+        "payments.captured", "payments.refunds",
+    },
+    "Q02": {
+        "client-id legacy-exporter consumer_byte_rate",
+        "client-id web-frontend producer_byte_rate",
+    },
+    "Q04": {
+        "client-id web-frontend producer_byte_rate",
+        "user svc-payments client-id checkout producer_byte_rate",
+    },
+    "Q06": {"user alice", "user carol"},
+    "S08": {
+        "allow User:alice Write on topic invoices.legacy",
+        "allow User:reporting Read on prefixed topic *",
+    },
+    "S10": {"user bob SCRAM-SHA-512", "user carol SCRAM-SHA-256"},
+    "D06": {"customers.support-tickets"},
+    "D07": {"web.carts"},
+}  # fmt: skip
+# What one broker on a laptop is: a single copy of everything, no encryption, one process.
+LAPTOP = {"T01", "B01", "B02", "B03", "B04", "B05", "B06", "B07", "B17", "B18", "B20", "S01", "S16"}
+# Habits more than faults, of a good part of the topics and of groups that only left commits.
+HABITS = {"T15", "T16", "T29", "T30", "G07"}
+
+
+def test_the_demo_company_has_exactly_its_faults(shell: Shell) -> None:
+    run = shell("spark audit --output json")
+    assert run.status == 1, str(run)
+    found: dict[str, set[str]] = defaultdict(set)
+    for each in run.json["findings"]:
+        if each["status"] == "alarm":
+            found[each["control"]].add(each["resource"])
+    assert set(found) == {*FAULTS, *LAPTOP, *HABITS}
+    assert {control: found[control] for control in FAULTS} == FAULTS
+    assert found["T01"] == set(shell.ok("list-topics").out.split())
+    errors = [each for each in run.json["findings"] if each["status"] == "error"]
+    assert errors == []
+
+
+def test_who_may_read_half_is_told_which_half_was_not_judged(
+    secure_sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    admin = secure_sandbox.client_properties["admin-sasl-plaintext"]
+    alice = secure_sandbox.client_properties["alice-sasl-plaintext"]
+    shell = Shell(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"], {"spark": engine})
+    rule = "allow User:alice Describe,DescribeConfigs on topic half-seen"
+    shell.ok(f"create-topic half-seen --command-config {admin}")
+    shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")
+    try:
+        run = shell("spark audit --controls T01,T13,S05,S09,Q01,B01 --output json"
+                    f" --command-config {alice}")  # fmt: skip
+        findings = run.json["findings"]
+        judged = {(each["control"], each["status"]) for each in findings}
+        assert ("T01", "alarm") in judged, "what she may see is judged"
+        skipped = {each["control"]: each["reason"] for each in findings if each["status"] == "skip"}
+        assert set(skipped) >= {"S05", "S09", "Q01", "B01"}
+        assert all("could not be read: " in why for why in skipped.values())
+        assert "describe" in skipped["S05"].lower(), "the permission that is missing"
+        ok = {c["control"] for c in run.json["controls"] if set(c["counts"]) == {"ok"}}
+        assert not ok & set(skipped), "what could not be read is not ok"
+    finally:
+        shell(f"alter-acls --remove '{rule}' --yes --command-config {admin}")
+        shell(f"delete-topic half-seen --yes --command-config {admin}")
+
+
+EXAMPLES = [(command, example) for command in spark.COMMANDS for example in command.examples]
+
+
+@pytest.mark.parametrize(
+    ("command", "example"), EXAMPLES, ids=[example.line for _, example in EXAMPLES]
+)
+def test_an_example_works_and_sends_what_its_command_declares(
+    command: Command, example: Example, shell: Shell, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sent: set[int] = set()
+    run = Runner.run
+
+    def recorded(self, calls, deadline):  # type: ignore[no-untyped-def]
+        calls = list(calls)
+        sent.update(as_request(call.request).api_key for call in calls)
+        return run(self, calls, deadline)
+
+    monkeypatch.setattr(Runner, "run", recorded)
+    done = shell(example.line.replace("/tmp/", f"{shell.home}/"))
+    assert done.status == example.status, str(done)
+    extra = sent - set(command.apis) - set(apis.COMMON)
+    assert not extra, f"{command.name} does not declare {[api_name(key) for key in extra]}"

@@ -1,0 +1,111 @@
+"""spark tables, sql, snapshot and diff on the demo company."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from .conftest import Shell
+
+
+@pytest.fixture
+def topic(shell: Shell) -> str:
+    return f"drift.{uuid4().hex[:8]}"
+
+
+def test_tables_and_their_columns_are_listed_without_spark(shell: Shell) -> None:
+    shell.held.clear()
+    names = {table["name"] for table in shell.ok("spark tables --output json").json}
+    assert {"topics", "partitions", "acls", "collection_status"} <= names
+    columns = shell.ok("spark tables topics --output json").json
+    assert [c["column"] for c in columns[:4]] == ["cluster", "collected_at", "snapshot_id", "topic"]
+    assert not shell.held, "Spark was started for it"
+
+
+def test_a_table_that_is_none_names_the_near_one(shell: Shell) -> None:
+    run = shell("spark tables topic")
+    assert run.status == 2
+    assert "Did you mean topics?" in run.err
+
+
+def test_a_query_answers_what_the_broker_holds(shell: Shell) -> None:
+    names = shell.ok("list-topics").out.split()
+    rows = shell.ok("spark sql 'select topic from topics order by topic' --output json").json
+    assert [row["topic"] for row in rows] == sorted(names)
+
+
+def test_a_query_reads_only_the_tables_it_names(shell: Shell) -> None:
+    rows = shell.ok(
+        "spark sql 'select `table`, status from collection_status, topics group by all'"
+        " --output json"
+    ).json
+    assert rows == [{"table": "topics", "status": "ok"}]
+
+
+@pytest.mark.parametrize(
+    ("query", "says"),
+    [
+        ("select * from nope", "spark tables lists the tables"),
+        ("select nope from topics", "nope"),
+        ("selec 1", "a query starts with select or with"),
+        ("drop table topics", "a query starts with select or with"),
+        ("select cast('x' as int)", "malformed"),
+    ],
+)
+def test_a_query_that_is_refused_says_why_in_a_line_or_two(
+    shell: Shell, query: str, says: str
+) -> None:
+    run = shell(f'spark sql "{query}"')
+    assert run.status in (1, 2), str(run)
+    assert says in run.err
+    assert "org.apache" not in run.err and "Project" not in run.err, run.err
+
+
+def test_a_query_without_rows_says_so(shell: Shell) -> None:
+    run = shell.ok("spark sql 'select * from topics where partitions < 0'")
+    assert (run.out, run.err.strip()) == ("", "no rows")
+
+
+def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
+    shell: Shell, topic: str, tmp_path: Path
+) -> None:
+    folder = tmp_path / "state"
+    other = f"{topic}.gone"
+    shell.ok(f"create-topic {other} --partitions 3")
+    shell.ok(f"create-topic {topic} --config retention.ms=1d")
+    try:
+        taken = shell.ok(f"spark snapshot {folder} --output json").json
+        assert taken["rows"]["topics"] == len(shell.ok("list-topics").out.split())
+        parts = [path.name for path in (folder / "topics").iterdir() if path.is_dir()]
+        assert parts == [f"snapshot_id={taken['snapshot_id']}"]
+        assert shell.ok(f"spark diff {folder} now").err.strip() == "no difference"
+        shell.ok(f"alter-configs {topic} retention.ms=2d max.message.bytes=1000000")
+        shell.ok(f"delete-topic {other} --yes")
+        shell.ok(f"alter-acls --add 'allow User:{topic} Read on topic {topic}'")
+        shell.ok(f"alter-quotas --user {topic} producer_byte_rate=1MB/s")
+        found = shell.ok(f"spark diff {folder} --output json").json
+        told = {(d["table"], d["change"], d["field"], d["before"], d["after"]) for d in found}
+        assert told == {
+            ("topics", "vanished", "", "partitions=3, min_factor=1, max_factor=1", None),
+            ("topic_configs", "changed", "retention.ms", "86400000", "172800000"),
+            ("topic_configs", "appeared", "max.message.bytes", None, "1000000"),
+            ("acls", "appeared", "", None, "there"),
+            ("quotas", "appeared", "producer_byte_rate", None, "1000000.0"),
+        }
+        for each in found:
+            shell.ok(f"{each['undo']} --yes")
+        assert shell.ok(f"spark diff {folder}").err.strip() == "no difference"
+        old = shell.ok(
+            f"spark sql --snapshot {folder} \"select topic from topics where topic = '{other}'\""
+        )
+        assert old.out.split() == ["TOPIC", other]
+    finally:
+        shell(f"delete-topic {topic},{other} --yes --if-exists")
+
+
+def test_a_folder_without_snapshots_says_how_to_take_one(shell: Shell, tmp_path: Path) -> None:
+    run = shell(f"spark diff {tmp_path}/none")
+    assert run.status == 1
+    assert f"spark snapshot {tmp_path}/none takes one" in run.err

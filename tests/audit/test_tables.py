@@ -1,0 +1,207 @@
+"""The tables of real clusters: exact schemas, true rows, and what cannot be read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin import batches
+from kafka_shell.audit.table import COMMON, DDL
+from kafka_shell.audit.tables import TABLES
+from kafka_shell.audit.tables.commits import read_commit
+from kafka_shell.sandbox import Sandbox
+
+from . import bad_cluster, reading
+
+WANTED = [
+    "clusters",
+    "brokers",
+    "topics",
+    "partitions",
+    "replicas",
+    "topic_configs",
+    "broker_configs",
+    "acls",
+    "quotas",
+    "scram_users",
+    "groups",
+    "group_members",
+    "group_offsets",
+    "log_dirs",
+    "features",
+    "quorum",
+    "transactions",
+    "client_configs",
+    "batches",
+    "collection_status",
+    "reassignments",
+    "effective_quotas",
+    "effective_client_configs",
+]
+
+
+@pytest.fixture(scope="module")
+def demo(demo_sandbox: Sandbox) -> reading.Reading:
+    """The demo company's tables."""
+    return reading.read(demo_sandbox.bootstrap)
+
+
+def test_the_tables_that_were_asked_for_are_there() -> None:
+    assert set(WANTED) <= set(TABLES)
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_column_is_documented_and_typed(name: str) -> None:
+    table = TABLES[name]
+    assert table.about.endswith(".")
+    names = [column.name for column in table.all_columns]
+    assert names[:3] == list(COMMON) and len(set(names)) == len(names)
+    for column in table.columns:
+        assert column.about and column.type in DDL, column
+        assert re.fullmatch(r"[a-z_]+", column.name)
+
+
+def test_everything_of_the_demo_company_is_read(demo: reading.Reading) -> None:
+    assert demo.troubles == []
+    empty = {name for name in TABLES if not demo.tables[name].num_rows}
+    assert empty <= {
+        "reassignments", "client_configs", "effective_client_configs", "transactions",
+        "open_transactions", "group_members", "certificates",
+    }  # fmt: skip
+
+
+def test_tables_agree_with_each_other(demo: reading.Reading) -> None:
+    topics = {row["topic"]: row for row in demo.rows("topics")}
+    (cluster,) = demo.rows("clusters")
+    assert cluster["topics"] == len(topics)
+    assert cluster["partitions"] == demo.tables["partitions"].num_rows
+    assert sum(topic["partitions"] for topic in topics.values()) == cluster["partitions"]
+    replicas = sum(len(row["replicas"]) for row in demo.rows("partitions"))
+    assert replicas == demo.tables["replicas"].num_rows
+    assert {row["topic"] for row in demo.rows("topic_configs")} == set(topics)
+    assert {row["topic"] for row in demo.rows("partition_offsets")} == set(topics)
+    on_disk = {(row["topic"], row["partition"]) for row in demo.rows("disk_replicas")}
+    assert on_disk == {(row["topic"], row["partition"]) for row in demo.rows("partitions")}
+
+
+def test_what_a_topic_sets_is_a_word_that_sets_it_again(demo: reading.Reading) -> None:
+    rows = {(row["topic"], row["key"]): row for row in demo.rows("topic_configs")}
+    carts = rows["web.carts", "cleanup.policy"]
+    assert carts["pair"] == "cleanup.policy=compact,delete"
+    assert carts["overridden"] and carts["inherited"] == "delete"
+    assert rows["orders.cancelled", "retention.ms"]["pair"] is None
+
+
+def test_no_table_holds_a_secret(demo: reading.Reading) -> None:
+    for row in demo.rows("broker_configs"):
+        if row["sensitive"]:
+            assert row["value"] is None and row["pair"] is None and row["static_value"] is None
+
+
+def test_effective_quotas_are_what_resolve_quota_says(demo: reading.Reading) -> None:
+    held = {
+        (row["user"], row["client_id"], row["key"]): (row["value"], row["source"])
+        for row in demo.rows("effective_quotas")
+    }
+    assert held["alice", None, "producer_byte_rate"] == (5 * 1024 * 1024, "User")
+    assert held["svc-payments", "checkout", "producer_byte_rate"] == (1024 * 1024, "Client of user")
+    assert held[None, None, "producer_byte_rate"] == (100 * 1024 * 1024, "Default user")
+
+
+def test_offsets_of_groups(demo: reading.Reading) -> None:
+    for row in demo.rows("group_offsets"):
+        if row["offset"] is not None and row["latest"] is not None:
+            assert row["lag"] == row["latest"] - row["offset"]
+    commits = demo.rows("group_commits")
+    assert {row["group"] for row in commits} <= {row["group"] for row in demo.rows("groups")}
+    assert any(row["lag"] is not None for row in commits)
+
+
+def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
+    topic = f"batches-{uuid4().hex[:8]}"
+    with bad_cluster.connection(sandbox) as cluster:
+        _create(cluster, topic)
+    bad_cluster.produce(
+        sandbox.bootstrap, topic, [b"a", b"b", None], partition=0, at=1_700_000_000_000
+    )
+    bad_cluster.produce(sandbox.bootstrap, topic, [b"a"] * 5, partition=0, idempotent=False)
+    bad_cluster.produce(sandbox.bootstrap, topic, [b"big"], partition=0, size=200_000)
+    tables = reading.read(sandbox.bootstrap, ["batches", "record_samples"])
+    rows = [row for row in tables.rows("batches") if row["topic"] == topic]
+    rows.sort(key=lambda row: row["base_offset"])
+    assert [row["records"] for row in rows] == [3, 5, 1]
+    assert [row["producer_id"] is None for row in rows] == [False, True, False]
+    assert rows[0]["base_timestamp"].timestamp() == 1_700_000_000
+    assert rows[2]["size"] > 200_000  # larger than a sample, and read all the same
+    assert {row["codec"] for row in rows} == {"none"}
+    (keys,) = [row for row in tables.rows("record_samples") if row["topic"] == topic]
+    assert (keys["records"], keys["null_keys"], keys["distinct_keys"]) == (9, 1, 3)
+    assert keys["top_key_records"] == 6
+    assert keys["packed_bytes"] < keys["plain_bytes"] / 10
+
+
+def _create(cluster: Any, topic: str) -> None:
+    from kafka_shell.admin import topics
+    from kafka_shell.nouns import NewTopic
+
+    plan = topics.plan_create([NewTopic(topic, 1, 1)])
+    for step in plan.steps:
+        assert not step.send(cluster, validate_only=False).failures
+
+
+def test_a_torn_batch_is_left_out() -> None:
+    assert list(batches.headers(b"\0" * 40)) == []
+    assert list(batches.headers(b"\0" * 8 + (500).to_bytes(4, "big") + b"\2" * 80)) == []
+
+
+def test_a_record_of_the_offsets_topic_that_is_no_commit() -> None:
+    assert read_commit(b"\0\2\0\1g", b"\0\3", 1) is None  # a group's metadata
+    assert read_commit(b"\0\1\0\1g\0\1t\0\0\0\0", None, 1) is None  # deleted
+
+
+def test_listeners_of_a_secured_broker(secure_sandbox: Sandbox, secure: Path) -> None:
+    tables = reading.read(secure_sandbox.bootstrap, ["listeners", "certificates"], secure)
+    rows = {row["listener"]: row for row in tables.rows("listeners")}
+    assert rows["SASL_SSL"]["protocol"] == "SASL_SSL"
+    assert "SCRAM-SHA-512" in rows["SASL_SSL"]["sasl_mechanisms"]
+    assert rows["SSL"]["client_auth"] == "required" and rows["SSL"]["sasl_mechanisms"] == []
+    assert rows["CONTROLLER"]["controller"] and rows["CONTROLLER"]["sasl_mechanisms"] == ["PLAIN"]
+    assert [name for name, row in rows.items() if row["inter_broker"]] == ["SASL_PLAINTEXT"]
+    ends = {row["listener"]: row["expires"] for row in tables.rows("certificates")}
+    assert set(ends) == {"SSL", "SASL_SSL"} and all(ends.values())
+
+
+@pytest.fixture
+def secure(secure_sandbox: Sandbox, tmp_path: Path) -> Iterator[Path]:
+    """A profile that speaks TLS as the admin."""
+    file = secure_sandbox.folder / "clients" / "admin-sasl-ssl.properties"
+    yield _profile(tmp_path, secure_sandbox, file)
+
+
+def _profile(folder: Path, sandbox: Sandbox, properties: Path) -> Path:
+    config = folder / "config.toml"
+    config.write_text(
+        f'[profiles.secure]\nbootstrap = "{sandbox.bootstrap}"\ncommand-config = "{properties}"\n'
+    )
+    return config
+
+
+def test_who_may_read_little_gets_reasons(secure_sandbox: Sandbox, tmp_path: Path) -> None:
+    file = secure_sandbox.folder / "clients" / "alice-sasl-ssl.properties"
+    tables = reading.read(secure_sandbox.bootstrap, config=_profile(tmp_path, secure_sandbox, file))
+    unread = {row["table"] for row in tables.troubles}
+    assert unread >= {"acls", "scram_users", "quotas", "broker_configs"}
+    for row in tables.troubles:
+        assert row["error"] != "internal" and row["reason"]
+        assert "password" not in row["reason"].lower()
+
+
+def test_kafka_3_9_is_read_as_well(old_sandbox: Sandbox) -> None:
+    tables = reading.read(old_sandbox.bootstrap)
+    assert tables.troubles == []
+    assert tables.rows("quorum") and tables.rows("features")
