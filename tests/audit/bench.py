@@ -230,7 +230,7 @@ def _exact(frame: Any, table: Table) -> Any:
 _VIEWS = {
     "made_topics": """
 SELECT id, concat('c', id % $CLUSTERS) AS cluster, concat('team', id % 50, '.topic', id) AS topic,
-  CASE WHEN id % 100 = 7 THEN 1 + (id DIV 100) % 10 ELSE 0 END AS fault
+  CASE WHEN id DIV $CLUSTERS % 100 = 7 THEN 1 + id DIV $CLUSTERS DIV 100 % 10 ELSE 0 END AS fault
 FROM range($TOPICS)""",
     "made_brokers": """
 SELECT concat('c', id DIV $BROKERS) AS cluster, CAST(id % $BROKERS AS INT) AS broker_id
@@ -347,17 +347,20 @@ def collect_all(folder: Path) -> None:
     """Collect what grows with topics from one broker, as it gets more of them."""
     sandbox = start(SandboxOptions(folder / "sandbox", port=0))
     try:
-        target = Target("bench", bootstrap=sandbox.bootstrap)
-        say(f"\n{'topics':>8}{'partitions':>12}{'seconds':>9}{'ms per topic':>14}")
+        target = Target("bench", bootstrap=sandbox.bootstrap, config_file=str(folder / "none"))
+        say(f"\n{'topics':>8}{'partitions':>12}{'seconds':>9}{'ms per topic':>14}"
+            f"{'of those added':>20}")  # fmt: skip
         with spark(folder) as engine:
-            there = 0
+            there, before = 0, 0.0
             for wanted in TOPICS:
                 create(sandbox.bootstrap, range(there, wanted))
                 if not there:
-                    collected(engine, target)  # Spark's first job warms it
-                there = wanted
+                    collected(engine, target)  # warms the JVM
                 seconds = min(collected(engine, target) for _ in range(3))
-                say(f"{wanted:>8,}{wanted * 3:>12,}{seconds:>9.2f}{seconds / wanted * 1e3:>14.2f}")
+                added = f"{(seconds - before) / (wanted - there) * 1e3:.2f}" if there else ""
+                say(f"{wanted:>8,}{wanted * 3:>12,}{seconds:>9.2f}{seconds / wanted * 1e3:>14.2f}"
+                    f"{added:>20}")  # fmt: skip
+                there, before = wanted, seconds
     finally:
         wipe(sandbox.folder)
 

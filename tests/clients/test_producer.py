@@ -45,7 +45,7 @@ class Sender:
         self.sent = 0
         self._stop = threading.Event()
         self._producer, self._topic = producer, topic
-        self._thread = threading.Thread(target=self._run)
+        self._thread = threading.Thread(target=self._run, daemon=True)
         self._thread.start()
 
     def _run(self) -> None:

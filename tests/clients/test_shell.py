@@ -1,0 +1,51 @@
+"""The whole way: two programs run, and one line at the shell changes both."""
+
+from __future__ import annotations
+
+from contextlib import closing
+from pathlib import Path
+
+from kafka import KafkaAdminClient
+
+from kafka_shell.clients import DynamicKafkaProducer
+from tests.clients.helpers import SOON, USER, Store, Wire, dynamic, everything, running, wait_for
+from tests.clients.test_consumer import MEMBER, calm, changed, plain, seconds_to_evict
+from tests.clients.test_follow import registered
+from tests.clients.test_producer import Sender, acks_seen
+from tests.program import Program
+
+
+def test_one_line_changes_a_running_producer_and_a_running_consumer(
+    store: Store, topic: str, name: str, wire: Wire, tmp_path: Path
+) -> None:
+    shell = Program(tmp_path, store.connection["bootstrap_servers"])
+    entity = ("--user", USER, "--client-id", name)
+    producer = DynamicKafkaProducer(
+        **store.connection, client_id=name, metadata_max_age_ms=SOON, acks=1,
+        enable_idempotence=False,
+    )  # fmt: skip
+    with (
+        closing(producer),
+        KafkaAdminClient(**store.connection) as admin,
+        running(
+            plain(store.connection, topic, name),
+            dynamic(store.connection, topic, name, client_id=name, **MEMBER),
+        ) as (leader, frozen),
+    ):
+        sender = Sender(producer, topic)
+        before = calm(leader, frozen)
+        wait_for("records flow", lambda: acks_seen(wire, name) == [1])
+        wait_for("both are registered", lambda: len(registered(store, name)) == 2)
+        shell.ok("alter-client-configs", *entity, "acks=all", "session.timeout.ms=9s", "--yes")
+        wait_for("all replicas are waited for", lambda: acks_seen(wire, name) == [1, -1])
+        changed(frozen, before)
+        assert calm(leader, frozen) == before + 1, "one rebalance, not more"
+        sent = sender.stop()
+        wait_for(
+            "each record is read",
+            lambda: len(leader.polled + frozen.polled) >= sent,
+        )
+        assert 8.3 < seconds_to_evict(admin, name, frozen) < 11, "its session is of 9 s"
+    values = [int(value or b"-1") for _, value in everything(store.connection, topic)]
+    assert values == list(range(sent)), "records were lost, doubled or out of order"
+    assert set(leader.polled + frozen.polled) == set(values)
