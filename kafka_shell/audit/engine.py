@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 from collections.abc import Callable
 from concurrent.futures import Future
@@ -13,7 +12,7 @@ from typing import Any, TypeVar
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Report
 
-from .session import open_session
+from .session import open_session, sentence
 
 T = TypeVar("T")
 Progress = Callable[[], tuple[int, int | None]]
@@ -67,10 +66,8 @@ class Engine:
         """Spark's own errors, which run over pages, as one sentence."""
         if not type(error).__module__.startswith(("py4j", "pyspark", "grpc")):
             return error
-        causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
-        why = causes[-1] if causes else str(error).strip().splitlines()[0]
         return ShellError(
-            f"Spark failed: {why[:300]}", hint=f"What it said: {self._log}", code="spark"
+            f"Spark failed: {sentence(error)}", hint=f"What it said: {self._log}", code="spark"
         )
 
     def cancel(self) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 from kafka_shell.nouns.audits import AuditFinding
 
 from .control import Control
+from .session import sentence
 
 _AT_ONCE = 4
 STATUSES = ("ok", "info", "alarm", "skip", "error")
@@ -57,8 +58,7 @@ def _judge(
             counts[control.id, row["status"]] += row["n"]
             found += [_finding(control, each.asDict()) for each in row["found"]]
     except Exception as error:
-        why = str(error).splitlines()[0]
-        found = [_of(control, "", "", "error", f"its query failed: {why}")]
+        found = [_of(control, "", "", "error", f"its query failed: {sentence(error)}")]
         counts[control.id, "error"] += 1
     for finding in skipped:
         counts[control.id, "skip"] += 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import atexit
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,8 @@ _CONFIG = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.shuffle.partitions": "8",
+    # Joins are chosen by the size of files, and a snapshot unpacks to many times its Parquet.
+    "spark.sql.sources.fileCompressionFactor": "20",
 }
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 # What executors need of Python besides what PySpark has with it: ours, and the codec.
@@ -74,6 +77,7 @@ def _launch(master: str, folder: Path) -> Any:
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf(loadDefaults=False)
     local = _LOCAL if master.startswith("local") else {}
+    conf.set("spark.driver.memory", f"{_heap_mebibytes()}m")
     for key, value in {**_CONFIG, **local, "spark.master": master}.items():
         conf.set(key, value)
     conf.set("spark.sql.warehouse.dir", str(folder / "warehouse"))
@@ -90,6 +94,18 @@ def _launch(master: str, folder: Path) -> Any:
             code="spark",
         ) from None
     return SparkSession(context)
+
+
+def _heap_mebibytes() -> int:
+    """A quarter of this machine's memory, 1 to 8 GiB: Spark's own 1 GiB is little for a fleet."""
+    whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
+    return max(1024, min(8192, whole // 4))
+
+
+def sentence(error: BaseException) -> str:
+    """What one of Spark's errors, which run over pages, says of its cause."""
+    causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
+    return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
 
 
 def _connect(remote: str) -> Any:
