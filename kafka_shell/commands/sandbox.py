@@ -27,6 +27,8 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
             brokers=invocation["brokers"],
             port=invocation["port"],
             secure=invocation["secure"],
+            topics=invocation["topics"],
+            stand_in_brokers=invocation["stand-in-brokers"],
         )
         return _report(session.bring_up(options, context.report, empty=invocation["empty"]))
     if action == "stop" and status(folder) is not None:
@@ -62,6 +64,8 @@ def _report(found: Sandbox) -> SandboxReport:
         bootstrap=found.bootstrap,
         kafka_version=found.kafka_version,
         brokers=len(found.brokers),
+        stand_in_brokers=found.stand_in_brokers or None,
+        topics=found.topics or None,
         secure=found.secure,
         logs=tuple(str(broker.log) for broker in found.brokers),
         clients=tuple(map(str, found.client_properties.values())),
@@ -90,9 +94,19 @@ COMMANDS = (
                 choices=("start", "stop", "status", "wipe"),
             ),
         ),
-        options=(*SANDBOX, Option("--yes", Kind.FLAG, "Wipe without a question.")),
+        options=(
+            *SANDBOX,
+            Option("--topics", Kind.INTEGER, "Topics on stand-in brokers, to try a large cluster.",
+                   metavar="N"),
+            Option("--stand-in-brokers", Kind.INTEGER,
+                   "Brokers that are registered and have no process: one for 100 topics.",
+                   metavar="N"),
+            Option("--yes", Kind.FLAG, "Wipe without a question."),
+        ),
         search=("demo", "try", "local", "playground"),
-        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it.",
+        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it."
+        " `start --topics 100000` makes a large cluster of metadata alone: the topics are on"
+        " brokers that are registered and have no process. It wants 3 GiB of memory.",
         examples=(Example("sandbox status", "whether it is up, and where"),),
     ),
-)
+)  # fmt: skip

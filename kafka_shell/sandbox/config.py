@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_shell.sandbox import stand_ins
 from kafka_shell.sandbox.files import write_private
 from kafka_shell.sandbox.security import server_settings
 from kafka_shell.sandbox.state import Broker, Sandbox
@@ -17,7 +18,6 @@ JVM = (
     "-XX:+UseSerialGC",
     "-XX:-UsePerfData",
     "-XX:+ExitOnOutOfMemoryError",
-    "-Xmx256m",
     "-Djava.awt.headless=true",
 )
 
@@ -69,6 +69,8 @@ def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
     settings = node_settings(sandbox, broker)
     if sandbox.secure:
         settings |= server_settings(sandbox)
+    if sandbox.stand_in_brokers:
+        settings |= stand_ins.settings()
     write_private(server_properties(broker), to_properties(settings))
     broker.log.touch(mode=0o600)
     template = LOG4J1 if _before_4(sandbox) else LOG4J2
@@ -84,7 +86,8 @@ def jvm_arguments(sandbox: Sandbox, broker: Broker, class_path: str) -> list[str
         logging = f"-Dlog4j.configuration={logger.as_uri()}"
     else:
         logging = f"-Dlog4j2.configurationFile={logger.as_uri()}"
-    return [*JVM, logging, "-cp", class_path]
+    heap = f"-Xmx{stand_ins.heap_mebibytes(sandbox.topics)}m"
+    return [*JVM, heap, logging, "-cp", class_path]
 
 
 def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:

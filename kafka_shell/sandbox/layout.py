@@ -35,7 +35,10 @@ def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
         for number in range(1, options.brokers + 1)
     )
     users = USERS if options.secure else ()
-    return Sandbox(folder, version, new_id(), options.secure, users, brokers)
+    return Sandbox(
+        folder, version, new_id(), options.secure, users, brokers, options.topics,
+        options.stand_in_brokers,
+    )  # fmt: skip
 
 
 def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> None:
@@ -47,6 +50,8 @@ def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> Non
             ("Kafka", sandbox.kafka_version, version),
             ("brokers:", brokers, options.brokers),
             ("secure:", _yes(sandbox.secure), _yes(options.secure)),
+            ("stand-in brokers:", sandbox.stand_in_brokers, options.stand_in_brokers),
+            ("topics on them:", sandbox.topics, options.topics),
         )
         if had != wanted
     ]

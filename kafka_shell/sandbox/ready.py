@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.process import is_running
+from kafka_shell.sandbox.stand_ins import forget_last_run
 from kafka_shell.sandbox.state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
@@ -18,6 +19,8 @@ START_SECONDS = 60.0
 
 # Kafka says so when the node is registered, unfenced by the controller, and all its ports are open.
 STARTED = b"Kafka Server started"
+# Beside stand-ins a session never ends, and the broker that was killed still counts as alive.
+STILL_REGISTERED = b"DUPLICATE_BROKER_REGISTRATION"
 
 _EXCEPTION = re.compile(
     r'^(?:Caused by: |Exception in thread ".*?" )?((?:[\w$]+\.)+[\w$]*(?:Exception|Error)\b.*)'
@@ -44,6 +47,7 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
     """Return when every broker serves; raise as soon as one has died, or after a minute."""
     waiting = list(launched)
     missed: set[int] = set()
+    freed: set[int] = set()
     for _ in _ticks(waiting):
         running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
         logs = [each.new_log() for each in waiting]
@@ -52,6 +56,8 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
                 raise _died(each.broker, log)
             if not alive:  # or a process that is just being made, and has no command line yet
                 missed.add(each.broker.id)
+            if STILL_REGISTERED in log and each.broker.id not in freed:
+                freed |= {each.broker.id} if forget_last_run(each.broker) else set()
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:
@@ -63,7 +69,12 @@ def wait_until_acquainted(sandbox: Sandbox) -> None:
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
     waiting = [Launched(broker, 0) for broker in sandbox.brokers if broker.pid is not None]
     for _ in _ticks(waiting):
-        waiting = [w for w in waiting if _known_brokers(w.broker.ports["PLAINTEXT"]) != expected]
+        known = [_known_brokers(each.broker.ports["PLAINTEXT"]) for each in waiting]
+        waiting = [
+            each
+            for each, count in zip(waiting, known, strict=True)
+            if count < expected or (count > expected and not sandbox.stand_in_brokers)
+        ]
         if not waiting:
             return
 

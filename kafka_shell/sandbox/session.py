@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.sandbox.cluster import leave, no_report, start, status
 from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.options import SandboxOptions, default_folder
+from kafka_shell.sandbox.options import SandboxOptions, default_folder, stand_ins_for
 from kafka_shell.sandbox.sharing import attach
 from kafka_shell.sandbox.state import Sandbox
 
@@ -54,6 +54,10 @@ def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) ->
         from .demo import make_demo
 
         make_demo(connection_to(sandbox), report)
+    if new and sandbox.stand_in_brokers:
+        from .stand_ins import add
+
+        add(sandbox, report)
     return sandbox
 
 
@@ -75,18 +79,24 @@ def options_from(
     brokers: int | None = None,
     port: int | None = None,
     secure: bool = False,
+    topics: int | None = None,
+    stand_in_brokers: int | None = None,
 ) -> SandboxOptions:
     """What is asked for; what is not said is as the sandbox that is there, else the default."""
     there = status(folder)
     known = SandboxOptions(folder=folder)
     if there is not None:
         known = there.options
+    if topics is not None and stand_in_brokers is None:
+        stand_in_brokers = stand_ins_for(topics)
     return replace(
         known,
         kafka_version=kafka_version or known.kafka_version,
         brokers=known.brokers if brokers is None else brokers,
         port=known.port if port is None else port,
         secure=secure or known.secure,
+        topics=known.topics if topics is None else topics,
+        stand_in_brokers=known.stand_in_brokers if stand_in_brokers is None else stand_in_brokers,
     )
 
 

@@ -37,7 +37,10 @@ class Broker:
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A Kafka cluster on this machine. `users` can log in; without security there are none."""
+    """A Kafka cluster on this machine. `users` can log in; without security there are none.
+
+    `topics` are those on the `stand_in_brokers`.
+    """
 
     folder: Path
     kafka_version: str
@@ -45,6 +48,8 @@ class Sandbox:
     secure: bool
     users: tuple[str, ...]
     brokers: tuple[Broker, ...]
+    topics: int = 0
+    stand_in_brokers: int = 0
 
     @property
     def running(self) -> bool:
@@ -55,7 +60,10 @@ class Sandbox:
     def options(self) -> SandboxOptions:
         """What `start` is to be asked for to get this sandbox, on the ports it has."""
         port = next(iter(self.brokers[0].ports.values()))
-        return SandboxOptions(self.folder, self.kafka_version, len(self.brokers), port, self.secure)
+        return SandboxOptions(
+            self.folder, self.kafka_version, len(self.brokers), port, self.secure, self.topics,
+            self.stand_in_brokers,
+        )  # fmt: skip
 
     @property
     def bootstraps(self) -> dict[str, str]:

@@ -1,0 +1,201 @@
+"""Stand-in brokers: a cluster of a thousand brokers and a hundred thousand topics on one machine.
+
+A KRaft controller registers (API key 62) whoever speaks to its listener, and counts as alive who
+sends a heartbeat (63) in time. A stand-in is such a registration with no process behind it: the
+real broker serves real metadata of its topics, and they take no disk. A stand-in advertises the
+real broker's address, so that a client which looks for it finds one who answers.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import islice, product
+from typing import TYPE_CHECKING, Any, TypeVar
+from uuid import uuid4
+
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Failure, NewTopic
+from kafka_shell.sandbox.jars import Report
+from kafka_shell.sandbox.options import RACKS
+from kafka_shell.sandbox.state import Broker, Sandbox
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+
+T = TypeVar("T")
+
+FIRST_ID = 1001
+PARTITIONS = 3
+FACTOR = 3
+# A controller takes 10,000 records in one request: topics, partitions and configs.
+_TOPICS_AT_ONCE = 1000
+_BROKERS_AT_ONCE = 100
+_TIMEOUT_S = 120.0
+_PLAINTEXT = 0  # of Kafka's security protocols
+_NOT_REGISTERED = 102
+
+_WORDS = (
+    "orders payments billing shipping inventory catalog pricing search web mobile identity fraud"
+    " ledger returns support loyalty ads metrics audit partners",
+    "invoice refund customer parcel basket session product campaign account transfer device"
+    " voucher review warehouse courier quote statement click export ticket",
+    "created changed deleted approved rejected sent enriched snapshot dlq retry",
+)  # of a name: domain, thing, event
+
+
+def settings() -> dict[str, str]:
+    """What the real node needs: one heartbeat lasts for ever, a registration is not waited for."""
+    return {
+        "broker.session.timeout.ms": str((1 << 31) - 1),
+        "controller.quorum.append.linger.ms": "0",
+    }
+
+
+def heap_mebibytes(topics: int) -> int:
+    """What the real node's JVM needs for the metadata of so many topics."""
+    return 256 + topics // 50
+
+
+def add(sandbox: Sandbox, report: Report) -> None:
+    """Register the stand-ins and create their topics. Raises ShellError where one is refused."""
+    from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+
+    (real,) = sandbox.brokers
+    at_broker = ConnectionConfig(parse_addresses(sandbox.bootstrap), call_timeout=_TIMEOUT_S)
+    at_controller = ConnectionConfig(
+        parse_addresses(f"127.0.0.1:{real.controller_port}"), call_timeout=_TIMEOUT_S
+    )
+    ids = range(FIRST_ID, FIRST_ID + sandbox.stand_in_brokers)
+    with Cluster(at_broker) as cluster, Cluster(at_controller) as controller:
+        _make_internal_topics(cluster)
+        _register(controller, cluster, sandbox, ids, report)
+        _create_topics(cluster, ids, sandbox.topics, report)
+
+
+def forget_last_run(broker: Broker) -> bool:
+    """Unregister the real broker: with a session that never ends, its last run counts as alive.
+
+    Returns whether the controller could be asked.
+    """
+    from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+    from kafka_shell.admin.protocol.quorum import UnregisterBrokerRequest
+
+    config = ConnectionConfig(parse_addresses(f"127.0.0.1:{broker.controller_port}"))
+    try:
+        with Cluster(config) as controller:
+            answer = controller.send(UnregisterBrokerRequest(broker_id=broker.id), check=False)
+    except ShellError:
+        return False
+    return answer.error_code in (0, _NOT_REGISTERED)
+
+
+def topic_names(count: int) -> Iterator[str]:
+    """As many names as a large company has, always the same: `orders.invoice.created.0007`."""
+    stems = [".".join(words) for words in product(*map(str.split, _WORDS))]
+    random.Random(4).shuffle(stems)
+    for number in range(count):
+        yield f"{stems[number % len(stems)]}.{number // len(stems):04}"
+
+
+def _make_internal_topics(cluster: Cluster) -> None:
+    """Before there are stand-ins: groups and transactions want a broker that is there."""
+    from kafka_shell.admin.connection import Coordinator, CoordinatorKind
+
+    for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
+        cluster.api_versions(Coordinator(kind, "kafka-sh"))
+
+
+def _register(
+    controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
+) -> None:
+    from kafka_shell.admin import features
+    from kafka_shell.admin.connection import Call
+    from kafka_shell.admin.protocol.brokers import (
+        BrokerHeartbeatRequest,
+    )
+    from kafka_shell.admin.protocol.brokers import (
+        BrokerRegistrationRequest as Registration,
+    )
+
+    supported = [
+        Registration.Feature(
+            name=each.name, min_supported_version=each.lowest, max_supported_version=each.highest
+        )
+        for each in features.describe(cluster).features
+    ]
+    (real,) = sandbox.brokers
+    listeners = [
+        Registration.Listener(name=name, host="127.0.0.1", port=port, security_protocol=_PLAINTEXT)
+        for name, port in real.ports.items()
+    ]
+    done = 0
+    for batch in _batches(ids, _BROKERS_AT_ONCE):
+        report("Registering stand-in brokers", done, len(ids))
+        registrations = [
+            Registration(
+                broker_id=number,
+                cluster_id=sandbox.cluster_id,
+                incarnation_id=uuid4(),
+                listeners=listeners,
+                features=supported,
+                rack=RACKS[number % len(RACKS)],
+                log_dirs=[uuid4()],
+            )
+            for number in batch
+        ]
+        answers = _taken(controller.send_all([Call(each) for each in registrations]))
+        heartbeats = [
+            BrokerHeartbeatRequest(
+                broker_id=number,
+                broker_epoch=answer.broker_epoch,
+                current_metadata_offset=answer.broker_epoch,  # it has read its own registration
+                want_fence=False,
+                want_shut_down=False,
+            )
+            for number, answer in zip(batch, answers, strict=True)
+        ]
+        _taken(controller.send_all([Call(each) for each in heartbeats]))
+        done += len(batch)
+    report("Registering stand-in brokers", done, len(ids))
+
+
+def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
+    """Create topics on the stand-ins alone, and return when the broker shows the last of them."""
+    from kafka_shell.admin.failures import as_error
+    from kafka_shell.admin.topic_steps import CreateTopics
+
+    done = 0
+    numbered = enumerate(topic_names(count))
+    while batch := list(islice(numbered, _TOPICS_AT_ONCE)):
+        report("Creating topics on stand-in brokers", done, count)
+        new = tuple(NewTopic(name, assignment=_assignment(ids, at)) for at, name in batch)
+        last = done + len(batch) == count
+        step = CreateTopics(new, timeout_ms=int(_TIMEOUT_S * 1000) if last else 0)
+        created = step.send(cluster, validate_only=False)
+        if not created.ok:
+            raise as_error(next(iter(created.failures.values())))
+        done += len(batch)
+    report("Creating topics on stand-in brokers", done, count)
+
+
+def _assignment(ids: Sequence[int], topic: int) -> tuple[tuple[int, ...], ...]:
+    """The brokers of each partition of the nth topic, in turn, so that all hold as many."""
+    copies, many = min(FACTOR, len(ids)), len(ids)
+    firsts = range(topic * PARTITIONS, (topic + 1) * PARTITIONS)
+    return tuple(tuple(ids[(first + copy) % many] for copy in range(copies)) for first in firsts)
+
+
+def _taken(answers: Sequence[Any]) -> Sequence[Any]:
+    """The answers. Raises ShellError where one is a failure."""
+    from kafka_shell.admin.failures import as_error
+
+    for answer in answers:
+        if isinstance(answer, Failure):
+            raise as_error(answer)
+    return answers
+
+
+def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    for start in range(0, len(items), size):
+        yield items[start : start + size]

@@ -1,0 +1,98 @@
+"""Stand-in brokers: registered at a real controller, with topics, and no process behind them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin import topics
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox import Sandbox, SandboxOptions, start, stop, wipe
+from kafka_shell.sandbox.options import check_options
+from kafka_shell.sandbox.session import bring_up, options_from
+from kafka_shell.sandbox.stand_ins import topic_names
+from tests.admin.helpers import connect, described, make_topic, wait_for
+
+TOPICS, STAND_INS = 40, 5
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    folder = tmp_path_factory.mktemp("stand-ins")
+    options = options_from(folder, port=0, topics=TOPICS, stand_in_brokers=STAND_INS)
+    try:
+        yield bring_up(options, lambda task, done, total: None, empty=True)
+    finally:
+        wipe(folder)
+
+
+def whole(sandbox: Sandbox) -> None:
+    """The real broker serves, and shows all of the cluster in good health."""
+    with connect(sandbox) as cluster:
+        found = topics.scan(cluster)
+        assert set(topic_names(TOPICS)) <= set(found.names)
+        assert [broker.id for broker in found.brokers] == [1, *range(1001, 1001 + STAND_INS)]
+        assert {broker.port for broker in found.brokers} == {int(sandbox.bootstrap.split(":")[1])}
+        assert {broker.rack for broker in found.brokers} == {"rack-a", "rack-b", "rack-c"}
+        ill = [s for s in found.summaries() if s.offline or s.under_replicated]
+        assert ill == []
+        topic = described(cluster, next(topic_names(1)))
+        assert len(topic.partitions) == topic.replication_factor == 3
+        assert 1 not in {node for p in topic.partitions for node in p.replicas}
+
+
+def test_its_topics_are_on_stand_ins_and_kafkas_own_on_the_real_broker(large: Sandbox) -> None:
+    whole(large)
+    with connect(large) as cluster:
+        offsets = described(cluster, "__consumer_offsets")
+    assert {p.replicas for p in offsets.partitions} == {(1,)}
+
+
+@pytest.mark.parametrize("how", ["stopped", "killed"])
+def test_it_comes_back(large: Sandbox, how: str) -> None:
+    if how == "stopped":
+        stop(large.folder)
+    else:
+        pid = start(options_from(large.folder)).brokers[0].pid
+        assert pid is not None
+        os.kill(pid, signal.SIGKILL)
+        wait_for("the broker is gone", lambda: not Path(f"/proc/{pid}/cmdline").read_bytes()
+                 if Path(f"/proc/{pid}").exists() else True)  # fmt: skip
+    back = bring_up(options_from(large.folder), lambda task, done, total: None)
+    whole(back)
+    with connect(back) as cluster:
+        name = make_topic(cluster, f"real-{how}", assignment=((1,), (1,)))
+        assert {p.leader for p in described(cluster, name).partitions} == {1}
+
+
+@pytest.mark.quick
+def test_names_are_many_different_and_always_the_same() -> None:
+    names = list(topic_names(100_000))
+    assert len(set(names)) == 100_000
+    assert names[:40] == list(topic_names(40))
+    assert len({name.split(".")[0] for name in names[:200]}) == 20
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("options", "why"),
+    [
+        (SandboxOptions(secure=True, stand_in_brokers=3), "one real broker"),
+        (SandboxOptions(brokers=3, stand_in_brokers=3), "one real broker"),
+        (SandboxOptions(topics=5), "want brokers"),
+        (SandboxOptions(topics=-1, stand_in_brokers=3), "no negative number"),
+    ],
+)
+def test_what_cannot_be_is_refused(options: SandboxOptions, why: str) -> None:
+    with pytest.raises(ShellError, match=why):
+        check_options(options)
+
+
+def test_another_size_is_another_sandbox(large: Sandbox) -> None:
+    with pytest.raises(ShellError, match="topics on them: 40, not 50"):
+        start(options_from(large.folder, topics=50, stand_in_brokers=STAND_INS))
+    assert options_from(large.folder / "none", topics=1000).stand_in_brokers == 10
