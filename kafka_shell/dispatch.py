@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 import re
-import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -13,7 +12,6 @@ from io import TextIOWrapper
 from pathlib import Path
 from typing import IO, TextIO, cast
 
-from kafka_shell.carry_out import carry_out
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
@@ -24,7 +22,6 @@ from kafka_shell.language.tokens import Line, Word, tokenize, words_of
 from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed
-from kafka_shell.output.plans import draw_plan
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 
@@ -254,6 +251,9 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             error.text = invocation.text
         raise
     if isinstance(value, Plan):
+        from kafka_shell.carry_out import carry_out
+        from kafka_shell.output.plans import draw_plan
+
         value = carry_out(
             value,
             context,
@@ -306,6 +306,8 @@ def _open(path: str, append: bool) -> TextIO:
 
 
 def _through(command: str, context: Context, ended: _Ended) -> Iterator[tuple[TextIO, _Ended]]:
+    import subprocess
+
     process = subprocess.Popen(
         ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=_real(context.out)
     )
@@ -329,6 +331,8 @@ def _real(stream: TextIO) -> TextIO | None:
 
 
 def _shell_escape(command: str, context: Context) -> Status:
+    import subprocess
+
     stdin = subprocess.DEVNULL if context.script.from_stdin else None
     code = subprocess.call(["/bin/sh", "-c", command], stdin=stdin, stdout=_real(context.out))
     return Status.FAILED if code else Status.OK

@@ -223,5 +223,8 @@ def _resolve_at_once(address: Address) -> list[Sockaddr]:
 
 
 def _resolve(address: Address, flags: int = 0) -> list[Sockaddr]:
-    found = socket.getaddrinfo(*address, type=socket.SOCK_STREAM, flags=flags)
+    host, port = address
+    # Bytes, as text has Python import its tables of international names first.
+    plain = host.encode() if host.isascii() else host
+    found = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=flags)
     return [(family, sockaddr) for family, _, _, _, sockaddr in found]

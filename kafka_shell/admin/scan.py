@@ -10,7 +10,6 @@ import struct
 from binascii import b2a_base64
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
-from uuid import UUID
 
 from kafka_shell.nouns import Broker, Partition, Topic, TopicSummary
 
@@ -18,6 +17,8 @@ from .failures import as_error, failure
 from .frames import count, string
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from .connection import Cluster
 
 API_KEY = 3
@@ -269,6 +270,7 @@ class MetadataScan:
 def uuid_of(topic_id: str) -> UUID:
     """The UUID behind Kafka's 22-letter spelling of a topic id."""
     import base64
+    from uuid import UUID
 
     return UUID(bytes=base64.urlsafe_b64decode(topic_id + "=="))
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -19,6 +19,7 @@ from kafka_shell.nouns import (
     Results,
     Topic,
     TopicDescription,
+    TopicSummary,
 )
 
 from . import config_reads
@@ -53,16 +54,27 @@ _INVALID_REQUEST = ("INVALID_REQUEST", 42)
 _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
-def describe(cluster: Cluster, names: Sequence[str]) -> Results[str, Topic]:
-    """Each topic with its partitions, or why it cannot be described."""
+def describe(
+    cluster: Cluster,
+    names: Sequence[str],
+    *,
+    seen: MetadataScan | None = None,
+    only: Callable[[TopicSummary], bool] = lambda summary: True,
+) -> Results[str, Topic]:
+    """Each topic with its partitions, or why it cannot be described.
+
+    `seen` is what was just read of them; without it they are asked for. Those that are not `only`
+    what is wanted are left out, and never decoded.
+    """
     asked = list(dict.fromkeys(names))
     results: Results[str, Topic] = Results()
     if not asked:
         return results
-    found = scan(cluster, asked)
+    found = scan(cluster, asked) if seen is None else seen
     for name in asked:
         if name in found:
-            results.values[name] = found.topic(name)
+            if only(found.summary(name)):
+                results.values[name] = found.topic(name)
         else:
             code = found.errors.get(name, 3)
             hint = needs(code, f"Describe on topic {name}")

@@ -11,6 +11,7 @@ from kafka_shell.language.selectors import is_pattern, select, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.scan import MetadataScan
     from kafka_shell.nouns import Partition, Resource, Results
 
 _LONGEST = (1 << 15) // 4  # characters; of a string in a request, 32,767 bytes
@@ -22,20 +23,28 @@ def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> lis
     A name that is not there stays: what is done with it tells. A pattern that matches nothing is
     an error. No words at all mean every topic.
     """
+    return seen_topics(invocation, cluster, name)[0]
+
+
+def seen_topics(
+    invocation: Invocation, cluster: Cluster, name: str = "topic"
+) -> tuple[list[str], MetadataScan | None]:
+    """The same, and the metadata of all topics, where it took them to know."""
     words: Sequence[str] = invocation.get(name) or ()
     items = [item for word in words for item in split(word)]
     _refuse_endless(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
-        return list(dict.fromkeys(items))
+        return list(dict.fromkeys(items)), None
     from kafka_shell.admin import topics as admin
 
-    existing = admin.scan(cluster).names
+    seen = admin.scan(cluster)
+    existing = seen.names
     if not words:
-        return sorted(existing)
+        return sorted(existing), seen
     chosen = select(words, sorted(existing))
     _refuse_unmatched(invocation, name, chosen.unmatched, "topic")
     missing = [word for _, word in chosen.unmatched]  # names: each has an error of its own
-    return list(dict.fromkeys([*chosen.names, *missing]))
+    return list(dict.fromkeys([*chosen.names, *missing])), seen
 
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:

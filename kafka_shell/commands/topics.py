@@ -22,6 +22,7 @@ from kafka_shell.nouns import (
     ConfigOp,
     ConfigResource,
     Failure,
+    Lazy,
     Listing,
     NewTopic,
     Nothing,
@@ -32,6 +33,7 @@ from kafka_shell.nouns import (
     Results,
     Topic,
     TopicDescription,
+    TopicSummary,
     merge_plans,
 )
 
@@ -78,11 +80,11 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
         patterns = any(is_pattern(word) for word in invocation["topic"])
         hint = "" if patterns else f"; a part of a name wants stars: '*{said}*'"
         return Nothing(f"no topic is {said}{hint}")
-    rows = (found.summary(name) for name in names)
-    kept = tuple(row for row in rows if not (invocation["exclude-internal"] and row.internal))
-    if not kept and not names:
+    if not names:
         return _NO_TOPIC
-    return Listing(kept, long=invocation["long"])
+    if invocation["exclude-internal"]:
+        names = [name for name in names if not found.summary(name).internal]
+    return Listing(Lazy(names, found.summary), long=invocation["long"])
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -95,25 +97,27 @@ def describe_topic(
     from kafka_shell.admin import topics
 
     cluster = context.cluster
-    names = select.topics(invocation, cluster)
+    names, seen = select.seen_topics(invocation, cluster)
     if not names:
         return _NO_TOPIC
-    found = topics.describe(cluster, names)
-    if invocation["exclude-internal"]:
-        found = _only(found, lambda topic: not topic.internal)
     filters = [name for name in _FILTERS if invocation[name]]
+    leave_out = invocation["exclude-internal"]
+    found = topics.describe(
+        cluster,
+        names,
+        seen=seen,
+        only=lambda summary: (
+            not (leave_out and summary.internal)
+            and (not filters or any(_MAY_HOLD[which](summary) for which in filters))
+        ),
+    )
     if filters:
         described = _filtered(found, cluster, filters)
     else:
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return Nothing(f"none of {len(found.values):,} topics")
+        return Nothing(f"none of {len(names):,} topics")
     return described
-
-
-def _only(found: Results[str, Topic], keep: Callable[[Topic], bool]) -> Results[str, Topic]:
-    kept = {name: topic for name, topic in found.values.items() if keep(topic)}
-    return Results(kept, found.failures)
 
 
 def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
@@ -137,6 +141,14 @@ def _filtered(
             described[Resource("topic", name)] = TopicDescription(topic, shown=shown)
     return Results(described, _of_topics(found))
 
+
+# What the counts of a topic tell before its partitions are decoded.
+_MAY_HOLD: dict[str, Callable[[TopicSummary], bool]] = {
+    "under-replicated-partitions": lambda topic: bool(topic.under_replicated),
+    "under-min-isr-partitions": lambda topic: True,
+    "at-min-isr-partitions": lambda topic: True,
+    "unavailable-partitions": lambda topic: bool(topic.offline),
+}
 
 _HOLDS: dict[str, Callable[[Partition, int], bool]] = {
     "under-replicated-partitions": lambda p, _: p.under_replicated,

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from .text import ELLIPSIS, Role, Text, rstrip
+from .text import ELLIPSIS, Role, Text, rstrip, text
 
 if TYPE_CHECKING:
     from .styles import Depth
@@ -48,6 +48,14 @@ class Pane:
     def lines(self, lines: Iterable[Text]) -> None:
         """Lines, written at once."""
         self.raw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
+
+    def words(self, words: Sequence[str]) -> None:
+        """Words without a role, one a line, written at once: there may be a hundred thousand."""
+        together = "".join(words)
+        if together.isprintable() and " " not in together:
+            self.raw("\n".join(words) + "\n" if words else "")
+        else:
+            self.lines(map(text, words))
 
     def paint(self, line: Text) -> str:
         """The characters with the theme's colours around them; without colour, the characters."""

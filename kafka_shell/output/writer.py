@@ -115,7 +115,7 @@ class Writer:
         if listing.long:
             self._table(listing.rows)
         else:
-            self.out.lines(text(str(getattr(row, listing.field))) for row in listing.rows)
+            self.out.words(listing.bare())
 
     def _failures(self, results: Results[Any, Any]) -> None:
         from .errors import draw_failure
