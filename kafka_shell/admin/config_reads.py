@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
 from typing import Any
 
 from kafka_shell.nouns import (
@@ -23,6 +25,9 @@ from .scan import scan
 
 Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
 
+_AT_ONCE = 1_000  # topics in one request: some 4 MiB of answer
+_AHEAD = 2  # requests a broker has before its first is read
+_AHEAD_IN_ALL = 16
 _UNTOLD: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # no part of the answer
 _UNSUPPORTED_VERSION = 35
 _INVALID_REQUEST = 42
@@ -45,32 +50,78 @@ def describe(
 ) -> Entries:
     """The configs of each resource, by name; `keys` restricts them.
 
-    One request for all, but one a broker for what only that broker knows (itself, its loggers).
-    Documentation is some ten times the size of the rest: ask for it once, not for each topic.
+    One request for all, or for a thousand topics each; but one a broker for what only that broker
+    knows (itself, its loggers). Documentation is some ten times the size of the rest: ask for it
+    once, not for each topic.
     """
     asked = list(dict.fromkeys(resources))
     found: Entries = Results()
-    groups = by_answerer(resource for resource in asked if not _no_broker(resource, found))
+    for part in in_parts(cluster, asked, keys, synonyms=synonyms, documentation=documentation):
+        found.values.update(part.values)
+        found.failures.update(part.failures)
+    return Results({r: found.values[r] for r in asked if r in found.values}, found.failures)
+
+
+def in_parts(
+    cluster: Cluster,
+    resources: Iterable[ConfigResource],
+    keys: Sequence[str] | None = None,
+    *,
+    synonyms: bool = False,
+    documentation: bool = False,
+) -> Iterator[Entries]:
+    """The same as it comes, a request's resources at a time: all brokers are asked at once, and
+    there is never more in memory than they are ahead."""
+    wrong: Entries = Results()
+    asked = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
+    if wrong.failures:
+        yield wrong
+    groups = _spread(cluster, by_answerer(asked))
     lowest = config_wire.DOCUMENTED_SINCE if documentation else None
     calls = [
         Call(_request(group, keys, synonyms, documentation), to=target, lowest=lowest)
-        for target, group in groups.items()
+        for target, group in groups
     ]
-    answers = cluster.send_all(calls) if calls else []
-    for (target, group), answer in zip(groups.items(), answers, strict=True):
-        if isinstance(answer, Failure):
-            found.failures.update(dict.fromkeys(group, answer))
+    brokers = len({call.to for call in calls})
+    answers = cluster.send_each(calls, min(_AHEAD * brokers, _AHEAD_IN_ALL))
+    for (target, group), call, answer in zip(groups, calls, answers, strict=True):
+        if isinstance(answer, Failure) and target != answerer(group[0]):
+            answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker has gone
+        yield _read(cluster, target, group, answer)
+
+
+def _spread(
+    cluster: Cluster, groups: Mapping[Target, list[ConfigResource]]
+) -> list[tuple[Target, list[ConfigResource]]]:
+    """Long groups that anybody can answer for in pieces, to each broker in turn."""
+    spread: list[tuple[Target, list[ConfigResource]]] = []
+    for target, group in groups.items():
+        if target is not ANY or len(group) <= _AT_ONCE:
+            spread.append((target, group))
             continue
-        rows = {resource: row for resource, *row in answer}
-        for resource in group:
-            code, message, entries = rows.get(resource, _UNTOLD)
-            why = why_not(cluster, target, resource, code, message)
-            if why is None:
-                found.values[resource] = entries
-            else:
-                found.failures[resource] = why
-    failures = with_near_misses(cluster, found.failures, _topic_name)
-    return Results({r: found.values[r] for r in asked if r in found.values}, failures)
+        nodes = cycle(cluster.brokers())
+        for start in range(0, len(group), _AT_ONCE):
+            spread.append((Node(next(nodes).id), group[start : start + _AT_ONCE]))
+    return spread
+
+
+def _read(
+    cluster: Cluster, target: Target, group: Sequence[ConfigResource], answer: Any
+) -> Entries:
+    """What one request's answer says of its resources."""
+    found: Entries = Results()
+    if isinstance(answer, Failure):
+        found.failures.update(dict.fromkeys(group, answer))
+        return found
+    rows = {resource: row for resource, *row in answer}
+    for resource in group:
+        code, message, entries = rows.get(resource, _UNTOLD)
+        why = why_not(cluster, target, resource, code, message)
+        if why is None:
+            found.values[resource] = entries
+        else:
+            found.failures[resource] = why
+    return Results(found.values, with_near_misses(cluster, found.failures, _topic_name))
 
 
 def _topic_name(resource: ConfigResource) -> str:

@@ -7,7 +7,7 @@ goes away and comes back needs no new Cluster.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Any
@@ -117,6 +117,13 @@ class Cluster:
         """
         jobs = self._drive(calls)
         return [job.result if job.error is None else as_failure(job.error) for job in jobs]
+
+    def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
+        """The same for more answers than memory should hold: each in its turn, as soon as it is
+        there, while `ahead` of them are in flight. Calls are taken when their turn comes."""
+        with self._guarded():
+            for job in self._runner.stream(calls, self.deadline, ahead):
+                yield job.result if job.error is None else as_failure(job.error)
 
     def send_raw(
         self,

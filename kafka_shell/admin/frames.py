@@ -49,6 +49,15 @@ class Reader:
         self._data = memoryview(data)
         self._at = 0
 
+    @property
+    def position(self) -> int:
+        """Bytes walked so far."""
+        return self._at
+
+    def skip(self, size: int) -> None:
+        """Walk over bytes that are known to be there."""
+        self._at += size
+
     def _unpack(self, form: str, size: int) -> int:
         if self._at + size > len(self._data):
             raise ValueError("the message ends too early")

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Sequence
+from collections import deque
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from itertools import islice
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -62,12 +65,25 @@ class Runner:
 
     def run(self, calls: Iterable[Call], deadline: float | None) -> list[Job]:
         """Every call to its end. Raises ShellError only where no broker can be reached at all."""
-        jobs = [
-            Job(call, as_request(call.request), self.until(deadline, call.timeout))
-            for call in calls
-        ]
+        jobs = [self._job(call, deadline) for call in calls]
         self._drive(jobs)
         return jobs
+
+    def stream(self, calls: Iterable[Call], deadline: float | None, ahead: int) -> Iterator[Job]:
+        """The same one after the other, each as soon as it is done; so many are in flight that
+        brokers work while an answer is looked at."""
+        left, jobs = iter(calls), deque[Job]()
+        with self._driving():
+            while True:
+                jobs.extend(self._job(call, deadline) for call in islice(left, ahead - len(jobs)))
+                if not jobs:
+                    return
+                while not jobs[0].done:
+                    self._round(jobs)
+                yield jobs.popleft()
+
+    def _job(self, call: Call, deadline: float | None) -> Job:
+        return Job(call, as_request(call.request), self.until(deadline, call.timeout))
 
     def link_to(self, to: Target, deadline: float | None) -> Link:
         """A ready link to a target."""
@@ -117,25 +133,32 @@ class Runner:
 
     # -- the round ---------------------------------------------------------------------------------
 
-    def _drive(self, jobs: list[Job]) -> None:
+    def _drive(self, jobs: Sequence[Job]) -> None:
+        with self._driving():
+            while not all(job.done for job in jobs):
+                self._round(jobs)
+
+    @contextmanager
+    def _driving(self) -> Iterator[None]:
         self._pool.loop.turn(0.0)  # an idle connection that its broker closed is seen here
-        idle = list(jobs)
         self._depth += 1
         try:
-            while True:
-                self._locate(idle)
-                for job in idle:
-                    self._advance(job)
-                idle = [job for job in jobs if not job.done and not job.sent]
-                if not idle and all(job.done for job in jobs):
-                    return
-                self._expire(jobs)
-                self._pool.loop.turn(self._next(job for job in jobs if not job.done))
-                idle = [job for job in jobs if not job.done and not job.sent]
+            yield
         finally:
             self._depth -= 1
             if not self._depth:
                 self._pool.drop_busy()
+
+    def _round(self, jobs: Collection[Job]) -> None:
+        """Send what can be sent, give up what is late, and wait for what comes next."""
+        idle = [job for job in jobs if not job.done and not job.sent]
+        self._locate(idle)
+        for job in idle:
+            self._advance(job)
+        if all(job.done for job in jobs):
+            return
+        self._expire(jobs)
+        self._pool.loop.turn(self._next(job for job in jobs if not job.done))
 
     def _next(self, jobs: Iterable[Job]) -> float:
         """When something has to be done even if no bytes come."""

@@ -20,15 +20,20 @@ from kafka_shell.language.command import (
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.nouns import (
     ConfigAlteration,
+    ConfigEntry,
     ConfigOp,
     ConfigResource,
     Listing,
     Nothing,
+    Parts,
     Plan,
     ResourceType,
+    Results,
 )
 
 from . import select
+
+_AT_HAND = 1_000  # topics whose configs are read before the first is shown
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs import Entries
@@ -125,25 +130,35 @@ def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
 # -- describe --------------------------------------------------------------------------------------
 
 
-def describe_configs(invocation: Invocation, context: Context) -> Entries | Nothing:
-    """Overridden configs, named keys, or all of them."""
+def describe_configs(
+    invocation: Invocation, context: Context
+) -> Entries | Parts[ConfigResource, tuple[ConfigEntry, ...]] | Nothing:
+    """Overridden configs, named keys, or all of them; of very many topics as they come."""
     from kafka_shell.admin import configs
 
-    cluster = context.cluster
-    resources = subjects(invocation, cluster)
+    resources = subjects(invocation, context.cluster)
     keys: Sequence[str] = invocation["key"]
-    found = configs.describe(
-        cluster, resources, synonyms=True, documentation=invocation["documentation"]
+    every = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
+    found = configs.in_parts(
+        context.cluster, resources, synonyms=True, documentation=invocation["documentation"]
     )
+    shown = (_shown(invocation, part, keys, every) for part in found)
+    if (keys or every) and len(resources) > _AT_HAND:
+        return Parts(shown)
+    together = Results.merge(shown)
+    if not keys and not every and together.ok and not any(together.values.values()):
+        return Nothing("nothing is set at this level; --all shows what holds by default")
+    return together
+
+
+def _shown(invocation: Invocation, found: Entries, keys: Sequence[str], every: bool) -> Entries:
+    """Of these configs what the line asks for."""
     if keys:
         _check_keys(invocation, found, keys)
         return found.map(lambda entries: tuple(e for e in entries if e.name in keys))
-    if invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources):
+    if every:
         return found
-    own = found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
-    if own.ok and not any(own.values.values()):
-        return Nothing("nothing is set at this level; --all shows what holds by default")
-    return own
+    return found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
 
 
 def _check_keys(invocation: Invocation, found: Entries, keys: Sequence[str]) -> None:

@@ -24,7 +24,7 @@ from .configs import (
 )
 from .outcome import Done, HistoryLine, JournalEntry, Outcome
 from .plans import Change, Effect, Plan, Report, Resource, Secret, Step, Value, merge_plans
-from .results import Failure, Results, names
+from .results import Failure, Parts, Results, names
 from .sandbox import SandboxReport
 from .topics import Broker, NewTopic, Partition, Topic, TopicDescription, TopicSummary
 
@@ -53,6 +53,7 @@ __all__ = [
     "Nothing",
     "Outcome",
     "Partition",
+    "Parts",
     "Plan",
     "Report",
     "Resource",

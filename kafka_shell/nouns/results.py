@@ -68,3 +68,21 @@ class Results(Generic[K, V]):
             values.update(part.values)
             failures.update(part.failures)
         return Results({k: v for k, v in values.items() if k not in failures}, failures)
+
+
+class Parts(Iterator[Results[K, V]]):
+    """Outcomes that come a part at a time. `failures` are those of the parts that came."""
+
+    def __init__(self, parts: Iterable[Results[K, V]]) -> None:
+        self._parts = iter(parts)
+        self.failures: dict[K, Failure] = {}
+
+    def __next__(self) -> Results[K, V]:
+        part = next(self._parts)
+        self.failures.update(part.failures)
+        return part
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing has failed so far."""
+        return not self.failures

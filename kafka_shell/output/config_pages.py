@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from itertools import groupby
 
 from ..nouns import ConfigEntry
 from .looks.configs import CONFIG, KEY
 from .tables import GAP, Column, Layout, lay_out
-from .text import Text, paragraphs, text
+from .text import Text, paragraphs, rstrip, text
 from .text import width as cells
 
 INDENT = 4
@@ -31,7 +32,35 @@ def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[
             yield Text()
         if len(groups) > 1:
             yield text(str(resource), "heading")
-        yield from config_table(group, width)
+        yield from _drawn(_Alike(group), width)
+
+
+class _Alike:
+    """The configs of one resource; equal to those of another that look the same."""
+
+    __slots__ = ("entries", "facts")
+
+    def __init__(self, entries: Sequence[ConfigEntry]) -> None:
+        self.entries = entries
+        self.facts = (entries[0].resource.kind, *map(_facts, entries))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike) and self.facts == other.facts
+
+    def __hash__(self) -> int:
+        return hash(self.facts)
+
+
+def _facts(entry: ConfigEntry) -> object:
+    """What a config's line shows, whoever's it is."""
+    return (entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, entry.type,
+            entry.documentation)  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _drawn(alike: _Alike, width: int | None) -> tuple[Text, ...]:
+    """Of a hundred thousand topics most have the same configs: their table is drawn once."""
+    return tuple(map(rstrip, config_table(alike.entries, width)))
 
 
 def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Protocol
 
-from ..nouns import Results
+from ..nouns import Parts, Results
 from .data import Data, failure_row, is_array, items, plain, rows
 
 
@@ -70,14 +70,12 @@ def yaml_text(value: object, *, unicode: bool = True) -> Iterator[str]:
 def csv_text(value: object, *, unicode: bool = True) -> Iterator[str]:
     """A header of field names, then a row a noun; nested fields as `outer.inner`.
 
-    A Results always has the columns `resource`, `error` and `message` too, for what failed.
+    A Results, whole or in parts, always has the columns `resource`, `error` and `message` too, for
+    what failed.
     Lists of plain values are joined by commas; lists of nouns are JSON in their cell.
     """
-    failures: list[dict[str, Data]] = []
-    extra: tuple[str, ...] = ()
-    if isinstance(value, Results):
-        failures = [failure_row(about, failure) for about, failure in value.failures.items()]
-        extra = ("resource", "error", "message")
+    failing = isinstance(value, Results | Parts)
+    extra = ("resource", "error", "message") if failing else ()
     header: list[str] = []
     for row in rows(value):
         cells = _flat(plain(row))
@@ -87,11 +85,13 @@ def csv_text(value: object, *, unicode: bool = True) -> Iterator[str]:
             header = [*cells, *(name for name in extra if name not in cells)]
             yield _csv_line(header)
         yield _csv_line([cells.get(name, "") for name in header])
+    failures = value.failures.items() if isinstance(value, Results) else ()  # others tell theirs
     if failures and not header:
         header = list(extra)
         yield _csv_line(header)
-    for failure in failures:
-        yield _csv_line([failure.get(name, "") for name in header])
+    for about, failure in failures:
+        cells = failure_row(about, failure)
+        yield _csv_line([cells.get(name, "") for name in header])
 
 
 def _flat(data: Data, prefix: str = "") -> dict[str, Data]:

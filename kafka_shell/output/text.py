@@ -40,7 +40,7 @@ class Text:
     @property
     def plain(self) -> str:
         """The characters alone."""
-        return "".join(part for _, part in self.parts)
+        return "".join([part for _, part in self.parts])
 
     @property
     def width(self) -> int:
@@ -151,6 +151,8 @@ def paragraphs(prose: str, cells: int, role: Role = "") -> Iterator[Text]:
 
 def rstrip(line: Text) -> Text:
     """The line without spaces at its end."""
+    if line.parts and line.parts[-1][1][-1:] not in ("", " "):
+        return line
     parts = list(line.parts)
     while parts:
         role, last = parts.pop()

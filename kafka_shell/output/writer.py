@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from ..nouns import Listing, Nothing, Outcome, Plan, Results
+from ..nouns import Listing, Nothing, Outcome, Parts, Plan, Results
 from .columns import columns_of
 from .data import each
 from .looks import page_of, sequence_of
@@ -81,7 +81,7 @@ class Writer:
                 self.out.raw(piece)
         else:
             self.out.raw("".join(pieces))
-        if isinstance(value, Results):
+        if isinstance(value, Results | Parts):
             self._failures(value)
         elif isinstance(value, Outcome):
             from .outcomes import draw_trouble
@@ -104,6 +104,8 @@ class Writer:
             self._failures(value)
         elif isinstance(value, tuple | list | set | frozenset):
             self._several(list(value))
+        elif isinstance(value, Parts):
+            self._stream(self._opened(value))
         elif isinstance(value, Iterator):
             self._stream(value)
         elif isinstance(value, Theme):
@@ -117,11 +119,16 @@ class Writer:
         else:
             self.out.words(listing.bare())
 
-    def _failures(self, results: Results[Any, Any]) -> None:
+    def _failures(self, results: Results[Any, Any] | Parts[Any, Any]) -> None:
         from .errors import draw_failure
 
         for about, failure in results.failures.items():
             draw_failure(failure, about, self.err)
+
+    def _opened(self, parts: Parts[Any, Any]) -> Iterator[object]:
+        for part in parts:
+            yield from each(part)
+            self._failures(part)
 
     def _one(self, value: object) -> None:
         if isinstance(value, Mapping):

@@ -61,7 +61,7 @@ CONFIG = st.tuples(
 RESULT = st.tuples(st.integers(-1, 130), st.none() | NAME, RESOURCE, st.lists(CONFIG, max_size=3))
 
 
-@given(VERSION, st.lists(RESULT, max_size=3))
+@given(VERSION, st.lists(RESULT, max_size=3).map(lambda rows: rows + rows))
 def test_a_response_is_read_as_kafka_python_reads_it(version: int, results: list) -> None:
     body = _encoded(version, results)
     read = list(read_response(version, body))

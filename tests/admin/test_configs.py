@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import configs
+from kafka_shell.admin import config_reads, configs, topics
 from kafka_shell.admin.config_reads import known_of
 from kafka_shell.admin.configs import ConfigRefused
 from kafka_shell.admin.connection import ANY, Cluster
@@ -21,7 +22,8 @@ from kafka_shell.nouns import (
     NewTopic,
     ResourceType,
 )
-from tests.admin.helpers import done, make_topic, refusals
+from kafka_shell.sandbox import Sandbox
+from tests.admin.helpers import connect, done, make_topic, refusals
 
 quick = pytest.mark.quick
 
@@ -386,3 +388,36 @@ def test_units_reach_the_broker_as_numbers(cluster: Cluster, name: str) -> None:
     make_topic(cluster, name, configs=pairs)
     entry = read(cluster, topic_of(name), "retention.ms")
     assert entry is not None and (entry.value, entry.overridden) == ("604800000", True)
+
+
+# -- very many -------------------------------------------------------------------------------------
+
+
+def test_many_topics_are_read_in_parts_by_every_broker(
+    three_brokers: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config_reads, "_AT_ONCE", 3)
+    with connect(three_brokers) as cluster:
+        stem = f"parts-{uuid4().hex[:8]}"
+        new = [NewTopic(f"{stem}-{n}", 1, 1, configs=(("retention.ms", str(1000 + n)),))
+               for n in range(8)]  # fmt: skip
+        done(topics.plan_create(new), cluster)
+        asked = [topic_of(each.name) for each in new] + [topic_of(f"{stem}-gone")]
+        parts = list(configs.in_parts(cluster, asked, ["retention.ms"]))
+        assert [len(part) for part in parts] == [3, 3, 3]
+        assert parts[2].failures.keys() == {topic_of(f"{stem}-gone")}
+        whole = configs.describe(cluster, asked, ["retention.ms"])
+        assert list(whole.values) == asked[:-1], "the order is not as asked"
+        assert [entries[0].value for entries in whole] == [str(1000 + n) for n in range(8)]
+        assert whole.failures == parts[2].failures
+
+
+def test_what_a_broker_that_has_gone_was_asked_another_answers(
+    cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(config_reads, "_AT_ONCE", 1)
+    gone = replace(cluster.brokers()[0], id=77)
+    monkeypatch.setattr(cluster, "brokers", lambda: (gone,))
+    found = configs.describe(cluster, [topic_of(topic), topic_of(topic + "-x")], ["flush.ms"])
+    assert list(found.values) == [topic_of(topic)]
+    assert found.failures[topic_of(topic + "-x")].name == "UNKNOWN_TOPIC_OR_PARTITION"

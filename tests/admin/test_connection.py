@@ -112,6 +112,32 @@ def test_two_hundred_in_flight_come_back_in_order(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
+def test_one_after_the_other_with_some_ahead_and_another_question_between(
+    cluster: Cluster,
+) -> None:
+    names = [f"g-{number}" for number in range(50)]
+    taken: list[str] = []
+
+    def calls() -> Iterator[Call]:
+        for name in names:
+            taken.append(name)
+            yield Call(describe(name))
+
+    for number, answer in enumerate(cluster.send_each(calls(), 4)):
+        assert answer.results[0].resource_name == names[number]
+        assert len(taken) <= number + 4, "calls were taken before their turn"
+        if number % 10 == 0:
+            assert cluster.send(describe("between")).results[0].resource_name == "between"
+    assert taken == names
+
+
+def test_a_stream_that_nobody_reads_to_its_end_leaves_the_cluster_usable(cluster: Cluster) -> None:
+    answers = cluster.send_each((Call(describe(f"g-{number}")) for number in range(9)), 4)
+    next(answers)
+    answers.close()
+    assert cluster.send(describe("after")).results[0].resource_name == "after"
+
+
 def test_results_keep_the_order_of_the_calls_and_failures_are_data(cluster: Cluster) -> None:
     answers = cluster.send_all(
         [
