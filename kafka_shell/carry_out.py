@@ -11,6 +11,8 @@ from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Results, Step
 from kafka_shell.takeback import take_back
 
+_READ = 100  # changes whose fresh state anybody reads
+
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
 
@@ -34,7 +36,7 @@ def carry_out(
     """
     guard = "" if dry_run else _guard(context, plan)
     undo = take_back(plan.changes)
-    verdicts = _validate(plan.steps, context.cluster)
+    verdicts = _validate(plan, context)
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
         return Outcome(plan, planned, take_back(_ended(planned, "planned")), dry_run=True)
@@ -83,13 +85,22 @@ def _guard(context: Context, plan: Plan) -> str:
     return guard
 
 
-def _validate(steps: Iterable[Step], cluster: Any) -> Verdicts:
+def _validate(plan: Plan, context: Context) -> Verdicts:
     """What the broker would refuse, where its API can tell."""
     verdicts: Verdicts = {}
-    for step in steps:
+    asked = 0
+    for step in plan.steps:
         if step.validates:
-            verdicts.update(step.send(cluster, validate_only=True).failures)
+            verdicts.update(step.send(context.cluster, validate_only=True).failures)
+        asked += len(step.changes)
+        _report(plan, context, "Asking the broker", asked)
     return verdicts
+
+
+def _report(plan: Plan, context: Context, task: str, done: int) -> None:
+    """Progress of a plan that is more than one request."""
+    if len(plan.steps) > 1:
+        context.report(task, done, len(plan.changes))
 
 
 def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
@@ -208,6 +219,7 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
         stop = False
         while left and not stop:
             stop = _send_step(left.pop(0), cluster, done)
+            _report(plan, context, "Changing", len(done))
             stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
@@ -248,7 +260,8 @@ def _status(why_not: Failure | None) -> str:
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
     """The state afterwards; a failure to read it does not undo what was done."""
-    if plan.fresh is None or not any(item.status == "done" for item in done):
+    ended = sum(item.status == "done" for item in done)
+    if plan.fresh is None or not 0 < ended <= _READ:
         return None
     try:
         return plan.fresh(context.cluster)

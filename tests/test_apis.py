@@ -55,15 +55,13 @@ def test_a_command_sends_only_what_it_declares(
     if command.name in _OTHERS:
         pytest.skip("runs other commands")
     sent: dict[int, set[str]] = defaultdict(set)
-    run = Runner.run
+    job = Runner._job
 
-    def recorded(self, calls, deadline):  # type: ignore[no-untyped-def]
-        calls = list(calls)
-        for call in calls:
-            sent[as_request(call.request).api_key].add(line)
-        return run(self, calls, deadline)
+    def recorded(self, call, deadline):  # type: ignore[no-untyped-def]
+        sent[as_request(call.request).api_key].add(line)
+        return job(self, call, deadline)
 
-    monkeypatch.setattr(Runner, "run", recorded)
+    monkeypatch.setattr(Runner, "_job", recorded)
     monkeypatch.chdir(tmp_path)
     settings = Settings(
         connection=ConnectionConfig(parse_addresses(own_demo.bootstrap)), profile="demo"

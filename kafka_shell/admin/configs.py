@@ -49,6 +49,7 @@ from .config_reads import (
 )
 from .connection import Cluster
 from .settle import settle
+from .topic_steps import in_requests
 
 __all__ = [
     "HIDDEN",
@@ -167,8 +168,9 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         warnings[said] = None
     steps = []
     for group in by_answerer(wanted).values():
-        pairs = tuple((resource, wanted[resource]) for resource in group)
-        steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
+        for batch in in_requests(group, lambda resource: len(wanted[resource])):
+            pairs = tuple((resource, wanted[resource]) for resource in batch)
+            steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
     for change in (change for step in steps for change in step.changes):
         if change.lost:
             warnings[lowers(change.field)] = None

@@ -7,9 +7,9 @@ until the broker that is asked next shows it: who looks right afterwards sees wh
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigType, Failure, NewTopic, Resource, Results, Topic
@@ -25,7 +25,34 @@ _UNKNOWN_TOPIC_ID = 100
 _ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
 _POLL_S = 0.05
 
+# A controller takes 10,000 records in one request: of topics, partitions and configs.
+_RECORDS = 9_000
+_AT_ONCE = 1_000  # things, so that Ctrl-C and a progress bar have something to do
+_PARTITIONS_BY_DEFAULT = 10  # reckoned where the broker decides
+
 Outcomes = Results[Change, Change]
+T = TypeVar("T")
+
+
+def in_requests(items: Iterable[T], records: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
+    """The items, as many together as one request may hold; `records` of one are in the metadata."""
+    batch: list[T] = []
+    held = 0
+    for item in items:
+        size = records(item)
+        if batch and (held + size > _RECORDS or len(batch) == _AT_ONCE):
+            yield tuple(batch)
+            batch, held = [], 0
+        batch.append(item)
+        held += size
+    if batch:
+        yield tuple(batch)
+
+
+def records_of(new: NewTopic) -> int:
+    """Records that creating this topic takes."""
+    partitions = len(new.assignment) or new.partitions or _PARTITIONS_BY_DEFAULT
+    return 1 + partitions + len(new.configs)
 
 
 # -- create ----------------------------------------------------------------------------------------

@@ -34,6 +34,8 @@ from .topic_steps import (
     DeleteTopics,
     Growth,
     count_of,
+    in_requests,
+    records_of,
     spell,
 )
 
@@ -95,7 +97,7 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
             refused.failures[Resource("topic", new.name)] = wrong
     return Plan(
         Effect.CHANGE,
-        (CreateTopics(tuple(wanted), timeout_ms),) if wanted else (),
+        tuple(CreateTopics(each, timeout_ms) for each in in_requests(wanted, records_of)),
         touches=frozenset({"topics"}),
         fresh=lambda cluster: _there(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
@@ -172,10 +174,12 @@ def plan_delete(
         for topic in found
         if topic.internal
     )
-    topics = tuple(found)
     return Plan(
         Effect.DESTROY,
-        (DeleteTopics(topics, timeout_ms),) if topics else (),
+        tuple(
+            DeleteTopics(each, timeout_ms)
+            for each in in_requests(found, lambda topic: 1 + len(topic.partitions))
+        ),
         touches=frozenset({"topics"}),
         warnings=warnings,
         refused=_as_refused(found),
@@ -207,7 +211,10 @@ def plan_partitions(
             refused.failures[Resource("topic", topic.name)] = wrong
     return Plan(
         Effect.CHANGE,
-        (CreatePartitions(tuple(growths), timeout_ms),) if growths else (),
+        tuple(
+            CreatePartitions(each, timeout_ms)
+            for each in in_requests(growths, lambda growth: growth.after - growth.before)
+        ),
         touches=frozenset({"topics"}),
         refused=refused,
         fresh=lambda later: describe(later, [growth.name for growth in growths]),

@@ -10,9 +10,15 @@ from typing import Any
 from kafka_shell.nouns.audits import AuditFinding
 
 from .control import Control
-from .session import sentence
+from .session import SHUFFLE_PARTITIONS, sentence
 
 _AT_ONCE = 4
+_MANY = 200_000  # rows of all tables
+_BY_ROWS = {  # for few rows, for many
+    "spark.sql.codegen.wholeStage": ("false", "true"),
+    "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
+    "spark.sql.shuffle.partitions": ("1", SHUFFLE_PARTITIONS),
+}
 STATUSES = ("ok", "info", "alarm", "skip", "error")
 
 Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
@@ -29,6 +35,7 @@ def evaluate(
     The tables are the session's temporary views. A control whose SQL fails is an error finding of
     its own: it ends no other. `judged` is called after each.
     """
+    _fit(session)
     unread = _unread(session)
 
     def judge(control: Control) -> Judged:
@@ -42,6 +49,13 @@ def evaluate(
             counts += counted
             judged()
     return findings, counts
+
+
+def _fit(session: Any) -> None:
+    """Queries over few rows take longer to be compiled than to be run: they are not compiled."""
+    read = session.sql("SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status").first()["n"]
+    for key, (few, many) in _BY_ROWS.items():
+        session.conf.set(key, few if read < _MANY else many)
 
 
 def _judge(

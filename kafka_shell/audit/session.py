@@ -17,6 +17,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 
 _OLDEST_JAVA = 17
+SHUFFLE_PARTITIONS = "8"
 _CONFIG = {
     "spark.app.name": "kafka.sh",
     "spark.ui.enabled": "false",
@@ -24,7 +25,7 @@ _CONFIG = {
     "spark.sql.session.timeZone": "UTC",
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
-    "spark.sql.shuffle.partitions": "8",
+    "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
     # Joins are chosen by the size of files, and a snapshot unpacks to many times its Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
 }

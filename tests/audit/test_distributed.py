@@ -32,6 +32,8 @@ def environment(**more: str) -> dict[str, str]:
         "SPARK_HOME": str(SPARK),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",
+        # Each of these JVMs lives for seconds: what it compiles well, it never runs.
+        "JDK_JAVA_OPTIONS": "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC",
         **more,
     }
 
