@@ -48,8 +48,8 @@ from .config_reads import (
     why_not,
 )
 from .connection import Cluster
+from .many import in_requests
 from .settle import settle
-from .topic_steps import in_requests
 
 __all__ = [
     "HIDDEN",

@@ -7,9 +7,9 @@ until the broker that is asked next shows it: who looks right afterwards sees wh
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigType, Failure, NewTopic, Resource, Results, Topic
@@ -17,36 +17,17 @@ from kafka_shell.values import for_people
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import needs
+from .many import QUOTA_EXCEEDED, Rows, in_turn
 from .scan import MetadataScan, scan, spell_id, uuid_of
 
 DEFAULT_TIMEOUT_MS = 30_000
+_PARTITIONS_BY_DEFAULT = 10  # reckoned where the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
 _ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
 _POLL_S = 0.05
 
-# A controller takes 10,000 records in one request: of topics, partitions and configs.
-_RECORDS = 9_000
-_AT_ONCE = 1_000  # things, so that Ctrl-C and a progress bar have something to do
-_PARTITIONS_BY_DEFAULT = 10  # reckoned where the broker decides
-
 Outcomes = Results[Change, Change]
-T = TypeVar("T")
-
-
-def in_requests(items: Iterable[T], records: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
-    """The items, as many together as one request may hold; `records` of one are in the metadata."""
-    batch: list[T] = []
-    held = 0
-    for item in items:
-        size = records(item)
-        if batch and (held + size > _RECORDS or len(batch) == _AT_ONCE):
-            yield tuple(batch)
-            batch, held = [], 0
-        batch.append(item)
-        held += size
-    if batch:
-        yield tuple(batch)
 
 
 def records_of(new: NewTopic) -> int:
@@ -86,21 +67,30 @@ class CreateTopics:
         from kafka.protocol.admin import CreateTopicsRequest
 
         patience = _Patience(cluster, self.timeout_ms)
-        request = CreateTopicsRequest(
-            topics=[_creatable(CreateTopicsRequest, new) for new in self.topics],
-            timeout_ms=patience.broker_ms,
-            validate_only=validate_only,
-        )
         by_default = any(
             None in (new.partitions, new.replication_factor) and not new.assignment
             for new in self.topics
         )
-        response = cluster.send(
-            request, to=CONTROLLER, lowest=4 if by_default else 1, timeout=patience.answer_s
-        )
-        results = _by_topic(self.changes, response.topics, "appear", "Create")
+
+        def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
+            request = CreateTopicsRequest(
+                topics=[_creatable(CreateTopicsRequest, new) for new in topics],
+                timeout_ms=patience.broker_ms,
+                validate_only=validate_only,
+            )
+            answer = cluster.send(
+                request,
+                to=CONTROLLER,
+                lowest=4 if by_default else 1,
+                timeout=patience.begin(),
+            )
+            return getattr(answer, "throttle_time_ms", 0), answer.topics
+
         if validate_only:
-            return results
+            _, rows = ask(self.topics)
+            return _verdicts(_by_topic(self.changes, rows, "appear", "Create"))
+        rows = in_turn(cluster, self.topics, lambda new: new.name, ask)
+        results = _by_topic(self.changes, rows, "appear", "Create")
         return patience.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
@@ -185,28 +175,30 @@ class DeleteTopics:
 
         patience = _Patience(cluster, self.timeout_ms)
         ids = {topic.name: topic.id for topic in self.topics}
-        by_id = all(ids.values())
-        request = DeleteTopicsRequest(
-            topics=[
-                DeleteTopicsRequest.DeleteTopicState(name=None, topic_id=uuid_of(topic_id))
-                for topic_id in ids.values()
-                if by_id
-            ],
-            topic_names=list(ids),
-            timeout_ms=patience.broker_ms,
-        )
-        response = cluster.send(
-            request,
-            to=CONTROLLER,
-            lowest=6 if by_id else 0,
-            highest=6 if by_id else 5,
-            timeout=patience.answer_s,
-        )
         names = {topic_id: name for name, topic_id in ids.items()}
-        for row in response.responses:
-            if by_id:
-                row.name = names.get(spell_id(row.topic_id.bytes), row.name)
-        results = _by_topic(self.changes, response.responses, "vanish", "Delete")
+        by_id = all(ids.values())
+        state = DeleteTopicsRequest.DeleteTopicState
+
+        def ask(topics: Sequence[Topic]) -> tuple[int, Rows]:
+            request = DeleteTopicsRequest(
+                topics=[state(name=None, topic_id=uuid_of(each.id)) for each in topics if by_id],
+                topic_names=[each.name for each in topics],
+                timeout_ms=patience.broker_ms,
+            )
+            answer = cluster.send(
+                request,
+                to=CONTROLLER,
+                lowest=6 if by_id else 0,
+                highest=6 if by_id else 5,
+                timeout=patience.begin(),
+            )
+            for row in answer.responses:
+                if by_id:
+                    row.name = names.get(spell_id(row.topic_id.bytes), row.name)
+            return getattr(answer, "throttle_time_ms", 0), answer.responses
+
+        rows = in_turn(cluster, self.topics, lambda topic: topic.name, ask)
+        results = _by_topic(self.changes, rows, "vanish", "Delete")
         for change, why in results.failures.items():
             if why.code == _UNKNOWN_TOPIC_ID:
                 results.failures[change] = _vanished(change.resource.name, ids)
@@ -280,26 +272,32 @@ class CreatePartitions:
 
         kind = CreatePartitionsRequest.CreatePartitionsTopic
         patience = _Patience(cluster, self.timeout_ms)
-        request = CreatePartitionsRequest(
-            topics=[
-                kind(
-                    name=growth.name,
-                    count=growth.after,
-                    assignments=[
-                        kind.CreatePartitionsAssignment(broker_ids=list(replicas))
-                        for replicas in growth.placed
-                    ]
-                    or None,
-                )
-                for growth in self.growths
-            ],
-            timeout_ms=patience.broker_ms,
-            validate_only=validate_only,
-        )
-        response = cluster.send(request, to=CONTROLLER, timeout=patience.answer_s)
-        results = _by_topic(self.changes, response.results, "grow", "Alter")
+
+        def ask(growths: Sequence[Growth]) -> tuple[int, Rows]:
+            request = CreatePartitionsRequest(
+                topics=[
+                    kind(
+                        name=growth.name,
+                        count=growth.after,
+                        assignments=[
+                            kind.CreatePartitionsAssignment(broker_ids=list(replicas))
+                            for replicas in growth.placed
+                        ]
+                        or None,
+                    )
+                    for growth in growths
+                ],
+                timeout_ms=patience.broker_ms,
+                validate_only=validate_only,
+            )
+            answer = cluster.send(request, to=CONTROLLER, timeout=patience.begin())
+            return answer.throttle_time_ms, answer.results
+
         if validate_only:
-            return results
+            _, rows = ask(self.growths)
+            return _verdicts(_by_topic(self.changes, rows, "grow", "Alter"))
+        rows = in_turn(cluster, self.growths, lambda growth: growth.name, ask)
+        results = _by_topic(self.changes, rows, "grow", "Alter")
         after = {growth.name: growth.after for growth in self.growths}
         return patience.wait(
             results,
@@ -322,8 +320,12 @@ class _Patience:
         self._cluster = cluster
         self._waits = timeout_ms > 0
         self.broker_ms = timeout_ms if self._waits else DEFAULT_TIMEOUT_MS
-        self.answer_s = self.broker_ms / 1000 + _ANSWER_GRACE_S
+        self._until = 0.0
+
+    def begin(self) -> float:
+        """A request goes out: how long its answer may take (seconds)."""
         self._until = time.monotonic() + self.broker_ms / 1000
+        return self.broker_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(
         self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
@@ -342,6 +344,14 @@ class _Patience:
             if waiting:
                 time.sleep(_POLL_S)
         return results
+
+
+def _verdicts(results: Outcomes) -> Outcomes:
+    """What validating tells: a quota that is used up for now is no verdict."""
+    return Results(
+        results.values,
+        {c: why for c, why in results.failures.items() if why.code != QUOTA_EXCEEDED},
+    )
 
 
 def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:

@@ -25,6 +25,7 @@ from kafka_shell.nouns import (
 from . import config_reads
 from .connection import Cluster, failure
 from .failures import needs
+from .many import in_requests
 from .near_topics import with_near_misses
 from .scan import MetadataScan, scan
 from .topic_steps import (
@@ -34,7 +35,6 @@ from .topic_steps import (
     DeleteTopics,
     Growth,
     count_of,
-    in_requests,
     records_of,
     spell,
 )

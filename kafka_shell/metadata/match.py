@@ -6,11 +6,13 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from itertools import chain
 
 LIMIT = 200
 SHORT_LIST = 500  # in fewer names, letters in order but apart are looked for where nothing else is
 _SEPARATORS = re.compile(r"[\s._-]+")
 _SORTABLE = 5_000  # beyond this the order among weak matches is the names' own
+_RUN = 5_000  # names that are sorted in a millisecond or two
 _LAST = "\U0010ffff"
 
 
@@ -36,16 +38,18 @@ class NameIndex:
         self._known = frozenset(names)
         # A list, and not one joined string: as soon as the matches are many one `in` a name is
         # faster than walking through the hits, and the slowest keystroke is what counts.
-        self._folded: list[str] = []
+        unsorted: list[str] = []
         self._spelled: dict[str, str] = {}  # folded -> name, where the two differ
         for name in self._known:
             folded = name.lower()
-            if folded != name:
+            if folded == name:
+                folded = name  # one string, not two alike
+            else:
                 while folded in self._spelled or folded in self._known:
                     folded += "\0"  # two names that differ in case only are two names
                 self._spelled[folded] = name
-            self._folded.append(folded)
-        self._folded.sort()
+            unsorted.append(folded)
+        self._folded = in_steps(unsorted)
         self.names: tuple[str, ...] = tuple(self._named(self._folded))
 
     def __len__(self) -> int:
@@ -93,6 +97,15 @@ class NameIndex:
             if found:
                 scored.append((found.end() - found.start(), found.start(), name))
         return [name for _, _, name in sorted(scored)]
+
+
+def in_steps(names: list[str]) -> list[str]:
+    """Sorted by many short calls: one long one would keep every other thread from running."""
+    runs = [sorted(names[at : at + _RUN]) for at in range(0, len(names), _RUN)] or [[]]
+    while len(runs) > 1:
+        # Two sorted runs are merged in a walk.
+        runs = [sorted(chain.from_iterable(runs[at : at + 2])) for at in range(0, len(runs), 2)]
+    return runs[0]
 
 
 def _ranked(names: list[str], query: str) -> list[str]:

@@ -20,8 +20,9 @@ from kafka_shell.nouns import (
     TopicSummary,
 )
 
+from .match import NameIndex
 from .prose import plain
-from .view import ClusterView, ConfigDoc, Docs, Entries, Part, index_of
+from .view import ClusterView, ConfigDoc, Docs, Entries, Part, TopicIndex
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -44,8 +45,10 @@ def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
     )
     if not any(broker.version for broker in brokers):
         brokers = _with_release(brokers, cluster)
-    names = found.names
-    index = index_of(map(found.summary, names), partial(_summary, found))
+    index = TopicIndex(
+        NameIndex(found.names), found.partitions, found.offline, found.under_replicated,
+        partial(_summary, found),
+    )  # fmt: skip
     return replace(
         view,
         cluster_id=found.cluster_id,

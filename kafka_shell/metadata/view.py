@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
@@ -166,18 +166,3 @@ class ClusterView:
     def with_documentation(self, kind: ResourceType, part: Part[Docs]) -> ClusterView:
         """The view with what is known of this kind's keys."""
         return replace(self, documentation=MappingProxyType({**self.documentation, kind: part}))
-
-
-def index_of(
-    summaries: Iterable[TopicSummary],
-    summary_of: Callable[[str], TopicSummary | None],
-) -> TopicIndex:
-    """The index of these topics. `summary_of` is asked again for each topic that is shown."""
-    names: list[str] = []
-    partitions = offline = under = 0
-    for summary in summaries:
-        names.append(summary.name)
-        partitions += summary.partitions
-        offline += summary.offline
-        under += summary.under_replicated
-    return TopicIndex(NameIndex(names), partitions, offline, under, summary_of)

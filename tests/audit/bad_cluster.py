@@ -13,8 +13,7 @@ from kafka_shell.admin.connection import Cluster, Coordinator
 from kafka_shell.admin.requests import CoordinatorKind
 from kafka_shell.sandbox import Sandbox
 from tests.admin.helpers import wait_for
-
-from .conftest import Shell
+from tests.in_process import Shell
 
 DAY = 86_400_000
 

@@ -6,7 +6,7 @@ from uuid import uuid4
 
 import pytest
 
-from .conftest import Shell
+from tests.in_process import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
           "undo", "dynamic", "risk"]  # fmt: skip

@@ -23,9 +23,9 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns.audits import AuditFinding
 from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
 from kafka_shell.sandbox.cluster import stop_broker
+from tests.in_process import Shell
 
 from . import bad_cluster, reading
-from .conftest import Shell
 
 CONTROLS = load(Path(reading.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 BROKERS = ("broker 1", "broker 2", "broker 3")

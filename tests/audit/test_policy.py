@@ -7,7 +7,7 @@ from uuid import uuid4
 
 import pytest
 
-from .conftest import Shell
+from tests.in_process import Shell
 
 POLICY = """\
 [thresholds.T13]

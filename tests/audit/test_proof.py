@@ -14,8 +14,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.commands import apis, spark
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox import Sandbox
-
-from .conftest import Shell
+from tests.in_process import Shell
 
 # What somebody did wrong at the demo company.
 FAULTS = {

@@ -16,8 +16,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.report import Bar, Chart, page
 from kafka_shell.nouns.audits import AuditFinding, AuditReport
 from kafka_shell.sandbox import Sandbox
-
-from .conftest import Shell
+from tests.in_process import Shell
 
 CHROMIUM = next(
     filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), ""

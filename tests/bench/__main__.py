@@ -1,98 +1,209 @@
-"""Times this program against kafka-python's and Kafka's own tools on one real broker.
+"""Times this program against what people use today, on real brokers of several sizes.
 
-    python -m tests.bench [--rounds N]
+    python -m tests.bench [--sizes 100,1000,10000,100000] [--rounds 5]
 
-The contestants take turns, so that the ratios hold when the machine's speed drifts; the medians
-are whole processes, from the start to the exit.
+One table: measure, topics, ours, peer, ratio, goal, met or not. Peers take turns with us in the
+same run. kcat is a peer where it is installed; kafka-python's and Kafka's own tools always are.
 """
 
 from __future__ import annotations
 
 import argparse
-import statistics
+import json
+import os
+import platform
+import shutil
 import subprocess
 import sys
 import tempfile
-import time
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 
-from kafka_shell.sandbox import SandboxOptions, start, wipe
+from kafka_shell.sandbox import wipe
+from kafka_shell.sandbox.session import bring_up, options_from
+from kafka_shell.sandbox.stand_ins import topic_names
 from tests.jvm_tools import tool_command
 
 from . import prompt
+from .processes import contest, median, timed
+from .table import HEADINGS, MIB, RATE, Measure, line, show
 
-TOPIC = "orders.placed"
-TOPICS = [f"{domain}.{number}" for domain in ("orders", "payments", "web") for number in range(13)]
+SIZES = (100, 1_000, 10_000, 100_000)
+SCRIPT = 1_000  # commands
+JVM, PYTHON, KCAT = "Kafka's tool", "kafka-python", "kcat"
+TOPIC_TOOL = "org.apache.kafka.tools.TopicCommand"
+CONFIG_TOOL = "kafka.admin.ConfigCommand"
+# Every topic's configs by kafka-python, whose command line has no way to say "all".
+THEIR_CONFIGS = """
+import sys
+from kafka.admin import KafkaAdminClient, ConfigResource
+client = KafkaAdminClient(bootstrap_servers=sys.argv[1], request_timeout_ms=600000)
+print(client.describe_configs([ConfigResource("TOPIC", name) for name in client.list_topics()]))
+"""
 
 
 def main() -> int:
     """Print the table; the exit status is 0 however fast anything was."""
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--rounds", type=int, default=9, help="counted rounds of each contest")
-    rounds = parser.parse_args().rounds
-    with tempfile.TemporaryDirectory() as folder:
-        sandbox = start(SandboxOptions(Path(folder) / "sandbox", port=0))
-        try:
-            run(sandbox.bootstrap, Path(folder) / "home", rounds)
-        finally:
-            wipe(sandbox.folder)
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="topics, by commas")
+    parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each contest")
+    asked = parser.parse_args()
+    sizes = [int(size) for size in asked.sizes.split(",")]
+    sys.stdout.write(f"{platform.platform()}, {os.cpu_count()} cores, Python"
+                     f" {platform.python_version()}\n\n{line(HEADINGS)}\n")  # fmt: skip
+    missed = [each for size in sizes for each in _of_size(size, asked.rounds) if each.met is False]
+    sys.stdout.write(f"\n{len(missed)} not met\n")
     return 0
 
 
-def run(broker: str, home: Path, rounds: int) -> None:
-    """All contests on one broker."""
-    ours = [sys.executable, "-m", "kafka_shell", "--broker", broker]
-    theirs = [sys.executable, "-m", "kafka.admin", "-b", broker, "topics"]
-    jvm = tool_command("org.apache.kafka.tools.TopicCommand", "--bootstrap-server", broker)
-    subprocess.run([*ours, "create-topic", TOPIC, *TOPICS, "--partitions", "3"], check=True,
-                   capture_output=True)  # fmt: skip
-    sys.stdout.write(f"{'':<24}{'kafka.sh':>10}{'kafka-python':>22}{'Kafka (JVM)':>22}\n")
-    contest("list-topics", rounds, [*ours, "--list-topics"], [*theirs, "list"], [*jvm, "--list"])
-    contest(
-        "describe-topic",
-        rounds,
-        [*ours, "--describe-topic", "--topic", TOPIC],
-        [*theirs, "describe", "-t", TOPIC],
-        [*jvm, "--describe", "--topic", TOPIC],
-    )
-    bare = median(rounds, lambda: timed([sys.executable, "-c", "import prompt_toolkit"]))
-    shown = median(rounds, lambda: prompt.seconds_to_prompt(broker, home))
-    row("start to prompt", shown)
-    sys.stdout.write(f"{'':<24}(python with prompt_toolkit imported: {bare * 1000:.0f} ms)\n")
-    row("complete a config key", prompt.seconds_to_complete(broker, home, TOPIC, rounds * 10))
+def _of_size(size: int, rounds: int) -> Iterator[Measure]:
+    rounds = rounds if size < 50_000 else min(rounds, 3)
+    with tempfile.TemporaryDirectory() as folder:
+        options = options_from(Path(folder) / "sandbox", port=0, topics=size)
+        sandbox = bring_up(options, lambda task, done, total: None, empty=True)
+        try:
+            bench = Bench(sandbox.bootstrap, Path(folder) / "home", size, rounds)
+            for measures in (bench.listing, bench.describing, bench.configs, bench.view,
+                             bench.prompt, bench.script, bench.changes):  # fmt: skip
+                yield from map(show, measures())
+        finally:
+            wipe(sandbox.folder)
 
 
-def contest(name: str, rounds: int, *commands: Sequence[str]) -> None:
-    """Run the commands in turn and print the medians, and theirs as ratios to the first."""
-    times: list[list[float]] = [[] for _ in commands]
-    for counted in range(rounds + 1):
-        for command, taken in zip(commands, times, strict=True):
-            seconds = timed(command)
-            if counted:  # the first round warms caches
-                taken.append(seconds)
-    row(name, *(statistics.median(taken) for taken in times))
+class Bench:
+    """All measures on one broker."""
 
+    def __init__(self, broker: str, home: Path, size: int, rounds: int) -> None:
+        self.broker, self.home, self.size, self.rounds = broker, home, size, rounds
+        self.topic = next(topic_names(1))
+        self.large = size >= 10_000
 
-def row(name: str, first: float, *others: float) -> None:
-    """One line: milliseconds, and what share of each other's time ours is."""
-    cells = [f"{seconds * 1000:>8.0f} ms  ({first / seconds:.2f} of it)" for seconds in others]
-    digits = 0 if first > 0.02 else 2
-    sys.stdout.write(f"{name:<24}{first * 1000:>7.{digits}f} ms" + "".join(cells) + "\n")
-    sys.stdout.flush()
+    def ours(self, *words: str) -> list[str]:
+        """A one-shot of ours."""
+        return [sys.executable, "-m", "kafka_shell", "--broker", self.broker, *words]
 
+    def theirs(self, *words: str) -> list[str]:
+        """kafka-python's command line."""
+        return [sys.executable, "-m", "kafka.admin", "-b", self.broker, *words]
 
-def median(rounds: int, measure: Callable[[], float]) -> float:
-    """The median of so many measurements, after one that is not counted."""
-    measure()
-    return statistics.median(measure() for _ in range(rounds))
+    def jvm(self, tool: str, *words: str) -> list[str]:
+        """One of Kafka's own tools."""
+        return tool_command(tool, "--bootstrap-server", self.broker, *words)
 
+    def kcat(self) -> list[list[str]]:
+        """kcat's listing, where it is installed."""
+        found = shutil.which("kcat") or shutil.which("kafkacat")
+        return [[found, "-L", "-b", self.broker]] if found else []
 
-def timed(command: Sequence[str]) -> float:
-    """Seconds a command takes as a whole process. It must end well."""
-    began = time.perf_counter()
-    subprocess.run(command, check=True, capture_output=True)
-    return time.perf_counter() - began
+    def measure(self, name: str, ours: float, **more: object) -> Measure:
+        """A row of this size."""
+        return Measure(name, self.size, ours, **more)  # type: ignore[arg-type]
+
+    def listing(self) -> Iterator[Measure]:
+        """`--list-topics` as a one-shot, beside everybody's."""
+        ours, python, jvm, *kcat = contest(
+            self.rounds, self.ours("--list-topics"), self.theirs("topics", "list"),
+            self.jvm(TOPIC_TOOL, "--list"), *self.kcat(),
+        )  # fmt: skip
+        goal = 0.25 if self.large else 0.7
+        yield self.measure("list-topics", ours.seconds, peer=python.seconds, peer_name=PYTHON,
+                           goal=goal)  # fmt: skip
+        yield self.measure("list-topics", ours.seconds, peer=jvm.seconds, peer_name=JVM,
+                           goal=0.5 if self.size <= 10_000 else None)  # fmt: skip
+        for each in kcat:
+            self.kcat_seconds = each.seconds
+            yield self.measure("list-topics", ours.seconds, peer=each.seconds, peer_name=KCAT,
+                               goal=1.2 if self.size >= 100_000 else None)  # fmt: skip
+        yield self.measure("list-topics, memory", ours.peak, unit=MIB, peer=python.peak,
+                           peer_name=PYTHON)  # fmt: skip
+
+    def describing(self) -> Iterator[Measure]:
+        """One topic by name, and a filter over all."""
+        ours, python, jvm = contest(
+            self.rounds, self.ours("describe-topic", self.topic),
+            self.theirs("topics", "describe", "-t", self.topic),
+            self.jvm(TOPIC_TOOL, "--describe", "--topic", self.topic),
+        )  # fmt: skip
+        yield self.measure("describe-topic", ours.seconds, peer=python.seconds, peer_name=PYTHON,
+                           goal=0.7)  # fmt: skip
+        yield self.measure("describe-topic", ours.seconds, peer=jvm.seconds, peer_name=JVM)
+        which = "--under-replicated-partitions"
+        ours, jvm = contest(
+            min(self.rounds, 3), self.ours("describe-topic", which),
+            self.jvm(TOPIC_TOOL, "--describe", which),
+        )  # fmt: skip
+        yield self.measure("under-replicated partitions", ours.seconds, peer=jvm.seconds,
+                           peer_name=JVM)  # fmt: skip
+
+    def configs(self) -> Iterator[Measure]:
+        """All configs of all topics."""
+        ours = timed(self.ours("describe-configs", "*", "--all"))
+        python = timed([sys.executable, "-c", THEIR_CONFIGS, self.broker])
+        jvm = timed(self.jvm(CONFIG_TOOL, "--describe", "--entity-type", "topics", "--all"))
+        for name, peer in ((PYTHON, python), (JVM, jvm)):
+            yield self.measure("all configs, topics a second", self.size / ours.seconds, unit=RATE,
+                               peer=self.size / peer.seconds, peer_name=name)  # fmt: skip
+        yield self.measure("all configs, memory", ours.peak, unit=MIB, peer=python.peak,
+                           peer_name=PYTHON)  # fmt: skip
+
+    def view(self) -> Iterator[Measure]:
+        """From bytes to a view, what it holds, completion, and what a refresh costs the prompt."""
+        command = [sys.executable, "-m", "tests.bench.view", self.broker, str(self.home),
+                   self.topic]  # fmt: skip
+        done = subprocess.run(command, check=True, capture_output=True, text=True)
+        found = json.loads(done.stdout)
+        kcat = getattr(self, "kcat_seconds", None)
+        if kcat is not None:
+            yield self.measure("reading the cluster to a view", found["view"], peer=kcat,
+                               peer_name=KCAT, goal=1.5)  # fmt: skip
+        yield self.measure("scan, a partition", found["scan"] / max(1, found["partitions"]),
+                           unit="µs", goal=1e-6)  # fmt: skip
+        yield self.measure("memory of the view", found["view_bytes"], unit=MIB,
+                           peer=found["response"], peer_name="the response", goal=3.0)  # fmt: skip
+        yield self.measure("completion, 99th percentile", found["completion_p99"], goal=0.010)
+        yield self.measure("longest wait in a refresh", found["longest_wait"], goal=0.020)
+        yield self.measure("idle shell, memory", found["idle_bytes"], unit=MIB)
+
+    def prompt(self) -> Iterator[Measure]:
+        """The prompt in a terminal, on a disk cache that knows the names."""
+        bare = median(self.rounds, lambda: timed([sys.executable, "-c",
+                                                  "import prompt_toolkit"]).seconds)  # fmt: skip
+        shown = median(self.rounds, lambda: prompt.seconds_to_prompt(self.broker, self.home))
+        yield self.measure("start to prompt", shown, peer=bare, peer_name="import prompt_toolkit")
+        prompt.warm(self.broker, self.home, self.topic)
+        names = median(
+            self.rounds, lambda: prompt.seconds_to_names(self.broker, self.home, self.topic)
+        )
+        yield self.measure("first keys at the prompt", names, goal=0.3)
+
+    def script(self) -> Iterator[Measure]:
+        """A thousand commands on standard input, beside as many runs of a tool."""
+        lines = "".join(f"describe-topic {self.topic}\n" for _ in range(SCRIPT)).encode()
+        ours = timed(self.ours(), stdin=lines)
+        (jvm,) = contest(3, self.jvm(TOPIC_TOOL, "--describe", "--topic", self.topic))
+        (once,) = contest(3, self.ours("describe-topic", self.topic))
+        rate = SCRIPT / ours.seconds
+        yield self.measure("script, commands a second", rate, unit=RATE, peer=1 / jvm.seconds,
+                           peer_name=JVM)  # fmt: skip
+        yield self.measure("script, commands a second", rate, unit=RATE, peer=1 / once.seconds,
+                           peer_name="our one-shots")  # fmt: skip
+
+    def changes(self) -> Iterator[Measure]:
+        """As many topics again, created from a file, altered and deleted by a pattern."""
+        if self.size != 10_000:
+            return
+        file = self.home / "topics.csv"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        names = [f"bench.{number:05}" for number in range(self.size)]
+        rows = "".join(f"{name},1001:1002:1003\n" for name in names)
+        file.write_text(f"name,replica_assignment\n{rows}")
+        yield self._changed("create", "create-topic", "--from-file", str(file))
+        yield self._changed("alter", "alter-configs", "bench.*", "retention.ms=1d")
+        yield self._changed("delete", "delete-topic", "bench.*")
+
+    def _changed(self, verb: str, *words: str) -> Measure:
+        taken = timed(self.ours(*words, "--yes"))
+        return self.measure(f"{verb}, topics a second", self.size / taken.seconds, unit=RATE)
 
 
 if __name__ == "__main__":

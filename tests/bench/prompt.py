@@ -1,69 +1,77 @@
-"""The prompt: how soon it can be typed at, and how soon a completion is there."""
+"""The prompt in a real terminal: how soon it stands, and how soon it answers the first key."""
 
 from __future__ import annotations
 
 import os
-import statistics
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
 import pyte
-from prompt_toolkit.completion import CompleteEvent
-from prompt_toolkit.document import Document
 
-from kafka_shell.admin.connection import ConnectionConfig, parse_addresses
-from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
-from kafka_shell.metadata.cache import Cache
-from kafka_shell.settings import Settings
-from kafka_shell.shell.completer import ShellCompleter
+_PATIENCE_S = 60.0
 
-_PATIENCE_S = 20.0
+
+class Terminal:
+    """The shell in a terminal of 120 by 30."""
+
+    def __init__(self, broker: str, home: Path) -> None:
+        self._screen = pyte.Screen(120, 30)
+        self._stream = pyte.ByteStream(self._screen)
+        environ = {**os.environ, "KAFKA_SH_HOME": str(home), "TERM": "xterm-256color"}
+        self._child = pexpect.spawn(
+            sys.executable, ["-m", "kafka_shell", "--broker", broker], env=environ,
+            dimensions=(30, 120), timeout=_PATIENCE_S,
+        )  # fmt: skip
+        self._screen.write_process_input = self._child.send  # type: ignore[method-assign]
+
+    def __enter__(self) -> Terminal:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._child.sendcontrol("u")
+        self._child.sendcontrol("d")
+        self._child.close(force=True)
+
+    def type(self, text: str) -> None:
+        """Press keys."""
+        self._child.send(text)
+
+    def until(self, holds: Callable[[list[str]], bool]) -> float:
+        """Seconds until the screen shows it."""
+        began = time.perf_counter()
+        while not holds(self._screen.display):
+            self._stream.feed(self._child.read_nonblocking(65536, timeout=_PATIENCE_S))
+        return time.perf_counter() - began
 
 
 def seconds_to_prompt(broker: str, home: Path) -> float:
-    """From the start of the process until `kafka>` stands on the screen of a real terminal."""
-    screen = pyte.Screen(120, 30)
-    stream = pyte.ByteStream(screen)
-    environ = {**os.environ, "KAFKA_SH_HOME": str(home), "TERM": "xterm-256color"}
+    """From the start of the process until `kafka>` stands on the screen."""
     began = time.perf_counter()
-    child = pexpect.spawn(
-        sys.executable, ["-m", "kafka_shell", "--broker", broker], env=environ,
-        dimensions=(30, 120), timeout=_PATIENCE_S,
-    )  # fmt: skip
-    screen.write_process_input = child.send  # type: ignore[method-assign]
-    try:
-        while not any(line.startswith("kafka") and ">" in line for line in screen.display):
-            stream.feed(child.read_nonblocking(4096, timeout=_PATIENCE_S))
+    with Terminal(broker, home) as terminal:
+        terminal.until(_prompt)
         return time.perf_counter() - began
-    finally:
-        child.sendcontrol("d")
-        child.close(force=True)
 
 
-def seconds_to_complete(broker: str, home: Path, topic: str, rounds: int) -> float:
-    """The median time from `alter-configs TOPIC ret` to the candidates of the current view."""
-    connection = ConnectionConfig(parse_addresses(broker))
-    paths = Paths.of({"KAFKA_SH_HOME": str(home)})
-    cache = Cache(connection, paths)
-    completer = ShellCompleter(lambda: cache, REGISTRY, Context(Settings(connection), paths))
-    document = Document(f"alter-configs {topic} ret")
-    asked = CompleteEvent(completion_requested=True)
-    try:
-        until = time.monotonic() + _PATIENCE_S
-        cache.refresh()
-        while not list(completer.get_completions(document, asked)):
-            if time.monotonic() > until:
-                raise TimeoutError("the view never came")
-            time.sleep(0.01)
-        times = []
-        for _ in range(rounds):
-            began = time.perf_counter()
-            offered = list(completer.get_completions(document, asked))
-            times.append(time.perf_counter() - began)
-            assert any("retention.ms" in each.text for each in offered)
-        return statistics.median(times)
-    finally:
-        cache.close()
+def seconds_to_names(broker: str, home: Path, topic: str) -> float:
+    """From the prompt, on a disk cache that knows the topics, until typing offers one."""
+    stem = topic[:-2]
+    with Terminal(broker, home) as terminal:
+        terminal.until(_prompt)
+        terminal.type(f"describe-topic {stem}")
+        return terminal.until(lambda lines: any(topic in line for line in lines))
+
+
+def warm(broker: str, home: Path, topic: str) -> None:
+    """Let a session read the cluster and keep its names on disk."""
+    with Terminal(broker, home) as terminal:
+        terminal.until(_prompt)
+        terminal.type(f"describe-topic {topic[:-2]}")
+        terminal.until(lambda lines: any(topic in line for line in lines))
+        time.sleep(1.0)  # the names are written after they are shown
+
+
+def _prompt(lines: list[str]) -> bool:
+    return any(line.startswith("kafka") and ">" in line for line in lines)

@@ -10,7 +10,7 @@ import pytest
 from kafka_shell.admin import config_reads
 from kafka_shell.commands import configs
 from kafka_shell.sandbox import Sandbox
-from tests.audit.conftest import Answer, Shell
+from tests.in_process import Answer, Shell
 
 pytestmark = pytest.mark.quick
 

@@ -1,0 +1,56 @@
+"""Whole processes: how long they take, and how much memory at their peak."""
+
+from __future__ import annotations
+
+import os
+import statistics
+import subprocess
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Taken:
+    """What one run took: seconds from its start to its end, and bytes of memory at its peak."""
+
+    seconds: float
+    peak: int
+
+
+def timed(command: Sequence[str], stdin: bytes = b"") -> Taken:
+    """Run a command, which must end well; its output goes nowhere."""
+    began = time.perf_counter()
+    process = subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
+    assert process.stdin is not None
+    process.stdin.write(stdin)
+    process.stdin.close()
+    _, status, usage = os.wait4(process.pid, 0)
+    seconds = time.perf_counter() - began
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode:
+        raise RuntimeError(f"{' '.join(command)[:200]} ended with {process.returncode}")
+    return Taken(seconds, usage.ru_maxrss * 1024)
+
+
+def contest(rounds: int, *commands: Sequence[str]) -> list[Taken]:
+    """The median of each command. They take turns, so that ratios hold when a machine's speed
+    drifts; the first round warms caches and does not count."""
+    runs: list[list[Taken]] = [[] for _ in commands]
+    for counted in range(rounds + 1):
+        for command, taken in zip(commands, runs, strict=True):
+            run = timed(command)
+            if counted:
+                taken.append(run)
+    return [
+        Taken(statistics.median(each.seconds for each in taken), max(each.peak for each in taken))
+        for taken in runs
+    ]
+
+
+def median(rounds: int, measure: Callable[[], float]) -> float:
+    """The median of so many measurements, after one that is not counted."""
+    measure()
+    return statistics.median(measure() for _ in range(rounds))
