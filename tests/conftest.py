@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, no_report, start, wipe
+from kafka_shell.sandbox import Sandbox, SandboxOptions, no_report, ports, start, wipe
 from kafka_shell.sandbox.session import bring_up
 
 
 def pytest_configure() -> None:
     """End the session properly when it is terminated, so that its brokers are stopped."""
     signal.signal(signal.SIGTERM, lambda *_: pytest.exit("terminated"))
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "")
+    if worker:  # what is down for a moment must not lose its port to another worker's broker
+        first = ports.CANDIDATES.start + 2000 * int(worker.removeprefix("gw"))
+        ports.CANDIDATES = range(first, first + 2000)
 
 
 def _running(

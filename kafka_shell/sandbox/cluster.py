@@ -35,6 +35,7 @@ from kafka_shell.sandbox.ready import (
 )
 from kafka_shell.sandbox.security import make_secrets, write_client_properties
 from kafka_shell.sandbox.sharing import LOCK_FILES, Attachment, exclusively, others_attached
+from kafka_shell.sandbox.stand_ins import STOP_SECONDS
 from kafka_shell.sandbox.state import Broker, Sandbox, begin, load, save, state_file
 from kafka_shell.sandbox.storage import format_nodes
 
@@ -216,6 +217,8 @@ def _launch(
 
 def _stop(sandbox: Sandbox, brokers: Iterable[Broker], patience: float = TERM_SECONDS) -> Sandbox:
     """Stop these brokers at once and save that they are down."""
+    if sandbox.stand_in_brokers:
+        patience = min(patience, STOP_SECONDS)
     up = [(b.pid, b.java_arguments) for b in brokers if b.pid is not None]
     terminate(up, patience)
     for broker in brokers:

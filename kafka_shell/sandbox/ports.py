@@ -14,7 +14,8 @@ CANDIDATES = range(20000, 30000)
 
 def free_ports(count: int, besides: Container[int | None] = ()) -> list[int]:
     """Some ports nobody listens on."""
-    shuffled = random.sample(CANDIDATES, len(CANDIDATES))
+    # Not `random` itself: two programs that seeded it alike would reach for the same ports.
+    shuffled = random.SystemRandom().sample(CANDIDATES, len(CANDIDATES))
     free = (port for port in shuffled if port not in besides and is_free(port))
     return list(islice(free, count))
 

@@ -47,7 +47,7 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
     """Return when every broker serves; raise as soon as one has died, or after a minute."""
     waiting = list(launched)
     missed: set[int] = set()
-    freed: set[int] = set()
+    refused: dict[int, int] = {}  # how often a broker had been, when its last run was forgotten
     for _ in _ticks(waiting):
         running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
         logs = [each.new_log() for each in waiting]
@@ -56,8 +56,9 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
                 raise _died(each.broker, log)
             if not alive:  # or a process that is just being made, and has no command line yet
                 missed.add(each.broker.id)
-            if STILL_REGISTERED in log and each.broker.id not in freed:
-                freed |= {each.broker.id} if forget_last_run(each.broker) else set()
+            if (times := log.count(STILL_REGISTERED)) > refused.get(each.broker.id, 0):
+                refused[each.broker.id] = times
+                forget_last_run(each.broker)
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:

@@ -115,7 +115,7 @@ def produce(
 ) -> None:
     """A record a key; `alone` sends each in a batch of its own."""
     producer = KafkaProducer(
-        bootstrap_servers=bootstrap, acks="all", enable_idempotence=idempotent, linger_ms=50
+        bootstrap_servers=bootstrap, acks="all", enable_idempotence=idempotent, linger_ms=1000
     )
     try:
         for key in keys:

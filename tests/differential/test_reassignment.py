@@ -90,7 +90,7 @@ def test_a_move_under_way_looks_the_same_to_both(
         assert rows == verified(tool(three_brokers, "--verify", *preserved), topic)
         assert set(rows.values()) == {MoveStatus.IN_PROGRESS, MoveStatus.COMPLETED}
         # The tool throttles a partition that is there already, too.
-        (idle,) = state(cluster).throttles
+        (idle,) = [t for t in state(cluster).throttles if t.resource == f"topic {topic}"]
         assert set(idle.value.split(",")) == {"1:1", "1:2"}
     finally:
         cancelled = apply(plan_cancel(cluster, list(wanted)), cluster)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,7 +12,7 @@ import pytest
 
 from kafka_shell.admin import topics
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, stop, wipe
+from kafka_shell.sandbox import Sandbox, SandboxOptions, start, status, stop, wipe
 from kafka_shell.sandbox.options import check_options
 from kafka_shell.sandbox.session import bring_up, options_from
 from kafka_shell.sandbox.stand_ins import topic_names
@@ -52,16 +53,22 @@ def test_its_topics_are_on_stand_ins_and_kafkas_own_on_the_real_broker(large: Sa
     assert {p.replicas for p in offsets.partitions} == {(1,)}
 
 
+def running(folder: Path) -> bool:
+    found = status(folder)
+    return found is not None and found.running
+
+
 @pytest.mark.parametrize("how", ["stopped", "killed"])
 def test_it_comes_back(large: Sandbox, how: str) -> None:
     if how == "stopped":
+        began = time.monotonic()
         stop(large.folder)
+        assert time.monotonic() - began < 10, "it waited for stand-ins"
     else:
         pid = start(options_from(large.folder)).brokers[0].pid
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
-        wait_for("the broker is gone", lambda: not Path(f"/proc/{pid}/cmdline").read_bytes()
-                 if Path(f"/proc/{pid}").exists() else True)  # fmt: skip
+        wait_for("the broker is gone", lambda: not running(large.folder))
     back = bring_up(options_from(large.folder), lambda task, done, total: None)
     whole(back)
     with connect(back) as cluster:

@@ -52,6 +52,7 @@ def test_unknown_words_look_wrong_while_they_are_typed(shell: Terminal) -> None:
     shell.sees("> describe-topi")
     shell.until(lambda: shell.style_of("describe-topi").underscore)
     shell.type("c")
+    shell.sees("> describe-topic")
     shell.until(lambda: not shell.style_of("describe-topic").underscore)
 
 
