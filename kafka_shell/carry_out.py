@@ -55,7 +55,8 @@ def carry_out(
     taken_back = take_back(_ended(done, "done"))
     if context.shell is not None:
         context.shell.refresh(plan.touches)
-    return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told)
+    again = _again(command, done)
+    return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told, again=again)
 
 
 def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
@@ -189,10 +190,20 @@ def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        raise _interrupted(done, plan.look) from None
+        raise _interrupted(done, plan.look or _again(command, done)) from None
     finally:
         journal.record_outcome(context, intent, done, take_back(_ended(done, "done")))
     return done
+
+
+def _again(command: str, done: Sequence[Done]) -> str:
+    """The line that does what was not sent, and leaves alone what is done; none where there is no
+    such."""
+    left = [item.change for item in done if item.status == "skipped"]
+    if not left or any(change.resource.kind != "topic" for change in left):
+        return ""
+    create = any(change.verb == "create" for change in left)
+    return f"{command} --if-not-exists" if create and "--if-not-exists" not in command else command
 
 
 def _interrupted(done: Sequence[Done], look: str) -> ShellError:

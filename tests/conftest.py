@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,6 +22,32 @@ def pytest_configure() -> None:
     if worker:  # what is down for a moment must not lose its port to another worker's broker
         first = ports.CANDIDATES.start + 2000 * int(worker.removeprefix("gw"))
         ports.CANDIDATES = range(first, first + 2000)
+
+
+# Clusters that are dear to start, the dearest first.
+_DEAR = ("three_brokers", "secure_sandbox", "demo_sandbox")
+
+
+@cache
+def _together(file: str) -> str:
+    """Which files one worker runs, so that what is dear is started once: this file alone, all that
+    use the same cluster, or all that use Spark."""
+    if file.startswith("tests/audit/"):
+        return "audit"
+    text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
+    return next((cluster for cluster in _DEAR if cluster in text), file)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    """Tests of a file, and files that share a cluster, are run by one worker."""
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            return _together(nodeid.partition("::")[0])
+
+    return Together(config, log)
 
 
 def _running(

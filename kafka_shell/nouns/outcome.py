@@ -23,7 +23,8 @@ class Outcome:
     """Every change of a plan with its end, the line that takes it back, and the state afterwards.
 
     `undo` holds lines of the shell; empty where nothing was done or nothing can be taken back. They
-    are `told` where they were shown before a question was asked.
+    are `told` where they were shown before a question was asked. `again` is the line that goes on
+    where some were not sent.
     """
 
     plan: Plan
@@ -32,6 +33,7 @@ class Outcome:
     fresh: Any = None
     dry_run: bool = False
     told: bool = False
+    again: str = ""
 
     @property
     def ok(self) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..nouns import Change, Done, Failure, Outcome, names
@@ -69,6 +70,9 @@ def look_lines(outcome: Outcome) -> Iterator[Text]:
     plan = outcome.plan
     if plan.look and plan.follow is None and any(item.status == "done" for item in outcome.changes):
         yield text("look:", "hint") + " " + text(plan.look)
+    if outcome.again:
+        yield text("to go on:", "hint") + " " + text(outcome.again)
+        yield text("which they are:", "hint") + " " + text("journal --last 1 --output json")
 
 
 def _verdict(outcome: Outcome) -> Text:
@@ -109,12 +113,28 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """All that failed or is unknown, each with its reason; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    for item in outcome.changes:
-        if item.status not in ("done", "planned"):
-            yield from _trouble(item, room)
+    for (status, why), run in groupby(outcome.changes, lambda item: (item.status, item.failure)):
+        if status not in ("done", "planned"):
+            yield from _troubles(status, why, list(run), room)
     line = _counts(outcome)
     if line and not outcome.dry_run:
         yield text(line, "heading")
+
+
+def _troubles(
+    status: str, why: Failure | None, items: Sequence[Done], room: int | None
+) -> Iterator[Text]:
+    """What ended alike, each by itself; or its number, where one reason holds for very many."""
+    resources = set_of_resources([item.change for item in items])
+    if len(resources) <= MANY or status == "failed":
+        for item in items:
+            yield from _trouble(item, room)
+        return
+    first, last = resources[0].resource, resources[-1].resource
+    about = f"{len(resources):,}, {first} to {last.name}"
+    because = f" ({why})" if why else ""
+    line = text(f"{status}: ", "warning") + text(f"{about}: {_OTHER.get(status, '')}{because}")
+    yield from hang(line, room, 2)
 
 
 def _trouble(item: Done, room: int | None) -> Iterator[Text]:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -46,6 +47,20 @@ def test_many_are_counted() -> None:
     drawing = writer()
     drawing.write(outcome(made, *["done"] * 30))
     assert out_of(drawing) == "done: 30 created\n"
+
+
+def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> None:
+    made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(60)))
+    ends = ["done"] * 20 + ["unknown"] * 20 + ["skipped"] * 20
+    drawing = writer()
+    drawing.write(replace(outcome(made, *ends), again="create-topic --from-file f"))
+    assert err_of(drawing) == (
+        "unknown: 20, topic t20 to t39: it may still happen; look before trying again\n"
+        "skipped: 20, topic t40 to t59: not sent, as something before it failed\n"
+        "20 done, 20 unknown, 20 skipped\n"
+        "to go on: create-topic --from-file f\n"
+        "which they are: journal --last 1 --output json\n"
+    )
 
 
 def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
