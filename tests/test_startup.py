@@ -30,7 +30,7 @@ LIST = {
     "language.tokens", "language.usage",
     "admin", "admin.client_properties", "admin.config_reads", "admin.config_wire",
     "admin.connection", "admin.dial", "admin.endpoint", "admin.error_codes", "admin.failures",
-    "admin.frames", "admin.jobs", "admin.link_errors", "admin.login", "admin.near_topics",
+    "admin.frames", "admin.jobs", "admin.link_errors", "admin.login", "admin.many", "admin.near_topics",
     "admin.pool", "admin.properties", "admin.requests", "admin.runner", "admin.scan",
     "admin.topic_steps", "admin.topics", "admin.transport", "admin.versions",
     "output", "output.columns", "output.data", "output.errors", "output.looks", "output.page",

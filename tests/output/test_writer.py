@@ -8,7 +8,15 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.nouns import Listing, Partition, Results, Secret, TopicDescription, TopicSummary
+from kafka_shell.nouns import (
+    Lazy,
+    Listing,
+    Partition,
+    Results,
+    Secret,
+    TopicDescription,
+    TopicSummary,
+)
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
@@ -47,6 +55,27 @@ def test_a_listing_is_bare_names_or_long() -> None:
     assert drawn(Listing(SUMMARIES)) == "orders\n__consumer_offsets\n"
     assert drawn(Listing(SUMMARIES, long=True)) == LONG
     assert drawn(Listing(())) == ""
+
+
+def test_a_bare_list_makes_no_rows_and_a_long_one_all() -> None:
+    by_name = {each.name: each for each in SUMMARIES}
+    made: list[str] = []
+
+    def make(name: str) -> TopicSummary:
+        made.append(name)
+        return by_name[name]
+
+    rows = Lazy(list(by_name), make)
+    assert drawn(Listing(rows)) == drawn(Listing(SUMMARIES))
+    assert made == []
+    assert drawn(Listing(rows, long=True)) == LONG
+    assert drawn(Listing(rows), "json") == drawn(Listing(SUMMARIES), "json")
+    assert list(rows[1:]) == list(SUMMARIES[1:])
+
+
+def test_a_name_that_a_terminal_may_not_see_is_spelled_out_among_many() -> None:
+    rows = Lazy(["a", "b\x1b[31m", "c d "], lambda name: name)
+    assert drawn(Listing(rows)) == "a\nb\\x1b[31m\nc d\n"
 
 
 def test_an_id_is_whole_or_not_there() -> None:
