@@ -11,7 +11,7 @@ from itertools import chain
 LIMIT = 200
 SHORT_LIST = 500  # in fewer names, letters in order but apart are looked for where nothing else is
 _SEPARATORS = re.compile(r"[\s._-]+")
-_SORTABLE = 5_000  # beyond this the order among weak matches is the names' own
+_SORTABLE = 2_000  # beyond this the order among weak matches is the names' own
 _RUN = 5_000  # names that are sorted in a millisecond or two
 _LAST = "\U0010ffff"
 

@@ -22,7 +22,7 @@ from pathlib import Path
 from kafka_shell.sandbox import wipe
 from kafka_shell.sandbox.session import bring_up, options_from
 from kafka_shell.sandbox.stand_ins import topic_names
-from tests.jvm_tools import tool_command
+from tests.jvm_tools import config_command, tool_command
 
 from . import prompt
 from .processes import contest, median, timed
@@ -32,7 +32,6 @@ SIZES = (100, 1_000, 10_000, 100_000)
 SCRIPT = 1_000  # commands
 JVM, PYTHON, KCAT = "Kafka's tool", "kafka-python", "kcat"
 TOPIC_TOOL = "org.apache.kafka.tools.TopicCommand"
-CONFIG_TOOL = "kafka.admin.ConfigCommand"
 # Every topic's configs by kafka-python, whose command line has no way to say "all".
 THEIR_CONFIGS = """
 import sys
@@ -139,7 +138,8 @@ class Bench:
         """All configs of all topics."""
         ours = timed(self.ours("describe-configs", "*", "--all"))
         python = timed([sys.executable, "-c", THEIR_CONFIGS, self.broker])
-        jvm = timed(self.jvm(CONFIG_TOOL, "--describe", "--entity-type", "topics", "--all"))
+        words = ("--describe", "--entity-type", "topics", "--all")
+        jvm = timed(config_command("--bootstrap-server", self.broker, *words))
         for name, peer in ((PYTHON, python), (JVM, jvm)):
             yield self.measure("all configs, topics a second", self.size / ours.seconds, unit=RATE,
                                peer=self.size / peer.seconds, peer_name=name)  # fmt: skip

@@ -6,9 +6,7 @@ import re
 import subprocess
 from concurrent.futures import ThreadPoolExecutor
 
-from kafka_shell.sandbox.jars import class_path, fetch, locked_jars
-from kafka_shell.sandbox.java import find_java
-from tests.jvm_tools import JVM, tool_command
+from tests.jvm_tools import config_command, tool_command
 
 Words = tuple[str, ...]
 ConfigFacts = tuple[str, bool, list[Words]]  # value, sensitive, synonyms
@@ -30,9 +28,7 @@ class Tools:
 
     def configs(self, *arguments: str) -> str:
         """kafka-configs.sh, which comes with the broker."""
-        jars = class_path(fetch(locked_jars("4.3.1"), report=lambda *_: None))
-        java = [str(find_java()), *JVM, "-cp", jars, "kafka.admin.ConfigCommand"]
-        return self._run([*java, "--bootstrap-server", self._bootstrap, *arguments])
+        return self._run(config_command("--bootstrap-server", self._bootstrap, *arguments))
 
     def configs_at_once(self, *lines: Words) -> list[str]:
         """Several descriptions at the same time: starting a JVM is what takes long."""
