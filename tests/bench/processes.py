@@ -21,6 +21,10 @@ class Taken:
     peak: int
 
 
+class Failed(Exception):
+    """A command that did not end well."""
+
+
 def timed(command: Sequence[str], stdin: bytes = b"") -> Taken:
     """Run a command, which must end well; its output goes nowhere."""
     began = time.perf_counter()
@@ -37,7 +41,7 @@ def timed(command: Sequence[str], stdin: bytes = b"") -> Taken:
         time.sleep(_LOOK_S)
     seconds = time.perf_counter() - began
     if process.returncode:
-        raise RuntimeError(f"{' '.join(command)[:200]} ended with {process.returncode}")
+        raise Failed(f"{' '.join(command)[:200]} ended with {process.returncode}")
     return Taken(seconds, peak)
 
 
