@@ -7,9 +7,10 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import coordinators, groups
+from kafka_shell.admin import coordinators, elections, groups
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.group_describe import QUESTIONS
+from kafka_shell.carry_out import apply
 from kafka_shell.nouns import Failure
 from kafka_shell.nouns.groups import GroupType
 from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
@@ -26,6 +27,12 @@ def spread(three_brokers: Sandbox) -> Iterator[Cluster]:
         topic = make_topic(cluster, f"t-{uuid4().hex[:8]}", 1, 3)
         for name in NAMES:
             commit(cluster, name, topic, 0)
+        # Restarts of other tests may have left one broker leading everything.
+        apply(elections.plan_preferred(elections.misplaced(cluster), each=False), cluster)
+        wait_for(
+            "groups have several coordinators",
+            lambda: len(set(coordinators.find(cluster, NAMES))) > 1,
+        )
         yield cluster
         forget(cluster, *NAMES)
 
