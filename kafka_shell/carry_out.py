@@ -89,19 +89,20 @@ def _guard(context: Context, plan: Plan) -> str:
 def _validate(plan: Plan, context: Context) -> Verdicts:
     """What the broker would refuse, where its API can tell."""
     verdicts: Verdicts = {}
-    asked = 0
+    asked, total = 0, _told(plan)
     for step in plan.steps:
         if step.validates:
             verdicts.update(step.send(context.cluster, validate_only=True).failures)
-        asked += len(step.changes)
-        _report(plan, context, "Asking the broker", asked)
+        if total:
+            asked += len(step.changes)
+            context.report("Asking the broker", asked, total)
     return verdicts
 
 
-def _report(plan: Plan, context: Context, task: str, done: int) -> None:
-    """Progress of a plan that is more than one request."""
-    if len(plan.steps) > 1:
-        context.report(task, done, len(plan.changes))
+def _told(plan: Plan) -> int:
+    """How many changes there are to tell the progress of; 0 for a plan of one request. Asked for
+    once: a plan makes its changes anew each time."""
+    return len(plan.changes) if len(plan.steps) > 1 else 0
 
 
 def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
@@ -225,12 +226,13 @@ def _interrupted(done: Sequence[Done], look: str) -> ShellError:
 
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     """Send the steps in order into `done`; the steps after one with no answer are skipped."""
-    cluster, left = context.cluster, list(plan.steps)
+    cluster, left, total = context.cluster, list(plan.steps), _told(plan)
     try:
         stop = False
         while left and not stop:
             stop = _send_step(left.pop(0), cluster, done)
-            _report(plan, context, "Changing", len(done))
+            if total:
+                context.report("Changing", len(done), total)
             stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)

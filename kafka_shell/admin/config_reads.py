@@ -76,14 +76,17 @@ def in_parts(
     asked = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
     if wrong.failures:
         yield wrong
-    groups = _spread(cluster, by_answerer(asked))
+    whole = by_answerer(asked)
+    groups = _spread(cluster, whole)
     lowest = config_wire.DOCUMENTED_SINCE if documentation else None
     calls = [
         Call(_request(group, keys, synonyms, documentation), to=target, lowest=lowest)
         for target, group in groups
     ]
     brokers = len({call.to for call in calls})
-    answers = cluster.send_each(calls, min(_AHEAD * brokers, _AHEAD_IN_ALL))
+    # Only pieces are held back: what each broker is asked of itself is in flight at once.
+    ahead = max(len(whole), min(_AHEAD * brokers, _AHEAD_IN_ALL))
+    answers = cluster.send_each(calls, ahead)
     for (target, group), call, answer in zip(groups, calls, answers, strict=True):
         if isinstance(answer, Failure) and target != answerer(group[0]):
             answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker has gone

@@ -61,7 +61,7 @@ def describe(
     names: Sequence[str],
     *,
     seen: MetadataScan | None = None,
-    only: Callable[[TopicSummary], bool] = lambda summary: True,
+    only: Callable[[TopicSummary], bool] | None = None,
 ) -> Results[str, Topic]:
     """Each topic with its partitions, or why it cannot be described.
 
@@ -75,7 +75,7 @@ def describe(
     found = scan(cluster, asked) if seen is None else seen
     for name in asked:
         if name in found:
-            if only(found.summary(name)):
+            if only is None or only(found.summary(name)):
                 results.values[name] = found.topic(name)
         else:
             code = found.errors.get(name, 3)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from itertools import islice, product
+from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
@@ -31,8 +31,6 @@ PARTITIONS = 3
 FACTOR = 3
 # A broker that shuts down waits until all others have read of it: stand-ins never do.
 STOP_SECONDS = 2.0
-# A controller takes 10,000 records in one request: topics, partitions and configs.
-_TOPICS_AT_ONCE = 1000
 _BROKERS_AT_ONCE = 100
 _TIMEOUT_S = 120.0
 _PLAINTEXT = 0  # of Kafka's security protocols
@@ -161,15 +159,16 @@ def _register(
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
     """Create topics on the stand-ins alone, and return when the broker shows the last of them."""
     from kafka_shell.admin.failures import as_error
-    from kafka_shell.admin.topic_steps import CreateTopics
+    from kafka_shell.admin.many import in_requests
+    from kafka_shell.admin.topic_steps import CreateTopics, records_of
 
     done = 0
-    numbered = enumerate(topic_names(count))
-    while batch := list(islice(numbered, _TOPICS_AT_ONCE)):
+    named = enumerate(topic_names(count))
+    new = (NewTopic(name, assignment=_assignment(ids, at)) for at, name in named)
+    for batch in in_requests(new, records_of):
         report("Creating topics on stand-in brokers", done, count)
-        new = tuple(NewTopic(name, assignment=_assignment(ids, at)) for at, name in batch)
         last = done + len(batch) == count
-        step = CreateTopics(new, timeout_ms=int(_TIMEOUT_S * 1000) if last else 0)
+        step = CreateTopics(batch, timeout_ms=int(_TIMEOUT_S * 1000) if last else 0)
         created = step.send(cluster, validate_only=False)
         if not created.ok:
             raise as_error(next(iter(created.failures.values())))
