@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Results, Step
+from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Report, Results, Step
 from kafka_shell.takeback import take_back
 
 _READ = 100  # changes whose fresh state anybody reads
@@ -44,17 +45,21 @@ def carry_out(
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
     if not plan.steps:
+        _follow(plan, context)  # what was asked for may be on its way
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if asks and _confirmed(context, guard, yes):
         plan = _read_again(plan, context.cluster)
-    done = _send_journalled(plan, context, command, undo)
+    try:
+        done = _send_journalled(plan, context, command, undo)
+    finally:  # what was interrupted has changed something, too
+        if context.shell is not None:
+            context.shell.refresh(plan.touches)
     fresh = _fresh(plan, context, done)
     taken_back = take_back(_ended(done, "done"))
-    if context.shell is not None:
-        context.shell.refresh(plan.touches)
+    _leave_to_prompt(plan, context, command, done)
     again = _again(command, done)
     return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told, again=again)
 
@@ -66,10 +71,10 @@ def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
         if plan.chained and not results.ok:
             return results
         results = Results.merge([results, step.send(cluster, validate_only=False)])
-    if plan.follow is not None:
+    if plan.follow is not None and plan.waits:
         plan.follow(cluster, lambda task, done, total: None)
-    after = (step.send(cluster, validate_only=False) for step in plan.afterwards)
-    return Results.merge([results, *after])
+    after = plan.afterwards if plan.waits else ()
+    return Results.merge([results, *(step.send(cluster, validate_only=False) for step in after)])
 
 
 # -- before anything is sent -----------------------------------------------------------------------
@@ -161,8 +166,6 @@ def _nobody_to_ask(option: str) -> UsageError:
 
 def _read_again(plan: Plan, cluster: Any) -> Plan:
     """The plan as the cluster is now; an error where it is no longer what was agreed to."""
-    from dataclasses import replace
-
     steps = tuple(step.again(cluster) for step in plan.steps)
     now = replace(plan, steps=steps)
     for old, new in zip(plan.changes, now.changes, strict=True):
@@ -236,15 +239,55 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
             stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
-    if plan.follow is None or stop:
+    if plan.follow is None or not plan.waits or stop:
+        return
+    _follow(plan, context)
+    for step in plan.afterwards:
+        _send_step(step, cluster, done)
+
+
+def _follow(plan: Plan, context: Context) -> None:
+    """Watch a long change to its end, if the plan wants that."""
+    if plan.follow is None or not plan.waits:
         return
     try:
-        plan.follow(cluster, context.report)
+        plan.follow(context.cluster, context.report)
     except ShellError as error:
         error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
         raise
-    for step in plan.afterwards:
-        _send_step(step, cluster, done)
+
+
+def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[Done]) -> None:
+    """Have the prompt follow a change that nobody waits for, over a connection of its own."""
+    begun = any(item.status == "done" for item in done)
+    if plan.follow is None or plan.waits or context.shell is None or not begun:
+        return
+    shell, apart = context.shell, context.elsewhere(context.settings)
+
+    def work(report: Report) -> str:
+        apart.report = report
+        try:
+            return _followed(plan, apart, command)
+        finally:
+            apart.close()
+            shell.refresh(plan.touches)
+
+    shell.in_background(work, plan.look)
+
+
+def _followed(plan: Plan, context: Context, command: str) -> str:
+    """Watch to the end, then do what comes afterwards; what there is to say."""
+    try:
+        _follow(replace(plan, waits=True), context)
+        if plan.afterwards:
+            last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
+            done = _send_journalled(last, context, command, ())
+            for item in done:
+                if item.failure is not None:
+                    return f"{item.change.resource}: {item.failure} ({command})"
+    except ShellError as error:
+        return "\n".join(filter(None, (f"{error.message} ({command})", error.hint)))
+    return f"done: {command}"
 
 
 def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:

@@ -80,6 +80,10 @@ class ShellControl(Protocol):
     def refresh(self, parts: frozenset[str]) -> None:
         """Read these parts of the view again (empty: all), off the prompt's thread."""
 
+    def in_background(self, work: Callable[[Report], str], look: str) -> None:
+        """Do something long on a thread of its own, and say at the prompt what it returns. `look`
+        picks it up where the prompt is left before its end."""
+
 
 @dataclass
 class ScriptState:

@@ -37,8 +37,8 @@ def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
         ("show",),
         ("send", "a"),
         ("send", "b"),
-        ("fresh",),
         ("refresh", "topics"),
+        ("fresh",),
     ]
     assert outcome.ok
     assert [done.status for done in outcome.changes] == ["done", "done"]
@@ -323,6 +323,12 @@ def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
     with pytest.raises(ShellError, match="gone") as failed:
         stage.run(stage.plan(stage.step(), follow=lost, look="verify it"))
     assert failed.value.hint == "To go on: verify it"
+
+
+def test_what_is_on_its_way_already_is_followed_too(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    stage.run(stage.plan(follow=lambda *_: stage.log.append(("follow",))))
+    assert stage.log == [("show",), ("follow",)]
 
 
 def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -26,6 +27,8 @@ _LOOK_S = 0.25
 _GRACE_S = 60.0  # a broker that restarts goes on with its moves
 
 Place = tuple[int, TopicPartition]  # a broker and one of its replicas
+Here = Sequence[ReplicaOnDisk]  # a replica, and beside it the future one that will replace it
+Places = Mapping[Place, Here]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +41,11 @@ class Move:
     after: str
     size: int
     cancels: bool = False  # it is in `after` still, and stays there
+
+    @property
+    def place(self) -> Place:
+        """The broker and the partition."""
+        return self.broker, self.partition
 
     @property
     def resource(self) -> Resource:
@@ -68,41 +76,47 @@ class MoveReplicas:
         places = _places(cluster, self.moves)
         return MoveReplicas(
             tuple(
-                replace(move, before=_headed_for(places.get(_place(move), ())) or move.before)
+                replace(move, before=headed_for(places.get(move.place, ())) or move.before)
                 for move in self.moves
             )
         )
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Begin to move. The API cannot only validate."""
-        by_broker: dict[int, list[Move]] = {}
-        for move in self.moves:
-            by_broker.setdefault(move.broker, []).append(move)
-        calls = [Call(_request(moves), Node(broker)) for broker, moves in by_broker.items()]
-        codes: dict[Place, int | Failure] = {}
-        for (broker, moves), answer in zip(by_broker.items(), cluster.send_all(calls), strict=True):
-            if isinstance(answer, Failure):
-                codes |= {_place(move): answer for move in moves}
-            else:
-                codes |= {
-                    (broker, TopicPartition(topic.topic_name, row.partition_index)): row.error_code
-                    for topic in answer.results
-                    for row in topic.partitions
-                }
+        codes = ask(cluster, self.moves)
         results: Results[Change, Change] = Results()
         for move, change in zip(self.moves, self.changes, strict=True):
-            why = _why(move, codes.get(_place(move)))
+            why = refusal(move, codes.get(move.place))
             if why is None:
                 results.values[change] = change
             else:
                 results.failures[change] = why
-        begun = [
+        sent = [
             move
             for move, change in zip(self.moves, self.changes, strict=True)
             if change in results.values
         ]
-        settle(lambda: all(_begun(move, _places(cluster, begun)) for move in begun))
+        settle(lambda: all(begun(move, _places(cluster, sent)) for move in sent))
         return results
+
+
+def ask(cluster: Cluster, moves: Sequence[Move]) -> dict[Place, int | Failure]:
+    """One request a broker, all at once; the code that each has for each of its replicas."""
+    by_broker: dict[int, list[Move]] = {}
+    for move in moves:
+        by_broker.setdefault(move.broker, []).append(move)
+    calls = [Call(_request(group), Node(broker)) for broker, group in by_broker.items()]
+    codes: dict[Place, int | Failure] = {}
+    for (broker, group), answer in zip(by_broker.items(), cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            codes |= {move.place: answer for move in group}
+        else:
+            codes |= {
+                (broker, TopicPartition(topic.topic_name, row.partition_index)): row.error_code
+                for topic in answer.results
+                for row in topic.partitions
+            }
+    return codes
 
 
 def plan_move(
@@ -119,45 +133,47 @@ def plan_move(
     """
     brokers = list(dict.fromkeys(broker for broker, _ in replicas))
     found = log_dirs.describe(cluster, brokers)
-    places = _by_place(found)
-    moves, refused, unchanged = [], {}, []
+    places = by_place(found)
+    moves, under_way, refused, unchanged = [], [], {}, []
     for broker, partition in replicas:
         here = places.get((broker, partition), ())
-        move = _move(broker, partition, here, path)
+        move = towards(broker, partition, here, path)
         why = found.failures.get(broker) or _cannot(move, here, found[broker])
         if why is not None:
             refused[move.resource] = why
-        elif _headed_for(here) == path:
+        elif headed_for(here) == path:
             unchanged.append(_there(move, here))
+            under_way += [move] if any(row.future for row in here) else []
         else:
             moves.append(move)
-    chosen = tuple(moves)
+    chosen, followed = tuple(moves), (*moves, *under_way)
     return Plan(
         Effect.CHANGE,
         (MoveReplicas(chosen),) if chosen else (),
-        follow=(lambda later, report: follow(later, chosen, report)) if wait and chosen else None,
+        follow=partial(follow, moves=followed) if followed else None,
+        waits=wait,
         look=_look_line(chosen),
         fresh=lambda later: _as_they_are(later, chosen),
-        warnings=_too_large(chosen, found),
+        warnings=too_large(chosen, found),
         refused=Results({}, refused),
         unchanged=tuple(unchanged),
     )
 
 
-def follow(cluster: Cluster, moves: Sequence[Move], report: Report) -> None:
+def follow(cluster: Cluster, report: Report, moves: Sequence[Move]) -> None:
     """Watch moves to their end. Raises ShellError where one was cancelled, or cannot be seen."""
     task = f"moving {len(moves):,} replica{'' if len(moves) == 1 else 's'}"
     total = max(1, sum(move.size for move in moves if not move.cancels))
     seen = time.monotonic()
     while True:
         found = _described(cluster, moves)
-        places = _by_place(found)
+        places = by_place(found)
         if found.ok:
             seen = time.monotonic()
         elif time.monotonic() - seen > _GRACE_S or _is_deadline(found):
             raise as_error(next(iter(found.failures.values())))
         lost = [] if not found.ok else [
-            move for move in moves if not _begun(move, places)
+            move for move in moves if not begun(move, places)
         ]  # fmt: skip
         if lost:
             raise ShellError(
@@ -181,12 +197,12 @@ def _described(cluster: Cluster, moves: Iterable[Move]) -> Results[int, tuple[Lo
     return log_dirs.describe(cluster, brokers, list({move.partition: None for move in moves}))
 
 
-def _places(cluster: Cluster, moves: Iterable[Move]) -> dict[Place, list[ReplicaOnDisk]]:
-    return _by_place(_described(cluster, list(moves)))
+def _places(cluster: Cluster, moves: Iterable[Move]) -> Places:
+    return by_place(_described(cluster, list(moves)))
 
 
-def _by_place(found: Results[int, tuple[LogDir, ...]]) -> dict[Place, list[ReplicaOnDisk]]:
-    """Each replica, and beside it the future one that will replace it."""
+def by_place(found: Results[int, tuple[LogDir, ...]]) -> Places:
+    """The replicas of log dirs by where they are."""
     places: dict[Place, list[ReplicaOnDisk]] = {}
     for dirs in found:
         for row in (row for dir in dirs for row in dir.rows):
@@ -196,85 +212,89 @@ def _by_place(found: Results[int, tuple[LogDir, ...]]) -> dict[Place, list[Repli
 
 def _as_they_are(cluster: Cluster, moves: Sequence[Move]) -> tuple[ReplicaOnDisk, ...]:
     places = _places(cluster, moves)
-    return tuple(row for move in moves for row in places.get(_place(move), ()))
+    return tuple(row for move in moves for row in places.get(move.place, ()))
 
 
-def _place(move: Move) -> Place:
-    return move.broker, move.partition
-
-
-def _headed_for(here: Sequence[ReplicaOnDisk]) -> str:
+def headed_for(here: Here) -> str:
     """The dir a replica will be in: the future one's, where there is one."""
     future = [row.path for row in here if row.future]
     return (future or [row.path for row in here] or [""])[0]
 
 
-def _current(here: Sequence[ReplicaOnDisk]) -> ReplicaOnDisk | None:
+def current(here: Here) -> ReplicaOnDisk | None:
+    """The replica that serves."""
     return next((row for row in here if not row.future), None)
 
 
-def _begun(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> bool:
+def begun(move: Move, places: Places) -> bool:
     """Whether the replica is in its new dir, or on its way there."""
-    return _headed_for(places.get(_place(move), ())) == move.after
+    return headed_for(places.get(move.place, ())) == move.after
 
 
-def _ended(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> bool:
-    here = places.get(_place(move), ())
+def _ended(move: Move, places: Places) -> bool:
+    here = places.get(move.place, ())
     return [(row.path, row.future) for row in here] == [(move.after, False)]
 
 
-def _copied(move: Move, places: dict[Place, list[ReplicaOnDisk]]) -> int:
+def _copied(move: Move, places: Places) -> int:
     if move.cancels:
         return 0
-    arrived = [row for row in places.get(_place(move), ()) if row.path == move.after]
+    arrived = [row for row in places.get(move.place, ()) if row.path == move.after]
     return min(sum(row.size for row in arrived), move.size)
 
 
 # -- what can be, and what came of it --------------------------------------------------------------
 
 
-def _move(broker: int, partition: TopicPartition, here: Sequence[ReplicaOnDisk], path: str) -> Move:
-    current = _current(here)
+def towards(broker: int, partition: TopicPartition, here: Here, path: str, size: int = 0) -> Move:
+    """The move of a replica to a dir; `size` is that of one that is still to come."""
+    now = current(here)
     return Move(
         broker,
         partition,
-        _headed_for(here),
+        headed_for(here),
         path,
-        current.size if current else 0,
-        cancels=current is not None and current.path == path,
+        now.size if now else size,
+        cancels=now is not None and now.path == path,
     )
 
 
-def _cannot(move: Move, here: Sequence[ReplicaOnDisk], dirs: Sequence[LogDir]) -> Failure | None:
+def _cannot(move: Move, here: Here, dirs: Sequence[LogDir]) -> Failure | None:
     if not here:
         return failure(
             _REPLICA_NOT_AVAILABLE,
             f"broker {move.broker} has no replica of partition {move.partition}",
             hint=f"Look: describe-topic {move.partition.topic}",
         )
-    target = next((dir for dir in dirs if dir.path == move.after), None)
+    return unusable(move.broker, move.after, dirs)
+
+
+def unusable(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | None:
+    """Why nothing can be moved to this dir of a broker; None where it can."""
+    target = next((dir for dir in dirs if dir.path == path), None)
     if target is None:
         return failure(
             _LOG_DIR_NOT_FOUND,
-            f"broker {move.broker} has no log dir {move.after}",
+            f"broker {broker} has no log dir {path}",
             hint=f"It has {', '.join(dir.path for dir in dirs)}.",
         )
     if target.error is not None:
         return failure(
             _KAFKA_STORAGE_ERROR,
-            f"log dir {target.path} of broker {move.broker} is offline",
-            hint=f"Look: describe-log-dirs --broker-id {move.broker}",
+            f"log dir {target.path} of broker {broker} is offline",
+            hint=f"Look: describe-log-dirs --broker-id {broker}",
         )
     return None
 
 
-def _there(move: Move, here: Sequence[ReplicaOnDisk]) -> Change:
+def _there(move: Move, here: Here) -> Change:
     under_way = any(row.future for row in here)
     note = "it is on its way there" if under_way else "it is there"
     return Change(move.resource, "alter", "log dir", move.after, move.after, note=note)
 
 
-def _too_large(moves: Sequence[Move], found: Results[int, tuple[LogDir, ...]]) -> tuple[str, ...]:
+def too_large(moves: Sequence[Move], found: Results[int, tuple[LogDir, ...]]) -> tuple[str, ...]:
+    """A warning for each dir that has no room for what goes there."""
     coming: Counter[tuple[int, str]] = Counter()
     for move in moves:
         coming[move.broker, move.after] += 0 if move.cancels else move.size
@@ -322,7 +342,8 @@ def _request(moves: Sequence[Move]) -> Any:
     )
 
 
-def _why(move: Move, code: int | Failure | None) -> Failure | None:
+def refusal(move: Move, code: int | Failure | None) -> Failure | None:
+    """What a broker's code for a move means; None where it has begun."""
     if code == 0:
         return None
     if isinstance(code, Failure):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import Report, Results
@@ -21,6 +21,8 @@ from . import move_sizes
 from .connection import CONTROLLER, Cluster
 from .failures import needs
 from .move_sizes import Sizes
+from .offsets import log_ends
+from .placing import Dirs, follow, judged
 from .scan import scan
 from .throttles import find
 
@@ -30,6 +32,7 @@ _PATIENCE_S = 60.0  # without an answer, as while brokers restart
 _HEARSAY_S, _LOOK_S = 0.5, 0.05
 
 Wanted = Mapping[TopicPartition, tuple[int, ...]]
+Lags = Mapping[tuple[int, TopicPartition], int]
 
 
 # -- under way -------------------------------------------------------------------------------------
@@ -71,24 +74,60 @@ def needing(error: ShellError, permission: str) -> ShellError:
 
 
 def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:
-    """The same moves with what is copied, as the log dirs of the brokers concerned tell it."""
+    """The same moves with what is copied: bytes from the log dirs of the brokers concerned, and how
+    far the copies' log ends are behind their leaders'."""
     if not moving:
         return []
+    leaders = _leaders(cluster, moving)
     concerned = {broker for each in moving for broker in each.replicas}
     sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], concerned)
-    leaders = _leaders(cluster, moving)
-    return [_measured(each, sizes, leaders.get(each.topic_partition)) for each in moving]
+    lags = _lags(cluster, moving, leaders)
+    return [_measured(each, sizes, lags, leaders.get(each.topic_partition)) for each in moving]
 
 
-def _measured(each: Reassignment, sizes: Sizes, leader: int | None) -> Reassignment:
+def _lags(
+    cluster: Cluster, moving: Sequence[Reassignment], leaders: Mapping[TopicPartition, int | None]
+) -> Lags:
+    """By how many offsets each copy that is made lacks its leader's log end."""
+    asked: dict[int, list[TopicPartition]] = {}
+    for each in moving:
+        leader = leaders.get(each.topic_partition)
+        for broker in () if leader is None else {leader, *each.adding}:
+            asked.setdefault(broker, []).append(each.topic_partition)
+    ends = log_ends(cluster, asked)
+    lags = {}
+    for (broker, partition), end in ends.items():
+        leader = leaders[partition]
+        if broker != leader and leader is not None and (leader, partition) in ends:
+            lags[broker, partition] = max(0, ends[leader, partition] - end)
+    return lags
+
+
+def _measured(each: Reassignment, sizes: Sizes, lags: Lags, leader: int | None) -> Reassignment:
+    if not each.adding:
+        return each
+    behind = [
+        lags.get((broker, each.topic_partition)) for broker in each.adding if broker != leader
+    ]
+    known = [lag for lag in behind if lag is not None]
+    lag = max(known, default=0) if len(known) == len(behind) else None
     size = sizes.of(each.topic_partition, leader)
-    if size is None or not each.adding:
-        return each
-    copies = [sizes.copy(each.topic_partition, broker) for broker in each.adding]
-    if None in copies:
-        return each
-    there = sum(min(size, copy or 0) for copy in copies)
-    return replace(each, copied=there, size=size * len(copies))
+    copies = [_copied(each.topic_partition, broker, sizes, lags, size) for broker in each.adding]
+    there = [copy for copy in copies if copy is not None]
+    if size is None or len(there) < len(copies):
+        return replace(each, lag=lag)
+    return replace(each, copied=sum(there), size=size * len(copies), lag=lag)
+
+
+def _copied(
+    partition: TopicPartition, broker: int, sizes: Sizes, lags: Lags, size: int | None
+) -> int | None:
+    """The bytes that a broker has of a copy of `size`. One that lacks no offset has all: compaction
+    and retention make a replica smaller than its leader."""
+    copy = sizes.copy(partition, broker)
+    if size is None or copy is None:
+        return None
+    return size if lags.get((broker, partition)) == 0 else min(size, copy)
 
 
 def _leaders(cluster: Cluster, moving: Sequence[Reassignment]) -> dict[TopicPartition, int | None]:
@@ -113,13 +152,16 @@ def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
 # -- how it stands ---------------------------------------------------------------------------------
 
 
-def state(cluster: Cluster, wanted: Wanted | None = None) -> MoveState:
-    """How these moves stand, or all that are under way; and the throttles left behind."""
+def state(cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = None) -> MoveState:
+    """How these moves stand, or all that are under way; and the throttles left behind.
+
+    What is on its brokers and not in the log dirs that are wanted is not completed.
+    """
     moving = under_way(cluster).values
     if wanted is None:
         rows = [_in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))]
     else:
-        rows = _rows_at_rest(cluster, wanted)
+        rows = judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted))
     left = find(cluster, list(moving.values()))
     return MoveState(tuple(rows), tuple(each for throttles in left for each in throttles))
 
@@ -167,7 +209,7 @@ def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> Partitio
     elsewhere = wanted is not None and set(wanted) != set(each.after)
     return PartitionMove(
         each.topic, each.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
-        each.replicas, each.after if wanted is None else wanted, each.copied, each.size,
+        each.replicas, each.after if wanted is None else wanted, each.copied, each.size, each.lag,
         note=f"it moves to {spell(each.after)} instead" if elsewhere else "",
     )  # fmt: skip
 
@@ -179,6 +221,7 @@ def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> Partitio
 class Follow:
     """Watches moves to their end, telling the bytes that are copied; all under way without moves.
 
+    Replicas that are wanted in log dirs are followed into them then.
     A broker that goes and comes back is waited for. Raises ShellError where it was interrupted,
     and where a move ended elsewhere, as somebody cancelled or changed it: its throttle stays then.
     """
@@ -186,10 +229,12 @@ class Follow:
     moves: tuple[Move, ...] | None = None
     cancel: str = ""  # the line that cancels it
     go_on: str = ""  # the line that picks it up, where carry_out does not tell it
+    dirs: Dirs = field(default_factory=dict)
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
         try:
-            seen = self._follow(cluster, report)
+            self._check(cluster, self._follow(cluster, report))
+            follow(cluster, self.dirs, report)
         except KeyboardInterrupt:
             raise ShellError(
                 "interrupted: the move goes on, and its throttle stays",
@@ -201,7 +246,6 @@ class Follow:
                 code="interrupted",
                 status=Status.INTERRUPTED,
             ) from None
-        self._check(cluster, seen)
 
     def _follow(self, cluster: Cluster, report: Report) -> set[TopicPartition]:
         """To the end; the partitions that were seen to move (others were refused, or are quick)."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -13,6 +13,7 @@ from kafka_shell.nouns.reassignment import Move, Reassignment
 
 from .connection import CONTROLLER, Cluster, failure
 from .move_progress import TIMEOUT_MS, needing, spell, under_way
+from .placing import Placing
 from .scan import MetadataScan, scan
 from .settle import settle
 from .throttles import LiftThrottle, Setting
@@ -24,18 +25,29 @@ _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 class MoveReplicas:
     """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
 
-    Moves under way are `cancelled` by it where they are to go back: a controller that is told the
-    old replicas as a new aim would first copy the rest.
+    The log dirs that replicas are wanted in are told first; a partition whose dir is refused is not
+    moved. Partitions that `stay` on their brokers only get other dirs. Moves under way are
+    `cancelled` by it where they are to go back: a controller that is told the old replicas as a new
+    aim would first copy the rest.
     """
 
     moves: tuple[Move, ...]
     throttle: tuple[Setting, ...] = ()
     cancelled: bool = False
+    placing: Placing = field(default_factory=Placing)
+    stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a partition: its replicas, the preferred leader first."""
+        """Of each partition its replicas, the preferred leader first, then their log dirs."""
+        by_partition: dict[Resource, list[Change]] = {}
+        for change in (*self._replicas, *self.placing.changes):
+            by_partition.setdefault(change.resource, []).append(change)
+        return tuple(change for changes in by_partition.values() for change in changes)
+
+    @property
+    def _replicas(self) -> tuple[Change, ...]:
         return tuple(
             Change(
                 Resource("partition", str(move.partition)), "alter",
@@ -52,6 +64,7 @@ class MoveReplicas:
         now = current(found, moving) if not self.cancelled else _targets(moving)
         return replace(
             self,
+            placing=self.placing.again(cluster),
             moves=tuple(
                 replace(move, before=now.get(move.partition, (None, move.before))[1])
                 for move in self.moves
@@ -61,30 +74,38 @@ class MoveReplicas:
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Start the moves, each on its own; they go on by themselves."""
         try:
-            results = self._send(cluster)
+            placed = self.placing.send(cluster)
+            moved = self._send(cluster, placed.failures)
         except ShellError as error:
             if error.code not in ("deadline", "outcome-unknown"):
                 self.lift(cluster)
             raise
-        if not results.values:
+        if not moved.values:
             self.lift(cluster)
-        return results
+        return Results.merge([placed, moved])
 
     def lift(self, cluster: Cluster) -> None:
         """Put back what its throttle replaced."""
         if self.throttle:
             LiftThrottle(self.throttle).send(cluster, validate_only=False)
 
-    def _send(self, cluster: Cluster) -> Results[Change, Change]:
-        sent = _send_moves(cluster, self.moves, cancel=self.cancelled)
+    def _send(
+        self, cluster: Cluster, misplaced: Mapping[Change, Failure]
+    ) -> Results[Change, Change]:
+        refused = {change.resource.name: why for change, why in misplaced.items()}
+        wanted = [move for move in self.moves if str(move.partition) not in refused]
+        sent = _send_moves(cluster, wanted, cancel=self.cancelled)
         if self.cancelled:
             done = [move for move in self.moves if move.partition in sent.values]
             _until_back(cluster, done)
             ordered = _send_moves(cluster, _in_another_order(cluster, done), cancel=False)
             sent = Results(sent.values, {**sent.failures, **ordered.failures})
         results: Results[Change, Change] = Results()
-        for move, change in zip(self.moves, self.changes, strict=True):
-            if move.partition in sent.failures:
+        for move, change in zip(self.moves, self._replicas, strict=True):
+            why = refused.get(change.resource.name)
+            if why is not None:
+                results.failures[change] = replace(why, message=f"not moved, as {why.message}")
+            elif move.partition in sent.failures:
                 results.failures[change] = sent.failures[move.partition]
             else:
                 results.values[change] = change

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.nouns import Failure, Results
@@ -23,6 +23,8 @@ from .partitions import find, without_leader
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _UNCOMMITTED, _COMMITTED = 0, 1
 _REMOTE_MS = 30_000  # how long a broker may look in remote storage (v10)
+_ANYBODY, _LOOKING = -1, -2  # replica ids: a consumer asks the leader, this one asks any replica
+_LATEST = -1
 
 # The leader has moved, or does not know yet how far the partition is: worth asking again.
 _PASSING = frozenset({3, 5, 6, 9, 74, 75, 78})
@@ -81,12 +83,37 @@ def _ask(
     return again
 
 
-def _request(wanted: Mapping[TopicPartition, int], committed: bool) -> Any:
+def log_ends(
+    cluster: Cluster, replicas: Mapping[int, Sequence[TopicPartition]]
+) -> dict[tuple[int, TopicPartition], int]:
+    """The log end offset of each of these replicas, by broker and partition, where one tells it.
+
+    How far a follower is behind its leader. Its log dirs tell less: their lag is against the high
+    watermark that the follower knows, which is never beyond its own end.
+    """
+    calls = [
+        Call(_request(dict.fromkeys(partitions, _LATEST), False, _LOOKING), Node(broker),
+             check=False)
+        for broker, partitions in replicas.items()
+    ]  # fmt: skip
+    return {
+        (broker, TopicPartition(topic.name, row.partition_index)): row.offset
+        for broker, answer in zip(replicas, cluster.send_all(calls), strict=True)
+        if not isinstance(answer, Failure)
+        for topic in answer.topics
+        for row in topic.partitions
+        if not row.error_code
+    }
+
+
+def _request(
+    wanted: Mapping[TopicPartition, int], committed: bool, replica_id: int = _ANYBODY
+) -> Any:
     from kafka.protocol.consumer import ListOffsetsRequest
 
     topic = ListOffsetsRequest.ListOffsetsTopic
     return ListOffsetsRequest(
-        replica_id=-1,
+        replica_id=replica_id,
         isolation_level=_COMMITTED if committed else _UNCOMMITTED,
         timeout_ms=_REMOTE_MS,
         topics=[

@@ -22,7 +22,7 @@ from kafka_shell.nouns import (
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.nouns.reassignment import Move, Reassignment
 
-from . import move_sizes
+from . import log_dir_moves, move_sizes
 from .connection import Cluster, failure
 from .move_progress import (
     Follow,
@@ -35,6 +35,8 @@ from .move_progress import (
 )
 from .move_sizes import Sizes
 from .move_steps import MoveReplicas, current
+from .placing import Dirs, Placing, plan_back
+from .placing import plan as plan_dirs
 from .scan import MetadataScan, scan
 from .throttles import LiftThrottle, SetThrottle, Setting, find, settings_for, to_lift
 
@@ -79,47 +81,61 @@ def plan_move(
     throttle: int | None = None,
     additional: bool = False,
     keep_factor: bool = False,
+    dirs: Dirs | None = None,
     now: Layout | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
 
     A partition that moves already is refused, but for the way back, and but with `additional`:
     then its aim or its throttle (bytes a second) is changed. `keep_factor` refuses a change of the
-    number of replicas. `follow` and `afterwards` are those of a plan that is waited for.
+    number of replicas. `dirs` are the log dirs that some replicas are wanted in; the throttle is
+    not for copies within a broker. `follow` and `afterwards` are those of a plan that is waited
+    for.
     """
     now = now or layout(cluster)
     held = current(now.found, now.moving)
-    wishes = _Wishes()
+    placing, misplaced = plan_dirs(cluster, dirs or {})
+    placed, wishes = set(placing.partitions), _Wishes()
     for partition, after in wanted.items():
         about = Resource("partition", str(partition))
         wrong = _cannot(partition, after, held, now, additional, keep_factor)
+        wrong = wrong or misplaced.get(partition)
         if wrong is not None:
             wishes.refused[about] = wrong
             continue
         leader, before = held[partition]
-        wishes.add(Move(partition, before, after, leader), now.moving.get(partition))
-    return _plan(cluster, wishes, throttle, now)
+        move = Move(partition, before, after, leader)
+        if partition in placed and move.before == move.after and partition not in now.moving:
+            wishes.stay.append(move)
+        else:
+            wishes.add(move, now.moving.get(partition), partition in placing.coming)
+    return _plan(cluster, wishes, throttle, now, placing, dirs or {})
 
 
 @dataclass
 class _Wishes:
     """What is to be sent, what of it copies something (and is throttled), what need not be sent.
 
-    `back` are moves under way that are turned round: nothing is copied for them.
+    `back` are moves under way that are turned round: nothing is copied for them. What is to `stay`
+    on its brokers only gets other log dirs.
     """
 
     back: list[Move] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     copied: list[Move] = field(default_factory=list)
     followed: list[Move] = field(default_factory=list)
+    stay: list[Move] = field(default_factory=list)
     unchanged: list[Change] = field(default_factory=list)
     refused: dict[Resource, Failure] = field(default_factory=dict)
 
-    def add(self, move: Move, moving: Reassignment | None) -> None:
-        """A wish that can be fulfilled, beside what moves the partition already."""
+    def add(self, move: Move, moving: Reassignment | None, coming: bool) -> None:
+        """A wish that can be fulfilled, beside what moves the partition already; `coming` where a
+        replica is on its way to its log dir."""
         about = Resource("partition", str(move.partition))
         if moving is None and move.before == move.after:
-            self.unchanged.append(_as_it_is(about, move.before, "it is there already"))
+            note = "it is on its way there" if coming else "it is there already"
+            self.unchanged.append(_as_it_is(about, move.before, note))
+            self.followed += [move] if coming else []
             return
         if moving is not None and set(move.before) == set(move.after):
             self.back.append(replace(move, before=moving.after))
@@ -132,26 +148,37 @@ class _Wishes:
         self.followed.append(move)
 
 
-def _plan(cluster: Cluster, wishes: _Wishes, throttle: int | None, now: Layout) -> Plan:
+def _plan(
+    cluster: Cluster,
+    wishes: _Wishes,
+    throttle: int | None,
+    now: Layout,
+    placing: Placing,
+    dirs: Dirs,
+) -> Plan:
     settings: tuple[Setting, ...] = ()
     warnings: tuple[str, ...] = ()
-    wanted = wanted_of(wishes.followed)
+    wanted = wanted_of([*wishes.followed, *wishes.stay])
+    dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
+    placing = placing.of(wanted)
     if throttle is not None and wishes.copied:
         settings = settings_for(cluster, wishes.copied, throttle, list(now.moving.values()))
         warnings = move_sizes.too_slow(cluster, wishes.copied, throttle)
     steps: list[Any] = _cancelling(cluster, wishes.back, now.moving)
     steps += [SetThrottle(settings)] if settings else []
-    steps += [MoveReplicas(tuple(wishes.moves), settings)] if wishes.moves else []
+    if wishes.moves or placing.moves:
+        stay = wanted_of(wishes.stay)
+        steps.append(MoveReplicas(tuple(wishes.moves), settings, placing=placing, stay=stay))
     sizes = move_sizes.read(cluster) if wishes.moves else Sizes()
     figures = move_sizes.figures(wishes.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
-        follow=Follow(tuple(wishes.followed)),
+        follow=Follow(tuple(wishes.followed), dirs=dirs),
         afterwards=(LiftThrottle(settings),) if settings else (),
         touches=frozenset({"topics"}),
-        fresh=lambda later: state(later, wanted),
-        warnings=warnings,
+        fresh=lambda later: state(later, wanted, dirs),
+        warnings=(*warnings, *placing.warnings),
         refused=Results({}, wishes.refused),
         unchanged=tuple(wishes.unchanged),
         figures=figures,
@@ -199,17 +226,25 @@ def _cannot(
 
 
 def plan_cancel(
-    cluster: Cluster, partitions: Sequence[TopicPartition], before: Wanted | None = None
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition],
+    before: Wanted | None = None,
+    dirs: Dirs | None = None,
 ) -> Plan:
-    """Cancel the moves of these partitions, and lift what throttled only them.
+    """Cancel the moves of these partitions, and lift what throttled only them. Copies to `dirs`
+    within a broker are called back.
 
     What has been copied is deleted again. A controller forgets the order that the replicas had:
     `before`, where it is known, brings back the preferred leader too.
     """
     moving = under_way(cluster).values
+    back_in_dirs = plan_back(cluster, dirs or {})
+    called_back = {move.partition for move in back_in_dirs}
     moves, idle = [], []
     for each in dict.fromkeys(partitions):
         if each not in moving:
+            if each in called_back:
+                continue
             about = Resource("partition", str(each))
             idle.append(_as_it_is(about, (), "it is not being moved"))
             continue
@@ -217,6 +252,7 @@ def plan_cancel(
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
     steps = _cancelling(cluster, moves, moving)
+    steps += [log_dir_moves.MoveReplicas(back_in_dirs)] if back_in_dirs else []
     return Plan(Effect.CHANGE, tuple(steps), touches=frozenset({"topics"}), unchanged=tuple(idle))
 
 

@@ -14,6 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.admin.log_dir_moves import Place
+from kafka_shell.admin.placing import Dirs
 from kafka_shell.admin.reassignment import MoveReplicas
 from kafka_shell.admin.throttles import Setting
 from kafka_shell.context import open_private
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 Assignment = Mapping[TopicPartition, tuple[int, ...]]
 
 _OURS = "kafka.sh"
+_ANY = "any"  # a log dir that the broker chooses
 _KINDS = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
 _FORM = (
     'A file of a move: {"version":1,"partitions":[{"topic":"orders","partition":0,'
@@ -38,11 +41,13 @@ _FORM = (
 class MoveFile:
     """What a file says: where partitions are wanted.
 
-    One that this program wrote knows where they were `before`, the throttle of its move (bytes a
+    `dirs` are the log dirs that some of the replicas are wanted in, by broker and partition. One
+    that this program wrote knows where they were `before`, the throttle of its move (bytes a
     second), and the settings that are to be put back.
     """
 
     wanted: dict[TopicPartition, tuple[int, ...]]
+    dirs: dict[Place, str] = field(default_factory=dict)
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
     settings: tuple[Setting, ...] = ()
@@ -56,15 +61,17 @@ def read_moves(path: str) -> MoveFile:
     data = _read(path)
     try:
         _check_version(data)
-        wanted = _assignment(path, data["partitions"])
+        wanted = _assignment(data["partitions"])
         if not wanted:
             raise ValueError("it names no partition")
         ours = data.get(_OURS, {})
-        before = _assignment(path, ours.get("before", ()))
-        settings = tuple(_setting(row) for row in ours.get("settings", ()))
         throttle = ours.get("throttle")
         return MoveFile(
-            wanted, before, None if throttle is None else _number(throttle, 1 << 63), settings
+            wanted,
+            _dirs(data["partitions"]),
+            _assignment(ours.get("before", ())),
+            None if throttle is None else _number(throttle, 1 << 63),
+            tuple(_setting(row) for row in ours.get("settings", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _no_file(path, _reason(error), _FORM) from None
@@ -106,28 +113,33 @@ def _check_version(data: Any) -> None:
         raise ValueError(f"its version is {version}, and only 1 is known")
 
 
-def _assignment(path: str, rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
+def _assignment(rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
     wanted: dict[TopicPartition, tuple[int, ...]] = {}
     for row in rows:
         each = TopicPartition(_text(row["topic"]), _number(row["partition"]))
         replicas = tuple(_number(broker) for broker in row["replicas"])
         if each in wanted:
             raise ValueError(f"{each} stands in it twice")
-        dirs = [name for name in row.get("log_dirs", ()) if name != "any"]
-        if dirs:
-            raise ShellError(
-                f"{path} wants {each} in the log dir {dirs[0]}: replicas are moved between brokers"
-                " here",
-                hint='Write "any", and move it between dirs later: alter-log-dirs',
-                code="log-dirs",
-            )
         wanted[each] = replicas
     return wanted
 
 
+def _dirs(rows: Any) -> dict[Place, str]:
+    dirs = {}
+    for row in rows:
+        each, replicas = TopicPartition(row["topic"], row["partition"]), row["replicas"]
+        names = row.get("log_dirs", [_ANY] * len(replicas))
+        if len(names) != len(replicas):
+            raise ValueError(f"{each} has {len(replicas)} replicas and {len(names)} log_dirs")
+        for broker, name in zip(replicas, names, strict=True):
+            if _text(name) != _ANY:
+                dirs[broker, each] = name
+    return dirs
+
+
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"a topic is a name, not {value!r}")
+        raise ValueError(f"topics and log dirs are words, not {value!r}")
     return value
 
 
@@ -148,9 +160,13 @@ def _setting(row: Any) -> Setting:
 # -- write -----------------------------------------------------------------------------------------
 
 
-def to_json(assignment: Assignment, **ours: Any) -> str:
+def to_json(assignment: Assignment, dirs: Dirs | None = None, **ours: Any) -> str:
     """Kafka's format, a partition a line; `ours` is what this program keeps besides."""
-    rows = [row | {"log_dirs": ["any"] * len(row["replicas"])} for row in _rows(assignment)]
+    named = dirs or {}
+    rows = [
+        row | {"log_dirs": [named.get((broker, each), _ANY) for broker in replicas]}
+        for row, (each, replicas) in zip(_rows(assignment), assignment.items(), strict=True)
+    ]
     partitions = ",\n".join(map(_dumped, rows))
     own = f',"{_OURS}":{_dumped(ours)}' if ours else ""
     return f'{{"version":1,"partitions":[\n{partitions}\n]{own}}}\n'
@@ -224,7 +240,7 @@ class RecordedMove:
 
     @property
     def _written(self) -> Change:
-        count = len(self.step.moves)
+        count = len(self.step.moves) + len(self.step.stay)
         held = f"{count:,} partition{'' if count == 1 else 's'} as now"
         return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=held)
 
@@ -244,18 +260,21 @@ class RecordedMove:
         return results
 
     def _write(self, cluster: Cluster) -> None:
-        before = {move.partition: move.before for move in self.step.moves}
-        after = {move.partition: move.after for move in self.step.moves} | dict(self.also)
+        stay = dict(self.step.stay)
+        before = {move.partition: move.before for move in self.step.moves} | stay
+        after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
+        placing = self.step.placing
         throttle = {} if self.throttle is None else {"throttle": self.throttle}
         for path, text in (
-            (self.paths.rollback, to_json(before, **throttle)),
+            (self.paths.rollback, to_json(before, placing.held, **throttle)),
             (
                 self.paths.move,
                 to_json(
-                    after, **throttle, before=_rows(before), settings=_settings(self.step.throttle)
+                    after, placing.dirs, **throttle,
+                    before=_rows(before), settings=_settings(self.step.throttle),
                 ),
             ),
-        ):
+        ):  # fmt: skip
             try:
                 with open_private(path, "w") as file:
                     file.write(text)

@@ -65,6 +65,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         throttle=throttle,
         additional=invocation["additional"],
         keep_factor=invocation["disallow-replication-factor-change"],
+        dirs=file.dirs if file else None,
         now=now,
     )
     return carried(invocation, context, plan, throttle, refused)
@@ -163,7 +164,7 @@ def carried(
     throttle: int | None,
     refused: dict[Resource, Failure],
 ) -> Plan:
-    """The plan with its files, and followed only if it is waited for."""
+    """The plan with its files, and waited for only if that is wanted."""
     from kafka_shell.admin.move_progress import wanted_of
     from kafka_shell.admin.reassignment import MoveReplicas
     from kafka_shell.language.tokens import quote
@@ -184,9 +185,9 @@ def carried(
     if not any(isinstance(step, RecordedMove) for step in steps):
         file = ""  # only a throttle is changed
     cancel = f"reassign-partitions --cancel {file}" if file else ""
-    follow = replace(follow, cancel=cancel) if invocation["wait"] and follow else None
+    follow = replace(follow, cancel=cancel) if follow else None
     look = f"verify-reassign-partitions --finish {file}".strip()
-    return replace(plan, steps=steps, follow=follow, look=look)
+    return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), look=look)
 
 
 # -- cancel ----------------------------------------------------------------------------------------
@@ -210,7 +211,7 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
             context.cluster, list(reassignment.under_way(context.cluster, topics).values)
         )
     file = read_moves(invocation["reassignment-json-file"])
-    return reassignment.plan_cancel(context.cluster, list(file.wanted), file.before)
+    return reassignment.plan_cancel(context.cluster, list(file.wanted), file.before, file.dirs)
 
 
 # -- look ------------------------------------------------------------------------------------------
@@ -237,12 +238,12 @@ def verify_reassign_partitions(
 
     file = _file(invocation)
     cluster = context.cluster
-    wanted = file.wanted if file else None
+    wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
     if invocation["topics"]:
         wanted = _under_way(cluster, _topics(invocation, cluster) or ())
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted)
-    state = reassignment.state(cluster, wanted)
+    state = reassignment.state(cluster, wanted, dirs)
     if not state.partitions and not state.throttles:
         return Nothing("no partition is being moved, and no throttle is left behind")
     return state
@@ -265,22 +266,22 @@ def _finish(
     from kafka_shell.admin import reassignment, throttles
     from kafka_shell.nouns.reassignment import Move
 
-    cluster = context.cluster
+    cluster, dirs = context.cluster, file.dirs if file else {}
     if not invocation["dry-run"]:
         moves = None
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
-        follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text)
+        follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
         follow(cluster, context.report)
     settings = throttles.still_set(cluster, file.settings) if file and file.settings else ()
     if not (file and file.settings):
         settings = _left_behind(cluster, file)
-    state = reassignment.state(cluster, wanted)
+    state = reassignment.state(cluster, wanted, dirs)
     if settings:
         return Plan(
             Effect.CHANGE,
             (throttles.LiftThrottle(settings),),
-            fresh=lambda later: reassignment.state(later, wanted),
+            fresh=lambda later: reassignment.state(later, wanted, dirs),
             refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
         )
     if not state.partitions:
@@ -357,10 +358,12 @@ COMMANDS: tuple[Command, ...] = (
             " rollback file first. A throttle is set on the brokers and replicas of the move only;"
             " with --wait what stood there before is put back at the end, and without it by the"
             " line that is printed (verify-reassign-partitions --finish). A file that this shell"
-            " wrote knows its move's throttle; --throttle overrides it."
+            " wrote knows its move's throttle; --throttle overrides it. The log_dirs of a file are"
+            " kept to: copies between the dirs of one broker know no --throttle but the broker's"
+            " replica.alter.log.dirs.io.max.bytes.per.second."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
-        apis=(3, 32, 35, 44, 45, 46),
+        apis=(2, 3, 32, 34, 35, 44, 45, 46),
         examples=(
             Example("reassign-partitions --topics 'orders.*' --dry-run",
                     "how these topics could be spread better"),
@@ -384,12 +387,13 @@ COMMANDS: tuple[Command, ...] = (
         ),
         description=(
             "Each partition is completed (KIP-4's 1), in progress (0) or failed (-1): nothing moves"
-            " it and it is not where the file says. The exit status is 1 until all is completed"
+            " it and it is not where the file says. LAG is how many offsets the copy that is"
+            " furthest behind lacks. The exit status is 1 until all is completed"
             " and no throttle is left behind. --finish also picks up the move of a shell that was"
             " lost; without a file it takes all that is under way."
         ),
         search=("throttle", "progress", "reassignment"),
-        apis=(3, 32, 35, 44, 46),
+        apis=(2, 3, 32, 34, 35, 44, 46),
         examples=(
             Example("verify-reassign-partitions", "what is being moved, and what a move left"),
             Example("verify-reassign-partitions --finish", "wait for it, and clean up"),
@@ -405,7 +409,7 @@ COMMANDS: tuple[Command, ...] = (
                      required=False, option="--topic"),
         ),
         search=("moves", "progress", "reassign"),
-        apis=(3, 35, 46),
+        apis=(2, 3, 35, 46),
         examples=(
             Example("list-reassignments", "what is being moved, and how far it is"),
         ),

@@ -18,7 +18,7 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
-from kafka_shell.nouns import HistoryLine, JournalEntry
+from kafka_shell.nouns import HistoryLine, JournalEntry, Nothing
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -123,8 +123,8 @@ def theme(invocation: Invocation, context: Context) -> Any:
     return chosen
 
 
-def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...]:
-    """What this program changed, the newest last."""
+def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...] | Nothing | str:
+    """What this program changed, the newest last; or just the lines that take it back."""
     from kafka_shell import journal as book
 
     entries, broken = book.read(context.paths.journal)
@@ -132,7 +132,11 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
         lines = f"{broken} line{'s' if broken > 1 else ''}"
         context.note(f"{lines} of {context.paths.journal} could not be read")
     count = invocation["last"]
-    return tuple(entries[-count:] if count else entries)
+    entries = entries[-count:] if count else entries
+    if not invocation["undo"]:
+        return tuple(entries)
+    undo = [each for entry in reversed(entries) for each in entry.undo]
+    return "\n".join(undo) if undo else Nothing("nothing to take back")
 
 
 def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:
@@ -244,9 +248,15 @@ COMMANDS = (
         family="shell",
         run=journal,
         needs_cluster=False,
-        options=(_LAST,),
-        search=("undo", "log", "changes"),
-        examples=(Example("journal --last 3", "the three newest changes"),),
+        options=(
+            _LAST,
+            Option("--undo", Kind.FLAG, "Only the lines that take it back, the last change first."),
+        ),
+        search=("log", "changes", "take back"),
+        examples=(
+            Example("journal --last 3", "the three newest changes"),
+            Example("journal --last 1 --undo", "as a script: what takes the last change back"),
+        ),
     ),
     Command(
         name="set",

@@ -81,9 +81,10 @@ class Plan:
     `confirm` asks although nothing is destroyed. In a `chained` plan a step is sent only when all
     before it are done.
     `follow(cluster, report)` watches a long change to its end, and `afterwards` are steps that are
-    sent then: not where it was interrupted, as what they lift is still needed. `look` is the line
-    that tells how a change that nobody follows stands, or picks it up. `figures` are nouns that are
-    shown with the changes: what the plan comes to.
+    sent then: not where it was interrupted, as what they lift is still needed. A plan that does not
+    wait is followed by the prompt, in the background; elsewhere by nobody. `look` is the line that
+    tells how such a change stands, or picks it up. `figures` are nouns that are shown with the
+    changes: what the plan comes to.
     """
 
     effect: Effect
@@ -91,6 +92,7 @@ class Plan:
     confirm: bool = False
     chained: bool = False
     follow: Callable[[Any, Report], Any] | None = None
+    waits: bool = True
     afterwards: tuple[Step, ...] = ()
     look: str = ""
     touches: frozenset[str] = frozenset()
@@ -126,6 +128,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         confirm=any(plan.confirm for plan in plans),
         chained=any(plan.chained for plan in plans),
         follow=follow[-1] if follow else None,
+        waits=all(plan.waits for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         look=next((plan.look for plan in reversed(plans) if plan.look), ""),
         touches=frozenset().union(*(plan.touches for plan in plans)),

@@ -13,7 +13,8 @@ class Reassignment:
     """A partition that is being moved (ListPartitionReassignments, API key 46).
 
     `replicas` are all that it has now, those it gets and those it loses too. `copied` of `size`
-    bytes are there on the brokers that are added; None where the brokers do not tell.
+    bytes are there on the brokers that are added; `lag` is by how many offsets the one that is
+    furthest behind lacks the leader's log end. None where the brokers do not tell.
     """
 
     topic: str
@@ -23,6 +24,7 @@ class Reassignment:
     removing: tuple[int, ...]
     copied: int | None = None
     size: int | None = None
+    lag: int | None = None
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -108,7 +110,8 @@ class MoveStatus(IntEnum):
 class PartitionMove:
     """One row of `verify-reassign-partitions`. `code` is KIP-4's: -1 failed, 0 in progress, 1 done.
 
-    `replicas` are where it is, `wanted` where it should be; None where no file says.
+    `replicas` are where it is, `wanted` where it should be; None where no file says. The rest as in
+    Reassignment.
     """
 
     topic: str
@@ -119,6 +122,7 @@ class PartitionMove:
     wanted: tuple[int, ...] | None = None
     copied: int | None = None
     size: int | None = None
+    lag: int | None = None
     note: str = ""
 
 

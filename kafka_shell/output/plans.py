@@ -101,7 +101,8 @@ def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
 
 
 def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
-    """`take it back: <line>`; several under a heading, each whole and alone, to be copied.
+    """`take it back: <line>`; several under a heading, each whole and alone, to be copied; of very
+    many only where they are kept.
 
     Below stands what they do not bring back.
     """
@@ -110,6 +111,8 @@ def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
     lead = text("take it back:", "hint")
     if len(undo) == 1:
         yield lead + " " + text(undo[0])
+    elif len(undo) > LONG:
+        yield lead + f" {len(undo):,} lines, which this prints: journal --last 1 --undo"
     else:
         yield lead
         yield from map(text, undo)

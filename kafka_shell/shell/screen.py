@@ -32,6 +32,7 @@ def bottom(
     *,
     rows: int,
     columns: int,
+    under_way: str = "",
 ) -> StyleAndTextTuples:
     """The documentation of the key at hand, where there is one, above the toolbar."""
     line = toolbar(
@@ -40,6 +41,7 @@ def bottom(
         columns,
         guard=guard_of(settings),
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
+        under_way=under_way,
     )
     highlighted = _highlighted(buffer)
     subject = completer.subject(buffer.document, highlighted)

@@ -32,6 +32,7 @@ from kafka_shell.output.pane import PipeClosed
 from kafka_shell.settings import Settings
 
 from . import banner, documentation, keys, screen
+from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
@@ -69,6 +70,7 @@ class Session:
         self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
         self._said_unreachable = False
         self.prompt: PromptSession[str] = self._make_prompt()
+        self._background = Background(lambda: self._soon(self.prompt.app.invalidate), self._heard)
 
     # -- the loop ----------------------------------------------------------------------------------
 
@@ -88,6 +90,8 @@ class Session:
                 self.run_lines(text)
         finally:
             self.cache.close()
+        for line in self._background.unfinished:
+            self._print([("class:warning", "still under way, to go on: "), ("", line)])
         return int(Status.OK)
 
     def run_lines(self, text: str) -> Status:
@@ -158,6 +162,10 @@ class Session:
         """Read these parts of the view again."""
         self.cache.refresh(parts)
 
+    def in_background(self, work: Work, look: str) -> None:
+        """Do something long beside the prompt; its last word is said there."""
+        self._background.start(work, look)
+
     def ask(self, question: str, *, secret: bool = False) -> str:
         """Put a question; Ctrl-C and Ctrl-D are no answer, and so a no."""
         self._paged.direct()
@@ -213,13 +221,20 @@ class Session:
 
     def _swapped(self) -> None:
         """On the cache's thread: have the prompt's look at what is new."""
+        self._soon(self._redraw)
+
+    def _heard(self, word: str) -> None:
+        """On a background work's thread: its last word, said now or before the next prompt."""
+        self._notes.append(word)
+        self._soon(lambda: run_in_terminal(self._say_notes))
+
+    def _soon(self, work: Callable[[], object]) -> None:
+        """On another thread: have the prompt's do this, where a prompt waits."""
         app = self.prompt.app
         loop = app.loop
         if loop is not None and app.is_running and app.context is not None:
-            try:
-                loop.call_soon_threadsafe(self._redraw, context=app.context.copy())
-            except RuntimeError:
-                return  # the prompt has just ended; the next one draws what is new
+            with suppress(RuntimeError):  # it has just ended; the next one draws what is new
+                loop.call_soon_threadsafe(work, context=app.context.copy())
 
     def _redraw(self) -> None:
         buffer = self.prompt.default_buffer
@@ -297,6 +312,7 @@ class Session:
             self.prompt.default_buffer,
             rows=size.rows,
             columns=size.columns,
+            under_way=self._background.shown,
         )
 
     # -- printing ----------------------------------------------------------------------------------
@@ -311,10 +327,9 @@ class Session:
         )
 
     def _say_notes(self) -> None:
-        notes = [*self._notes, *self.cache.notes()]
-        self._notes.clear()
-        for note in notes:
-            self._print([("class:warning", "note: "), ("", note)])
+        self._notes += self.cache.notes()
+        while self._notes:  # a background work may add to them meanwhile
+            self._print([("class:warning", "note: "), ("", self._notes.pop(0))])
 
     def _load_theme(self, name: str) -> themes.Theme:
         return themes.load(name or themes.DEFAULT, user=self.context.paths.config / "themes")

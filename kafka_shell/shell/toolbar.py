@@ -35,9 +35,12 @@ def toolbar(
     *,
     guard: str = "",
     vi: str = "",
+    under_way: str = "",
 ) -> StyleAndTextTuples:
-    """The toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys."""
-    segments = [segment for segment in _segments(view, state, guard, vi) if segment.text]
+    """The toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys; what
+    is `under_way` is being followed in the background."""
+    told = [*_segments(view, state, guard, vi), Segment(under_way, 4)]
+    segments = [segment for segment in told if segment.text]
     room = columns - 2
     while len(segments) > 1 and _width(segments) > room:
         segments.remove(max(segments, key=lambda segment: segment.rank))

@@ -126,24 +126,27 @@ def test_a_slow_move_shows_progress_and_is_called_back(
 
     def report(task: str, so_far: int, total: int | None) -> None:
         seen.append((so_far, total))
-        if len(seen) == 3:
+        if len(seen) % 3 == 0:
             raise KeyboardInterrupt
 
     [step] = plan.steps
     with pytest.raises(KeyboardInterrupt):
-        log_dir_moves.follow(cluster, step.moves, report)
+        log_dir_moves.follow(cluster, report, step.moves)
     assert all(total and total > 4_000_000 and so_far < total for so_far, total in seen), seen
     assert where(cluster, slow)[path].future, "an interrupted look ended the move"
 
-    there = log_dir_moves.plan_move(cluster, [(1, slow)], path)
+    there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
     assert [change.note for change in there.unchanged] == ["it is on its way there"]
+    assert there.follow and not there.steps
+    with pytest.raises(KeyboardInterrupt):
+        there.follow(cluster, report)
     back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
     [change] = back.changes
     assert (change.before, change.note) == (path, "the move under way is cancelled")
     done(back, cluster)
     assert list(where(cluster, slow)) == [before]
     with pytest.raises(ShellError, match="has been cancelled"):
-        log_dir_moves.follow(cluster, step.moves, lambda *_: None)
+        log_dir_moves.follow(cluster, lambda *_: None, step.moves)
 
 
 def test_what_cannot_be_moved(either: Cluster, partition: TopicPartition) -> None:

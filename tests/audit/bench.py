@@ -57,7 +57,8 @@ class Fleet:
 
 FLEETS = (Fleet(1, 1_000, 70_000), Fleet(10, 10_000, 700_000))
 WHOLE = Fleet(100, 100_000, 7_000_000)
-TOPICS = (100, 400, 1_600)
+# Topics, and partitions of each: first as topics are added, then as each has more partitions.
+GROWTH = ((100, 1), (400, 1), (1_600, 1)), ((200, 1), (200, 8), (200, 32))
 
 
 def main() -> int:
@@ -344,34 +345,46 @@ FROM range($CLUSTERS)""",
 
 
 def collect_all(folder: Path) -> None:
-    """Collect what grows with topics from one broker, as it gets more of them."""
-    sandbox = start(SandboxOptions(folder / "sandbox", port=0))
-    try:
-        target = Target("bench", bootstrap=sandbox.bootstrap, config_file=str(folder / "none"))
-        say(f"\n{'topics':>8}{'partitions':>12}{'seconds':>9}{'ms per topic':>14}"
-            f"{'of those added':>20}")  # fmt: skip
-        with spark(folder) as engine:
-            there, before = 0, 0.0
-            for wanted in TOPICS:
-                create(sandbox.bootstrap, range(there, wanted))
-                if not there:
-                    collected(engine, target)  # warms the JVM
-                seconds = min(collected(engine, target) for _ in range(3))
-                added = f"{(seconds - before) / (wanted - there) * 1e3:.2f}" if there else ""
-                say(f"{wanted:>8,}{wanted * 3:>12,}{seconds:>9.2f}{seconds / wanted * 1e3:>14.2f}"
-                    f"{added:>20}")  # fmt: skip
-                there, before = wanted, seconds
-    finally:
-        wipe(sandbox.folder)
+    """Collect what grows with topics and partitions from one broker, as it gets more of them."""
+    with spark(folder) as engine:
+        say(f"\n{'topics':>8}{'partitions':>12}{'seconds':>9}{'ms':>16}{'ms of those added':>24}")
+        for number, (steps, per) in enumerate(zip(GROWTH, ("topic", "partition"), strict=True)):
+            sandbox = start(SandboxOptions(folder / f"sandbox-{number}", port=0))
+            try:
+                collect_steps(engine, sandbox.bootstrap, steps, per)
+            finally:
+                wipe(sandbox.folder)
 
 
-def create(bootstrap: str, numbers: range) -> None:
-    """Topics of three partitions."""
+def collect_steps(
+    engine: Engine, bootstrap: str, steps: Sequence[tuple[int, int]], per: str
+) -> None:
+    """Each step is measured beside the one before it: what was added costs the difference."""
+    target = Target("bench", bootstrap=bootstrap, config_file="/nonexistent")
+    there, before = 0, 0.0
+    for at, (topics, partitions) in enumerate(steps):
+        if at and topics == steps[at - 1][0]:
+            admin(bootstrap, "alter-topic", range(topics), "--partitions", str(partitions))
+        else:
+            have = steps[at - 1][0] if at else 0
+            admin(bootstrap, "create-topic", range(have, topics), "--partitions", str(partitions))
+        if not at:
+            collected(engine, target)  # warms the JVM
+        seconds = min(collected(engine, target) for _ in range(3))
+        count = topics if per == "topic" else topics * partitions
+        added = f"{(seconds - before) / (count - there) * 1e3:.2f} a {per}" if at else ""
+        each = f"{seconds / count * 1e3:.2f} {per}"
+        say(f"{topics:>8,}{topics * partitions:>12,}{seconds:>9.2f}{each:>16}{added:>24}")
+        there, before = count, seconds
+
+
+def admin(bootstrap: str, verb: str, numbers: range, *words: str) -> None:
+    """A line of the shell about topics, some hundred at a time."""
     names = [f"topic{number}" for number in numbers]
     for at in range(0, len(names), _TOPICS_A_LINE):
         subprocess.run(
-            [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, "create-topic",
-             *names[at : at + _TOPICS_A_LINE], "--partitions", "3", "--timeout", "120s"],
+            [sys.executable, "-m", "kafka_shell", "--broker", bootstrap, verb,
+             *names[at : at + _TOPICS_A_LINE], *words, "--timeout", "120s"],
             check=True, capture_output=True,
         )  # fmt: skip
 

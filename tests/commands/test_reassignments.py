@@ -177,8 +177,8 @@ def test_a_line_that_cannot_be_is_refused(
             "t:0 stands in it twice",
         ),
         (
-            '{"partitions":[{"topic":"t","partition":0,"replicas":[1],"log_dirs":["/d"]}]}',
-            "alter-log-dirs",
+            '{"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["/d"]}]}',
+            "t:0 has 2 replicas and 1 log_dirs",
         ),
         ('{"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}', "no partition nope:0"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin import move_wishes, reassignment
+from kafka_shell.admin import log_dirs, move_wishes, reassignment
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.reassignment import plan_cancel, state
 from kafka_shell.carry_out import apply
@@ -152,3 +152,32 @@ def copies(before: Assignment, after: Assignment) -> int:
 def load(layout: Assignment) -> dict[int, int]:
     held = [broker for each in layout.values() for broker in each]
     return {broker: held.count(broker) for broker in sorted(set(held))}
+
+
+def test_log_dirs_of_one_file_are_kept_by_both(
+    three_brokers: Sandbox, cluster: Cluster, tmp_path: Path
+) -> None:
+    home = Program(tmp_path / "home", three_brokers.bootstrap)
+    first, second = (dir.path for dir in log_dirs.describe(cluster, [3], [])[3])
+    for mover in ("ours", "theirs"):
+        topic = placed(cluster, (1,), (2,))
+        rows = [
+            {"topic": topic, "partition": 0, "replicas": [3], "log_dirs": [first]},
+            {"topic": topic, "partition": 1, "replicas": [3], "log_dirs": [second]},
+        ]
+        path = tmp_path / f"{mover}.json"
+        path.write_text(json.dumps({"version": 1, "partitions": rows}))
+        file = ("--reassignment-json-file", str(path))
+        if mover == "ours":
+            home.ok("reassign-partitions", *file, "--wait")
+        else:
+            tool(three_brokers, "--execute", *file)
+            home.ok("verify-reassign-partitions", *file, "--finish")
+        said = tool(three_brokers, "--verify", *file)
+        assert verified(said, topic) == dict.fromkeys((0, 1), MoveStatus.COMPLETED)
+        for number in (0, 1):
+            assert f"Reassignment of replica {topic}-{number}-3 completed successfully" in said
+        dirs = {TopicPartition(topic, 0): first, TopicPartition(topic, 1): second}
+        wanted = {(3, partition): path for partition, path in dirs.items()}
+        rows_here = state(cluster, dict.fromkeys(dirs, (3,)), wanted).partitions
+        assert {row.status for row in rows_here} == {MoveStatus.COMPLETED}, str(rows_here)

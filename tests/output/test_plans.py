@@ -121,6 +121,11 @@ def test_what_is_lost_is_said_beside_the_way_back() -> None:
         "two",
         "  (they stay deleted)",
     ]
+    many = plain(plan_lines(plan(change), ("one",) * 1000)).split("\n")[-2:]
+    assert many == [
+        "take it back: 1,000 lines, which this prints: journal --last 1 --undo",
+        "  (they stay deleted)",
+    ]
 
 
 def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:

@@ -72,6 +72,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("ADDING", lambda r: _ids(r.adding)),
         Column("REMOVING", lambda r: _ids(r.removing)),
         Column("COPIED", _share),
+        Column("LAG", lambda r: r.lag, "right"),
     ),
     PartitionMove: (
         Column("TOPIC", lambda r: r.topic, role="name"),
@@ -80,6 +81,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("REPLICAS", lambda r: _ids(r.replicas)),
         Column("WANTED", lambda r: None if r.wanted is None else _ids(r.wanted)),
         Column("COPIED", _share),
+        Column("LAG", lambda r: r.lag, "right"),
         Column("NOTE", lambda r: r.note, give="wrap"),
     ),
     BrokerLoad: (

@@ -1,0 +1,76 @@
+"""A move that nobody waits for, followed beside the prompt, on three real brokers."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.reassignment import plan_cancel
+from kafka_shell.carry_out import apply
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.sandbox import Sandbox
+from tests import moving
+from tests.admin.helpers import connect
+from tests.moving import MB, fill, placed, replicas
+
+from .conftest import Open
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def topic(cluster: Cluster, three_brokers: Sandbox) -> Iterator[str]:
+    topic = placed(cluster, (1, 2))
+    fill(three_brokers, topic, 4 * MB)
+    yield topic
+    apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
+
+
+def line(topic: str, folder: Path, throttle: str) -> str:
+    rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]}]
+    (folder / "f.json").write_text(json.dumps({"version": 1, "partitions": rows}))
+    return f"reassign-partitions --reassignment-json-file {folder}/f.json --throttle {throttle}"
+
+
+def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
+    open_terminal: Open, three_brokers: Sandbox, cluster: Cluster, topic: str, tmp_path: Path
+) -> None:
+    shell = open_terminal("--broker", three_brokers.bootstrap, columns=150)
+    shell.sees("3 brokers", "as of")
+    shell.type(line(topic, tmp_path, "1MB/s"))
+    shell.press("enter")
+    shell.sees("look: verify-reassign-partitions --finish")
+    shell.sees("Moving 1 partition")
+    shell.run("topics nope*")  # the prompt is there for other things
+    shell.sees("note: done: reassign-partitions")
+    assert replicas(cluster, topic) == [(2, 3)]
+    assert moving.throttles(cluster, topic) == {}
+    shell.misses("Moving 1 partition")
+    shell.run("journal --last 1")
+    shell.sees("follower.replication.throttled")
+    shell.press("c-d")
+    assert shell.ends() == 0
+    assert "still under way" not in shell.everything
+
+
+def test_a_prompt_that_is_left_says_how_to_go_on(
+    open_terminal: Open, three_brokers: Sandbox, cluster: Cluster, topic: str, tmp_path: Path
+) -> None:
+    shell = open_terminal("--broker", three_brokers.bootstrap, columns=150)
+    shell.sees("3 brokers", "as of")
+    shell.type(line(topic, tmp_path, "100kB/s"))
+    shell.press("enter")
+    shell.sees("Moving 1 partition")
+    shell.press("c-d")
+    assert shell.ends() == 0
+    assert "still under way, to go on: verify-reassign-partitions --finish" in shell.everything
+    assert moving.moving(cluster, topic) == {0: (3,)}
+    assert moving.throttles(cluster, topic), "a move under way lost its throttle"
