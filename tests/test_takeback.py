@@ -243,3 +243,13 @@ def test_typing_the_line_takes_created_topics_away(cluster: Cluster) -> None:
     for line in take_back(results.values.values()):
         assert apply(typed(line, cluster), cluster).ok, line
     assert not set(names) & set(topics.scan(cluster).names)
+
+
+def test_acls_are_taken_back_some_at_a_time() -> None:
+    names = [f"allow User:u{number} Read on topic t" for number in range(10)]
+    added = [Change(Resource("acl", name), "create") for name in names]
+    removed = Change(Resource("acl", "deny User:eve All on topic t"), "delete")
+    first, second, other = take_back([Change(Resource("topic", "t"), "create"), removed, *added])
+    assert first.count("--remove") == 8 and "User:u9" in first
+    assert second.count("--remove") == 2 and "--add 'deny User:eve All on topic t'" in second
+    assert other == "delete-topic t"

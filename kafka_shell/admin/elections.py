@@ -55,7 +55,7 @@ class ElectLeaders:
             Change(
                 each.partition.resource, "alter", "leader",
                 _NOBODY if each.before is None else each.before, each.after,
-                note=note, reversible=False,
+                note=note, reversible=not self.unclean,
             )
             for each in self.elections
         )  # fmt: skip

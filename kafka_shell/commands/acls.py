@@ -160,7 +160,7 @@ def _resources(all_of_them: str) -> tuple[Option, ...]:
         Option("--cluster", Kind.FLAG, "The cluster itself."),
         Option("--transactional-id", Kind.TRANSACTIONAL_ID,
                f"A transactional id{all_of_them}; may be repeated.", many=True, metavar="ID"),
-        Option("--delegation-token", Kind.TEXT, "A delegation token's id; may be repeated.",
+        Option("--delegation-token", Kind.TOKEN, "A delegation token's id; may be repeated.",
                many=True, metavar="ID"),
         Option("--user-principal", Kind.PRINCIPAL,
                "A user, for whom tokens are made; may be repeated.", many=True,

@@ -169,7 +169,7 @@ COMMANDS: tuple[Command, ...] = (
         ),
         options=(
             _BROKER,
-            Option("--log-dir", Kind.TEXT, "Only this log dir.", metavar="DIR"),
+            Option("--log-dir", Kind.LOG_DIR, "Only this log dir.", metavar="DIR"),
             Option("--by", Kind.CHOICE,
                    "A line for each: dir (what holds without topics), replica (with topics) ...",
                    choices=_BY, metavar="WHAT"),
@@ -200,7 +200,7 @@ COMMANDS: tuple[Command, ...] = (
                      many=True, option="--topic"),
         ),
         options=(
-            Option("--log-dir", Kind.TEXT, "Where to, as describe-log-dirs shows it.",
+            Option("--log-dir", Kind.LOG_DIR, "Where to, as describe-log-dirs shows it.",
                    required=True, metavar="DIR"),
             Option("--broker-id", Kind.BROKER,
                    "On these brokers (none: on all that have such a dir).", many=True,

@@ -169,7 +169,7 @@ def _checked(hmac: Secret, invocation: Invocation) -> Secret:
     return hmac
 
 
-_TOKEN = Argument("token", Kind.TEXT, "Ids of tokens; describe-tokens tells them.", many=True,
+_TOKEN = Argument("token", Kind.TOKEN, "Ids of tokens; describe-tokens tells them.", many=True,
                   required=False)  # fmt: skip
 _HMAC = Option("--hmac", Kind.SECRET, "The HMAC of a token that one may not describe.", many=True,
                metavar="HMAC")  # fmt: skip

@@ -61,6 +61,8 @@ class Kind(Enum):
     ACL_RULE = "acl-rule"  # allow User:bob Read,Write from 10.0.0.1 -> the text
     ACL_OPERATION = "operation"  # Read,describe-configs -> "Read,DescribeConfigs"
     TRANSACTIONAL_ID = "transactional-id"
+    LOG_DIR = "log-dir"  # the path of a folder, as brokers tell it
+    TOKEN = "token"  # a delegation token's id
     FEATURE = "feature"  # a feature's name
     FEATURE_LEVEL = "feature-level"  # metadata.version=25 or =4.1 -> (name, text)
     PROPERTY = "property"  # k=v of a client .properties file

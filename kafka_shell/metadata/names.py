@@ -26,7 +26,12 @@ Names = Found[tuple[str, ...]]
 
 _MOST_GROUPS = 500  # whose members are asked for their client ids
 _NOBODY = "kafka-sh: a user that nobody is"
-_NO_AUTHORIZER = "SECURITY_DISABLED"
+# Where there is no authorizer there are no ACLs; where nobody logs in there are no tokens.
+_NOT_HERE = (
+    "SECURITY_DISABLED",
+    "DELEGATION_TOKEN_AUTH_DISABLED",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
+)
 _NO_SUCH_USER = "RESOURCE_NOT_FOUND"
 _USER = "User:"
 
@@ -72,7 +77,7 @@ class _Round:
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
-            if error.code == _NO_AUTHORIZER:
+            if error.code in _NOT_HERE:
                 return (), None
             return (), Failure(error.code, error.message, hint=error.hint)
 
@@ -133,6 +138,23 @@ def _transactional_ids(cluster: Cluster) -> tuple[str, ...]:
 
     listed = transactions.list_transactions(cluster)
     return tuple(row.transactional_id for rows in listed for row in rows)
+
+
+def _log_dirs(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin import log_dirs
+    from kafka_shell.admin.failures import as_error
+
+    found = log_dirs.describe(cluster, None, [])
+    for why in found.failures.values():
+        if not found.values:
+            raise as_error(why)
+    return tuple({dir.path: None for dirs in found for dir in dirs})
+
+
+def _tokens(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin import delegation_tokens
+
+    return tuple(token.id for token in delegation_tokens.describe(cluster))
 
 
 def _features(cluster: Cluster) -> tuple[Feature, ...]:
@@ -200,6 +222,8 @@ _PLACES: dict[str, Any] = {
     ),
     "client_metrics": ((_client_metrics, _itself),),
     "transactional_ids": ((_transactional_ids, _itself),),
+    "log_dirs": ((_log_dirs, _itself),),
+    "tokens": ((_tokens, _itself),),
     "quotas": (_quotas,),
     "features": (_features,),
 }  # fmt: skip

@@ -98,7 +98,8 @@ EMPTY_INDEX = NameIndex()
 
 # Parts of the view that are read when a line wants them. Those in NAMES are names and no more, and
 # kept on disk.
-NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "transactional_ids")
+NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "transactional_ids",
+         "log_dirs", "tokens")  # fmt: skip
 PARTS = (*NAMES, "quotas", "features")
 
 
@@ -124,6 +125,8 @@ class ClusterView:
     client_ids: Part[NameIndex] = Part(EMPTY_INDEX)
     client_metrics: Part[NameIndex] = Part(EMPTY_INDEX)
     transactional_ids: Part[NameIndex] = Part(EMPTY_INDEX)
+    log_dirs: Part[NameIndex] = Part(EMPTY_INDEX)
+    tokens: Part[NameIndex] = Part(EMPTY_INDEX)
     quotas: Part[tuple[Quota, ...]] = Part(())
     features: Part[tuple[Feature, ...]] = Part(())
 

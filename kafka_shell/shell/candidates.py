@@ -330,6 +330,8 @@ INDEXES: Mapping[Kind, Callable[[ClusterView], NameIndex]] = {
     Kind.PRINCIPAL: lambda view: view.principals.value,
     Kind.CLIENT_METRICS: lambda view: view.client_metrics.value,
     Kind.TRANSACTIONAL_ID: lambda view: view.transactional_ids.value,
+    Kind.LOG_DIR: lambda view: view.log_dirs.value,
+    Kind.TOKEN: lambda view: view.tokens.value,
 }
 
 # Kinds that want one of the view's PARTS.
@@ -341,6 +343,8 @@ PARTS: Mapping[Kind, str] = {
     Kind.ACL_RULE: "principals",
     Kind.CLIENT_METRICS: "client_metrics",
     Kind.TRANSACTIONAL_ID: "transactional_ids",
+    Kind.LOG_DIR: "log_dirs",
+    Kind.TOKEN: "tokens",
     Kind.QUOTA_KEY: "quotas",
     Kind.QUOTA_PAIR: "quotas",
     Kind.IP: "quotas",

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 
 from kafka_shell.nouns import Change, Resource
 
 Line = Callable[[Resource, Sequence[Change]], str]
+
+_ACLS = "alter-acls"  # takes any number of them
+_ACLS_A_LINE = 8
 
 # The kind of a resource -> the module of this package whose `line(resource, changes)` knows how.
 _FAMILIES: dict[str, str] = {
@@ -37,13 +40,29 @@ _FAMILIES: dict[str, str] = {
 
 
 def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
-    """One line for each resource, the last changed first; what cannot be taken back has none."""
+    """One line for each resource, the last changed first; ACLs share lines. What cannot be taken
+    back has none."""
     by_resource: dict[Resource, list[Change]] = {}
     for change in changes:
         if change.reversible:
             by_resource.setdefault(change.resource, []).append(change)
     lines = [_line(resource, group) for resource, group in by_resource.items()]
-    return tuple(reversed([line for line in lines if line]))
+    return tuple(_joined(line for line in reversed(lines) if line))
+
+
+def _joined(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, those about ACLs some at a time in one."""
+    together: list[str] = []
+    for line in lines:
+        if together and (not line.startswith(_ACLS) or len(together) == _ACLS_A_LINE):
+            yield _ACLS + "".join(together)
+            together = []
+        if line.startswith(_ACLS):
+            together.append(line.removeprefix(_ACLS))
+        else:
+            yield line
+    if together:
+        yield _ACLS + "".join(together)
 
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:

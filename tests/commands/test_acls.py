@@ -76,8 +76,8 @@ def test_adds_and_removes_in_one_command_removes_first(
         "allow User:B Write on topic B",
     ]
     assert [line.replace(bob, "B") for line in run.json["undo"]] == [
-        "alter-acls --remove 'deny User:B Read from 10.0.0.1 on topic B'",
-        "alter-acls --add 'allow User:B Read on topic B'",
+        "alter-acls --remove 'deny User:B Read from 10.0.0.1 on topic B'"
+        " --add 'allow User:B Read on topic B'",
     ], "what was removed and added is as it was"
 
 

@@ -28,6 +28,8 @@ NAMED = replace(
     client_ids=Part(NameIndex(["checkout"]), NOW),
     client_metrics=Part(NameIndex(["slow"]), NOW),
     transactional_ids=Part(NameIndex(["ledger-1", "ledger-2"]), NOW),
+    log_dirs=Part(NameIndex(["/data/a", "/data/b"]), NOW),
+    tokens=Part(NameIndex(["QWx9", "Zk3f"]), NOW),
     quotas=Part(
         (
             Quota(QuotaEntity(user="alice"), "producer_byte_rate", 5_000_000.0),
@@ -62,6 +64,10 @@ def bench(tmp_path: Path) -> Bench:
         ("describe-transactions ", ["ledger-1", "ledger-2"]),
         ("fence-producer ledger-2", ["ledger-2"]),
         ("describe-configs --client-metrics s", ["slow"]),
+        ("alter-log-dirs orders:0 --log-dir ", ["/data/a", "/data/b"]),
+        ("describe-log-dirs --log-dir /data/b", ["/data/b"]),
+        ("expire-token Q", ["QWx9"]),
+        ("list-acls --delegation-token z", ["Zk3f"]),
         ("config-command --entity-type users --entity-name ", ["alice", "bob"]),
         ("describe-producers ord", ["orders", "payments.orders"]),
         ("describe-producers orders:", ["0", "1", "2"]),
@@ -149,6 +155,8 @@ def test_times(bench: Bench) -> None:
         ("alter-acls --topic orders --add 'allow ", "principals"),
         ("update-features ", "features"),
         ("fence-producer ", "transactional_ids"),
+        ("alter-log-dirs orders --log-dir ", "log_dirs"),
+        ("renew-token ", "tokens"),
         ("config-command --alter --entity-type clients --entity-name a --add-config ", "quotas"),
     ],
 )
