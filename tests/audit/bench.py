@@ -38,7 +38,8 @@ T = TypeVar("T")
 _POLL_S = 0.2
 _SLOWEST = 8
 _TOPICS_A_LINE = 400
-COLLECTED = ("topics", "partitions", "replicas", "topic_configs")
+COLLECTED = ("topics", "partitions", "replicas", "topic_configs", "disk_replicas",
+             "partition_offsets")  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +59,7 @@ class Fleet:
 FLEETS = (Fleet(1, 1_000, 70_000), Fleet(10, 10_000, 700_000))
 WHOLE = Fleet(100, 100_000, 7_000_000)
 # Topics, and partitions of each: first as topics are added, then as each has more partitions.
-GROWTH = ((100, 1), (400, 1), (1_600, 1)), ((200, 1), (200, 8), (200, 32))
+GROWTH = ((1_000, 1), (2_000, 1), (4_000, 1)), ((100, 20), (100, 40), (100, 80))
 
 
 def main() -> int:
@@ -370,7 +371,7 @@ def collect_steps(
             admin(bootstrap, "create-topic", range(have, topics), "--partitions", str(partitions))
         if not at:
             collected(engine, target)  # warms the JVM
-        seconds = min(collected(engine, target) for _ in range(3))
+        seconds = min(collected(engine, target) for _ in range(5))
         count = topics if per == "topic" else topics * partitions
         added = f"{(seconds - before) / (count - there) * 1e3:.2f} a {per}" if at else ""
         each = f"{seconds / count * 1e3:.2f} {per}"
