@@ -282,6 +282,7 @@ def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
     assert entry.status == "unknown"
     assert [row["status"] for row in entry.changes] == ["done", "unknown", "skipped"]
     assert entry.undo[-1] == "alter-configs a k=old"
+    assert stage.log[-1] == ("refresh", "topics"), "the view shows what held before"
 
 
 def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 
 LIMIT = 200
 SHORT_LIST = 500  # in fewer names, letters in order but apart are looked for where nothing else is
@@ -32,31 +32,51 @@ class Matches:
 class NameIndex:
     """Names, sorted without regard to case, ready to be searched. Immutable."""
 
-    __slots__ = ("_folded", "_known", "_spelled", "names")
+    __slots__ = ("_folded", "_spelled", "names")
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        self._known = frozenset(names)
-        # A list, and not one joined string: as soon as the matches are many one `in` a name is
-        # faster than walking through the hits, and the slowest keystroke is what counts.
-        unsorted: list[str] = []
+        # A tuple, and not one joined string: as soon as the matches are many one `in` a name is
+        # faster than walking through the hits, and the slowest keystroke is what counts. Nor a
+        # list or a set: Python's collector would look at each name again and again.
+        every = tuple(names)
+        # One string where the two are alike, not two.
+        folded = [name if (low := name.lower()) == name else low for name in every]
+        other = {name for name, low in zip(every, folded, strict=True) if name is not low}
         self._spelled: dict[str, str] = {}  # folded -> name, where the two differ
-        for name in self._known:
-            folded = name.lower()
-            if folded == name:
-                folded = name  # one string, not two alike
-            else:
-                while folded in self._spelled or folded in self._known:
-                    folded += "\0"  # two names that differ in case only are two names
-                self._spelled[folded] = name
-            unsorted.append(folded)
-        self._folded = in_steps(unsorted)
+        if other:
+            folded = self._fold(every, other)
+        in_order = in_steps(folded)
+        if len(in_order) > 1:
+            after = islice(in_order, 1, None)
+            in_order = [a for a, b in zip(in_order, after, strict=False) if a != b] + in_order[-1:]
+        self._folded = tuple(in_order)
         self.names: tuple[str, ...] = tuple(self._named(self._folded))
+
+    def _fold(self, every: Iterable[str], other: Iterable[str]) -> list[str]:
+        """Every name folded, each to something of its own: two names that differ in case only are
+        two names."""
+        taken = set(every)
+        for name in in_steps(list(other)):
+            low = name.lower()
+            while low in self._spelled or low in taken:
+                low += "\0"
+            self._spelled[low] = name
+        return [*(name for name in every if name not in other), *self._spelled]
 
     def __len__(self) -> int:
         return len(self.names)
 
     def __contains__(self, name: object) -> bool:
-        return name in self._known
+        if not isinstance(name, str):
+            return False
+        low = name.lower()
+        at = bisect_left(self._folded, low)
+        for folded in islice(self._folded, at, None):
+            if folded.rstrip("\0") != low:
+                return False
+            if self._spelled.get(folded, folded) == name:
+                return True
+        return False
 
     def find(self, typed: str, limit: int = LIMIT) -> Matches:
         """Names that begin with `typed`, then those that hold it, then those that hold its
@@ -82,10 +102,10 @@ class NameIndex:
     def _holding(self, query: str) -> list[str]:
         """The names that hold every fragment (or begin with the query), sorted."""
         fragments = [part for part in _SEPARATORS.split(query) if part]
-        if len(fragments) < 2:
-            return [name for name in self._folded if query in name]
-        holding = self._folded
-        for fragment in sorted(fragments, key=len, reverse=True):
+        # The longest first: few hold it.
+        first, *rest = sorted(fragments, key=len, reverse=True) if len(fragments) > 1 else [query]
+        holding = [name for name in self._folded if first in name]
+        for fragment in rest:
             holding = [name for name in holding if fragment in name]
         return holding
 

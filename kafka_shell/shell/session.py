@@ -32,6 +32,7 @@ from kafka_shell.output.pane import PipeClosed
 from kafka_shell.settings import Settings
 
 from . import banner, documentation, keys, screen
+from .awake import stay_awake
 from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
@@ -77,6 +78,7 @@ class Session:
     def run(self) -> int:
         """Read and run lines until Ctrl-D or `exit`."""
         self._print(banner.lines(self.context.settings, terminal_size(self._stdout)[1]))
+        stay_awake()
         try:
             while not self._leaving:
                 self._say_notes()

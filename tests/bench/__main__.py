@@ -171,7 +171,7 @@ class Bench:
                            peer=found["response"], peer_name="the response", goal=3.0)  # fmt: skip
         yield self.measure("completion, 99th percentile", found["completion_p99"], goal=0.010)
         yield self.measure("longest wait in a refresh", found["longest_wait"], goal=0.020)
-        yield self.measure("idle shell, memory", found["idle_bytes"], unit=MIB)
+        yield self.measure("longest wait at rest", found["longest_wait_at_rest"])
 
     def prompt(self) -> Iterator[Measure]:
         """The prompt in a terminal, on a disk cache that knows the names."""
@@ -184,6 +184,8 @@ class Bench:
             self.rounds, lambda: prompt.seconds_to_names(self.broker, self.home, self.topic)
         )
         yield self.measure("first keys at the prompt", names, goal=0.3)
+        held = prompt.idle_bytes(self.broker, self.home)
+        yield self.measure("idle shell, memory", held, unit=MIB)
 
     def script(self) -> Iterator[Measure]:
         """A thousand commands on standard input, beside as many runs of a tool."""

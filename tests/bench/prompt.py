@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pexpect
+import psutil
 import pyte
 
 _PATIENCE_S = 60.0
+_READ = re.compile(r" topics  as of \d")  # the toolbar, once the cluster was read
 
 
 class Terminal:
@@ -34,6 +37,12 @@ class Terminal:
         self._child.sendcontrol("u")
         self._child.sendcontrol("d")
         self._child.close(force=True)
+
+    @property
+    def bytes(self) -> int:
+        """What the process holds in memory."""
+        held: int = psutil.Process(self._child.pid).memory_info().rss
+        return held
 
     def type(self, text: str) -> None:
         """Press keys."""
@@ -62,6 +71,13 @@ def seconds_to_names(broker: str, home: Path, topic: str) -> float:
         terminal.until(_prompt)
         terminal.type(f"describe-topic {stem}")
         return terminal.until(lambda lines: any(topic in line for line in lines))
+
+
+def idle_bytes(broker: str, home: Path) -> int:
+    """The memory of a shell that has read the cluster."""
+    with Terminal(broker, home) as terminal:
+        terminal.until(lambda lines: any(_READ.search(line) for line in lines))
+        return terminal.bytes
 
 
 def warm(broker: str, home: Path, topic: str) -> None:

@@ -31,6 +31,7 @@ from kafka_shell.sandbox import (
 from kafka_shell.sandbox.session import options_from
 from tests.admin.helpers import connect, wait_for
 from tests.in_process import Shell
+from tests.shell.terminal import Terminal
 from tests.tcp_proxy import Proxy
 
 from ..program import Program, Run
@@ -136,6 +137,28 @@ def test_an_answer_that_ends_in_its_middle_leaves_no_item_untold(
     assert gone.status == 0, str(gone)[-2000:]
     assert Counter(statuses(gone).values()) == {"done": MANY}
     assert there(direct, names) == set()
+
+
+def test_a_large_change_shows_how_far_it_is(
+    behind: Sandbox, proxy: Proxy, direct: Cluster, file: tuple[Path, list[str]], tmp_path: Path
+) -> None:
+    path, names = file
+    terminal = Terminal(tmp_path / "home", "--broker", proxy.address)
+    try:
+        terminal.at_prompt()
+        proxy.delay = 0.5  # seconds an answer: quick work shows no bar
+        terminal.type(f"create-topic --from-file {path} --yes")
+        terminal.press("enter")
+        terminal.sees(f"/{MANY}")
+        proxy.heal()
+        terminal.sees(f"done: {MANY:,} created", f"take it back: {MANY:,} lines")
+        assert f"/{MANY}" not in terminal.text, "the bar stays behind"
+    finally:
+        terminal.close()
+    assert there(direct, names) == set(names)
+    undo = Program(tmp_path / "home", proxy.address).ok("journal", "--last", "1", "--undo")
+    assert sorted(undo.stdout.split("\n")[:-1]) == [f"delete-topic {name}" for name in names]
+    Program(tmp_path / "home", proxy.address).ok("delete-topic", f"{names[0][:11]}.*", "--yes")
 
 
 def test_half_of_a_large_answer_is_asked_for_again(kafka: Program, proxy: Proxy) -> None:
