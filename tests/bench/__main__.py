@@ -9,6 +9,7 @@ same run. kcat is a peer where it is installed; kafka-python's and Kafka's own t
 from __future__ import annotations
 
 import argparse
+import compileall
 import json
 import os
 import platform
@@ -19,6 +20,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import kafka_shell
 from kafka_shell.sandbox import wipe
 from kafka_shell.sandbox.session import bring_up, options_from
 from kafka_shell.sandbox.stand_ins import topic_names
@@ -48,6 +50,7 @@ def main() -> int:
     parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each contest")
     asked = parser.parse_args()
     sizes = [int(size) for size in asked.sizes.split(",")]
+    compileall.compile_dir(Path(kafka_shell.__file__).parent, quiet=2)  # as the peers' are
     sys.stdout.write(f"{platform.platform()}, {os.cpu_count()} cores, Python"
                      f" {platform.python_version()}\n\n{line(HEADINGS)}\n")  # fmt: skip
     missed = [each for size in sizes for each in _of_size(size, asked.rounds) if each.met is False]
