@@ -6,10 +6,11 @@ asked for. On a cluster of 25,000 topics that is many times faster than objects 
 
 from __future__ import annotations
 
+import re
 import struct
 from array import array
 from binascii import b2a_base64
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.nouns import Broker, Partition, Topic, TopicSummary
@@ -32,6 +33,32 @@ _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
 _WIDE = 5  # facts of a topic: where it begins, partitions, factor, under-replicated, offline
 _FIRST = bytes(4)  # the index of a topic's first partition
+_PATTERNS = 100  # more would cost more to compile than they save
+_MOST = 16  # replicas of a partition that has such a pattern
+_NEVER = re.compile(b"(?!)").match
+
+
+Match = Callable[[bytes, int], "re.Match[bytes] | None"]
+_healthy: dict[int, Match] = {}
+
+
+def _pattern(count: int, length: int) -> Match:
+    """What matches the end of a topic whose partitions all have a leader and the same number of
+    replicas, all in sync, none offline: most topics are so, and one match is several times faster
+    than a walk.
+
+    `count` is the byte before the partitions and `length` the one before replicas, each a number
+    plus one. Where a pattern is not worth it, one that matches nothing.
+    """
+    if not (1 < count < 0x80 and 1 < length <= _MOST) or len(_healthy) > _PATTERNS:
+        return _NEVER
+    # Error, index; a leader that is not negative; epoch; replicas, in sync, offline; no tags.
+    brokers = rb"\x%02x.{%d}" % (length, 4 * (length - 1))
+    partition = rb".{6}[\x00-\x7f].{7}%s%s\x01\x00" % (brokers, brokers)
+    # Then the authorized operations, and no tags.
+    topic = rb"\x%02x(?:%s){%d}.{4}\x00" % (count, partition, count - 1)
+    found = _healthy[count << 8 | length] = re.compile(topic, re.DOTALL).match
+    return found
 
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
@@ -155,8 +182,7 @@ class MetadataScan:
         self.cluster_id = cluster_id or ""
         self.controller_id: int = _INT32(self._data, position)[0]
         count, position = self._varint(position + 4)
-        for _ in range(count - 1):
-            position = self._walk_topic(position)
+        position = self._walk_topics(count - 1, position)
         if self._version >= 13:
             self.error_code = _INT16(self._data, position)[0]
 
@@ -171,6 +197,26 @@ class MetadataScan:
             position = self._skip_tags(position)
             brokers.append(Broker(node, host or "", port, rack))
         self.brokers = tuple(sorted(brokers, key=lambda broker: broker.id))
+        return position
+
+    def _walk_topics(self, count: int, position: int) -> int:
+        """The hot loop: healthy topics here, by a match each; the others by a walk."""
+        data, head, facts, rows = self._data, self._head_size, self._facts, self._rows
+        end = len(data) - 16
+        for _ in range(count):
+            start = position + 2 + data[position + 2]  # behind the name
+            at = start + head
+            found = None
+            if at < end and position + 2 < start < position + 130 and not data[position + 1]:
+                partitions, replicas = data[at], data[at + 15]  # each a number plus one
+                healthy = _healthy.get(partitions << 8 | replicas)
+                found = (healthy or _pattern(partitions, replicas))(data, at)
+            if found and not data[position]:
+                rows[str(data[position + 3 : start], "utf-8")] = len(facts)
+                facts.extend((start, partitions - 1, replicas - 1, 0, 0))
+                position = found.end()
+            else:
+                position = self._walk_topic(position)
         return position
 
     def _walk_topic(self, position: int) -> int:
@@ -200,7 +246,8 @@ class MetadataScan:
         return position
 
     def _walk_partitions(self, count: int, position: int) -> tuple[int, int, int, int]:
-        """(factor, under-replicated, offline, next position). The hot loop: no calls in it.
+        """(factor, under-replicated, offline, next position). No calls in the loop: in a sick
+        cluster it is hot.
 
         A partition is 14 fixed bytes (error, index, leader, leader epoch) and three arrays of
         int32. Arrays of 127 or more replicas do not happen; their one-byte lengths are assumed.
