@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -17,6 +18,10 @@ if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
 
 
+# Python's collector looks at what is new after so many objects. Its own 700 means dozens of looks
+# during the imports of a one-shot, which leave nothing to collect: a tenth of its time.
+_YOUNG = 20_000
+
 _NO_TERMINAL = UsageError(
     "no command is given, and standard output is no terminal for a prompt",
     hint="Name a command: kafka.sh topics | head",
@@ -26,9 +31,11 @@ _NO_TERMINAL = UsageError(
 
 def main(argv: Sequence[str] | None = None) -> int:
     """Run the program; the exit status."""
+    gc.set_threshold(_YOUNG)
     words = list(sys.argv[1:] if argv is None else argv)
     _open_what_is_closed()
     status = _guarded(words)
+    gc.freeze()  # the interpreter need not look for garbage in all that it ends with
     try:
         sys.stderr.flush()
     except OSError:  # a full disk: the interpreter would end with a status of its own

@@ -96,7 +96,7 @@ class MoveReplicas:
             for move, change in zip(self.moves, self.changes, strict=True)
             if change in results.values
         ]
-        settle(lambda: all(begun(move, _places(cluster, sent)) for move in sent))
+        settle(lambda: all_begun(cluster, sent))
         return results
 
 
@@ -173,7 +173,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[Move]) -> None:
         elif time.monotonic() - seen > _GRACE_S or _is_deadline(found):
             raise as_error(next(iter(found.failures.values())))
         lost = [] if not found.ok else [
-            move for move in moves if not begun(move, places)
+            move for move in moves if not _begun(move, places)
         ]  # fmt: skip
         if lost:
             raise ShellError(
@@ -226,9 +226,15 @@ def current(here: Here) -> ReplicaOnDisk | None:
     return next((row for row in here if not row.future), None)
 
 
-def begun(move: Move, places: Places) -> bool:
+def _begun(move: Move, places: Places) -> bool:
     """Whether the replica is in its new dir, or on its way there."""
     return headed_for(places.get(move.place, ())) == move.after
+
+
+def all_begun(cluster: Cluster, moves: Sequence[Move]) -> bool:
+    """Whether all of them can be seen to have begun."""
+    places = _places(cluster, moves) if moves else {}
+    return all(_begun(move, places) for move in moves)
 
 
 def _ended(move: Move, places: Places) -> bool:

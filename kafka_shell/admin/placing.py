@@ -80,7 +80,7 @@ class Placing:
             results.values[change] = change
             if not comes:
                 here.append(move)
-        settle(lambda: all(log_dir_moves.begun(m, _places(cluster, self.dirs)) for m in here))
+        settle(lambda: log_dir_moves.all_begun(cluster, here))
         return results
 
 

@@ -356,10 +356,11 @@ COMMANDS: tuple[Command, ...] = (
             "The planner keeps replicas in as many racks as there are, copies no replica that can"
             " stay, and spreads the preferred leaders. Where the replicas were is written to a"
             " rollback file first. A throttle is set on the brokers and replicas of the move only;"
-            " with --wait what stood there before is put back at the end, and without it by the"
-            " line that is printed (verify-reassign-partitions --finish). A file that this shell"
-            " wrote knows its move's throttle; --throttle overrides it. The log_dirs of a file are"
-            " kept to: copies between the dirs of one broker know no --throttle but the broker's"
+            " with --wait what stood there before is put back at the end. Without it the prompt"
+            " does that in the background, and elsewhere the line that is printed does"
+            " (verify-reassign-partitions --finish). A file that this shell wrote knows its move's"
+            " throttle; --throttle overrides it. The log_dirs of a file are kept to: copies between"
+            " the dirs of one broker know no --throttle but the broker's"
             " replica.alter.log.dirs.io.max.bytes.per.second."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
