@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from threading import Lock
 from typing import Any
 
 from kafka_shell import journal
@@ -13,6 +14,10 @@ from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Repo
 from kafka_shell.takeback import take_back
 
 _READ = 100  # changes whose fresh state anybody reads
+
+# What the prompt sends and what a move's end sends in the background: a throttle that one sets must
+# not be lifted by the other before the move that wants it has begun.
+_SENDING = Lock()
 
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
@@ -57,9 +62,9 @@ def carry_out(
     finally:  # what was interrupted has changed something, too
         if context.shell is not None:
             context.shell.refresh(plan.touches)
+    _leave_to_prompt(plan, context, command, done)
     fresh = _fresh(plan, context, done)
     taken_back = take_back(_ended(done, "done"))
-    _leave_to_prompt(plan, context, command, done)
     again = _again(command, done)
     return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told, again=again)
 
@@ -232,18 +237,20 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     cluster, left, total = context.cluster, list(plan.steps), _told(plan)
     try:
         stop = False
-        while left and not stop:
-            stop = _send_step(left.pop(0), cluster, done)
-            if total:
-                context.report("Changing", len(done), total)
-            stop = stop or (plan.chained and any(item.status != "done" for item in done))
+        with _SENDING:
+            while left and not stop:
+                stop = _send_step(left.pop(0), cluster, done)
+                if total:
+                    context.report("Changing", len(done), total)
+                stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
     if plan.follow is None or not plan.waits or stop:
         return
     _follow(plan, context)
-    for step in plan.afterwards:
-        _send_step(step, cluster, done)
+    with _SENDING:
+        for step in plan.afterwards:
+            _send_step(step, cluster, done)
 
 
 def _follow(plan: Plan, context: Context) -> None:
@@ -259,7 +266,8 @@ def _follow(plan: Plan, context: Context) -> None:
 
 def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[Done]) -> None:
     """Have the prompt follow a change that nobody waits for, over a connection of its own."""
-    begun = any(item.status == "done" for item in done)
+    ended = set(_ended(done, "done"))
+    begun = plan.steps and not ended.isdisjoint(plan.steps[-1].changes)  # not its throttle alone
     if plan.follow is None or plan.waits or context.shell is None or not begun:
         return
     shell, apart = context.shell, context.elsewhere(context.settings)
@@ -284,7 +292,8 @@ def _followed(plan: Plan, context: Context, command: str) -> str:
             done = _send_journalled(last, context, command, ())
             for item in done:
                 if item.failure is not None:
-                    return f"{item.change.resource}: {item.failure} ({command})"
+                    said = f"{item.change.resource}: {item.failure} ({command})"
+                    return "\n".join(filter(None, (said, item.failure.hint)))
     except ShellError as error:
         return "\n".join(filter(None, (f"{error.message} ({command})", error.hint)))
     return f"done: {command}"

@@ -267,3 +267,13 @@ def test_what_finds_nothing_says_so_on_standard_error(kafka: Program, topic: str
         assert run.stdout == ""
         assert run.stderr, line
         assert kafka.ok(stdin=f"{line} --output json\n").json == []
+
+
+def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=1d")
+    back = f"alter-configs {topic} --delete-config retention.ms"
+    assert kafka.ok("journal", "--last", "1", "--undo").lines == [back]
+    assert kafka.ok("journal", "--undo").lines == [back, f"delete-topic {topic}"]
+    elsewhere = Program(kafka.home, "localhost:1").ok("journal", "--undo")
+    assert elsewhere.stdout == ""
+    assert "nothing was changed by way of localhost:1" in elsewhere.stderr

@@ -73,13 +73,16 @@ class MoveReplicas:
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Start the moves, each on its own; they go on by themselves."""
+        placed = self.placing.send(cluster)
         try:
-            placed = self.placing.send(cluster)
             moved = self._send(cluster, placed.failures)
         except ShellError as error:
             if error.code not in ("deadline", "outcome-unknown"):
                 self.lift(cluster)
-            raise
+            if not placed.values:
+                raise
+            why = Failure(error.code, error.message, hint=error.hint)
+            return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, why))])
         if not moved.values:
             self.lift(cluster)
         return Results.merge([placed, moved])

@@ -2,15 +2,17 @@
 
 A broker that has a replica copies it to the other dir, as `log_dir_moves` has it. One that will get
 the replica answers REPLICA_NOT_AVAILABLE, keeps the dir in mind and makes the copy there: so the
-dirs are sent before the move. A broker forgets them when it restarts: at the move's end they are
-looked at, and sent again for what came elsewhere.
+dirs are sent before the move. A broker that restarts forgets them: what came elsewhere is told when
+the move is verified, and put right by a plan like any other.
 """
 
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Failure, Report, Resource, Results
 from kafka_shell.nouns.partitions import LogDir, TopicPartition
 from kafka_shell.nouns.reassignment import MoveStatus, PartitionMove
@@ -18,11 +20,11 @@ from kafka_shell.values import about_bytes
 
 from . import log_dir_moves, log_dirs
 from .connection import Cluster
-from .failures import as_error
 from .log_dir_moves import Here, Move, Place, Places, by_place, current, headed_for, towards
 from .settle import settle
 
 Dirs = Mapping[Place, str]
+Found = Results[int, tuple[LogDir, ...]]
 _REPLICA_NOT_AVAILABLE = 9
 
 
@@ -57,12 +59,15 @@ class Placing:
     def of(self, partitions: Container[TopicPartition]) -> Placing:
         """Only what is about these partitions."""
         moves = tuple(move for move in self.moves if move.partition in partitions)
-        return replace(self, moves=moves)
+        return replace(self, moves=moves, warnings=self.warnings if moves else ())
 
     def again(self, cluster: Cluster) -> Placing:
         """The same wishes over where the replicas are now."""
         places = _places(cluster, self.dirs)
-        moves = (replace(m, before=headed_for(places.get(m.place, ()))) for m in self.moves)
+        moves = (
+            replace(move, before=headed_for(places.get(move.place, ())) or move.before)
+            for move in self.moves
+        )
         return replace(self, moves=tuple(moves))
 
     def send(self, cluster: Cluster) -> Results[Change, Change]:
@@ -97,7 +102,7 @@ def _places(cluster: Cluster, dirs: Dirs) -> Places:
     return by_place(_described(cluster, dirs))
 
 
-def _described(cluster: Cluster, dirs: Dirs) -> Results[int, tuple[LogDir, ...]]:
+def _described(cluster: Cluster, dirs: Dirs) -> Found:
     brokers = list(dict.fromkeys(broker for broker, _ in dirs))
     return log_dirs.describe(cluster, brokers, list({each: None for _, each in dirs}))
 
@@ -130,21 +135,30 @@ def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Fa
     return Placing(tuple(moves), frozenset(coming), held, warnings), refused
 
 
-def _cannot(broker: int, path: str, found: Results[int, tuple[LogDir, ...]]) -> Failure | None:
+def _cannot(broker: int, path: str, found: Found) -> Failure | None:
     if broker in found.values:
         return log_dir_moves.unusable(broker, path, found.values[broker])
-    down = Failure("BROKER_NOT_AVAILABLE", f"broker {broker} is down: it has no log dir to show", 8)
-    return found.failures.get(broker, down)
+    hint = f'Wait until it is up, or write "any" for broker {broker} in the file.'
+    said = f"the log dirs of broker {broker} cannot be read: it is down"
+    return found.failures.get(broker, Failure("BROKER_NOT_AVAILABLE", said, 8, hint))
 
 
-def plan_back(cluster: Cluster, dirs: Dirs) -> tuple[Move, ...]:
-    """The copies between dirs that are under way, called back."""
-    places = _places(cluster, dirs) if dirs else {}
-    return tuple(
+def plan_back(
+    cluster: Cluster, dirs: Dirs
+) -> tuple[tuple[Move, ...], dict[TopicPartition, Failure]]:
+    """The copies to these dirs that are under way, called back; and what could not be looked at."""
+    if not dirs:
+        return (), {}
+    found = _described(cluster, dirs)
+    moves = tuple(
         towards(*place, here, now.path)
-        for place, here in places.items()
-        if place in dirs and headed_for(here) != (now := current(here) or here[0]).path
+        for place, here in by_place(found).items()
+        if (now := current(here))
+        and headed_for(here) != now.path
+        and dirs.get(place) == headed_for(here)
     )
+    unseen = {each: found.failures[broker] for broker, each in dirs if broker in found.failures}
+    return moves, unseen
 
 
 # -- look, and follow ------------------------------------------------------------------------------
@@ -152,17 +166,20 @@ def plan_back(cluster: Cluster, dirs: Dirs) -> tuple[Move, ...]:
 
 def judged(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> list[PartitionMove]:
     """The rows, those of them not completed whose replicas are in other dirs than wanted."""
-    places = _places(cluster, dirs) if dirs else {}
+    found: Found = _described(cluster, dirs) if dirs else Results()
+    places = by_place(found)
     by_partition: dict[TopicPartition, list[tuple[MoveStatus, str]]] = {}
     for (broker, partition), path in dirs.items():
-        here = places.get((broker, partition), ())
-        by_partition.setdefault(partition, []).append(_stands(broker, path, here))
+        stands = _stands(broker, path, places.get((broker, partition), ()), found)
+        by_partition.setdefault(partition, []).append(stands)
     return [
         _judged(row, by_partition.get(TopicPartition(row.topic, row.partition))) for row in rows
     ]
 
 
-def _stands(broker: int, path: str, here: Here) -> tuple[MoveStatus, str]:
+def _stands(broker: int, path: str, here: Here, found: Found) -> tuple[MoveStatus, str]:
+    if broker in found.failures:
+        return MoveStatus.IN_PROGRESS, str(found.failures[broker])  # nobody knows
     if headed_for(here) != path:
         there = headed_for(here) or "no log dir"
         return MoveStatus.FAILED, f"broker {broker} has it in {there}, not in {path}"
@@ -180,22 +197,17 @@ def _judged(row: PartitionMove, stands: list[tuple[MoveStatus, str]] | None) -> 
 
 
 def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
-    """See that the replicas are in their dirs. Raises ShellError where one cannot get there."""
-    if not dirs:
-        return
-    placing, refused = plan(cluster, dirs)
-    for why in (*refused.values(), *placing.send(cluster).failures.values()):
-        raise as_error(why)
-    log_dir_moves.follow(cluster, report, _under_way(cluster, dirs))
-
-
-def _under_way(cluster: Cluster, dirs: Dirs) -> list[Move]:
-    places = _places(cluster, dirs)
-    return [
-        towards(*place, here, dirs[place])
+    """Watch the copies to these dirs to their end. It only looks: what is elsewhere, or came to no
+    end, is told by the state afterwards."""
+    places = _places(cluster, dirs) if dirs else {}
+    moves = [
+        towards(*place, here, headed_for(here))
         for place, here in places.items()
         if place in dirs and any(row.future for row in here)
     ]
+    if moves:
+        with suppress(ShellError):
+            log_dir_moves.follow(cluster, report, moves)
 
 
 __all__ = ["Dirs", "Placing", "follow", "judged", "plan", "plan_back"]

@@ -20,7 +20,7 @@ from kafka_shell.nouns import (
     Results,
 )
 from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.nouns.reassignment import Move, Reassignment
+from kafka_shell.nouns.reassignment import Move, MoveState, MoveStatus, Reassignment
 
 from . import log_dir_moves, move_sizes
 from .connection import Cluster, failure
@@ -106,7 +106,7 @@ def plan_move(
         leader, before = held[partition]
         move = Move(partition, before, after, leader)
         if partition in placed and move.before == move.after and partition not in now.moving:
-            wishes.stay.append(move)
+            wishes.followed.append(move)
         else:
             wishes.add(move, now.moving.get(partition), partition in placing.coming)
     return _plan(cluster, wishes, throttle, now, placing, dirs or {})
@@ -116,15 +116,13 @@ def plan_move(
 class _Wishes:
     """What is to be sent, what of it copies something (and is throttled), what need not be sent.
 
-    `back` are moves under way that are turned round: nothing is copied for them. What is to `stay`
-    on its brokers only gets other log dirs.
+    `back` are moves under way that are turned round: nothing is copied for them.
     """
 
     back: list[Move] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     copied: list[Move] = field(default_factory=list)
     followed: list[Move] = field(default_factory=list)
-    stay: list[Move] = field(default_factory=list)
     unchanged: list[Change] = field(default_factory=list)
     refused: dict[Resource, Failure] = field(default_factory=dict)
 
@@ -158,7 +156,7 @@ def _plan(
 ) -> Plan:
     settings: tuple[Setting, ...] = ()
     warnings: tuple[str, ...] = ()
-    wanted = wanted_of([*wishes.followed, *wishes.stay])
+    wanted = wanted_of(wishes.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     placing = placing.of(wanted)
     if throttle is not None and wishes.copied:
@@ -167,7 +165,8 @@ def _plan(
     steps: list[Any] = _cancelling(cluster, wishes.back, now.moving)
     steps += [SetThrottle(settings)] if settings else []
     if wishes.moves or placing.moves:
-        stay = wanted_of(wishes.stay)
+        moved = wanted_of(wishes.moves)
+        stay = {each: wanted[each] for each in placing.partitions if each not in moved}
         steps.append(MoveReplicas(tuple(wishes.moves), settings, placing=placing, stay=stay))
     sizes = move_sizes.read(cluster) if wishes.moves else Sizes()
     figures = move_sizes.figures(wishes.moves, now.racks, now.replicas, sizes, throttle)
@@ -225,6 +224,17 @@ def _cannot(
     return None
 
 
+def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
+    """The steps that put right what is on its brokers, and in other log dirs than wanted."""
+    there = {
+        TopicPartition(row.topic, row.partition)
+        for row in state.partitions
+        if row.status is MoveStatus.FAILED and row.replicas == row.wanted
+    }
+    placing, _ = plan_dirs(cluster, {p: path for p, path in dirs.items() if p[1] in there})
+    return [MoveReplicas((), placing=placing)] if placing.moves else []
+
+
 def plan_cancel(
     cluster: Cluster,
     partitions: Sequence[TopicPartition],
@@ -238,8 +248,8 @@ def plan_cancel(
     `before`, where it is known, brings back the preferred leader too.
     """
     moving = under_way(cluster).values
-    back_in_dirs = plan_back(cluster, dirs or {})
-    called_back = {move.partition for move in back_in_dirs}
+    back_in_dirs, unseen = plan_back(cluster, dirs or {})
+    called_back = {*unseen, *(move.partition for move in back_in_dirs)}
     moves, idle = [], []
     for each in dict.fromkeys(partitions):
         if each not in moving:
@@ -253,7 +263,14 @@ def plan_cancel(
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
     steps = _cancelling(cluster, moves, moving)
     steps += [log_dir_moves.MoveReplicas(back_in_dirs)] if back_in_dirs else []
-    return Plan(Effect.CHANGE, tuple(steps), touches=frozenset({"topics"}), unchanged=tuple(idle))
+    refused = {Resource("partition", str(each)): why for each, why in unseen.items()}
+    return Plan(
+        Effect.CHANGE,
+        tuple(steps),
+        touches=frozenset({"topics"}),
+        refused=Results({}, refused),
+        unchanged=tuple(idle),
+    )
 
 
 def _cancelling(
@@ -287,6 +304,7 @@ __all__ = [
     "Layout",
     "MoveReplicas",
     "layout",
+    "misplaced",
     "plan_cancel",
     "plan_move",
     "state",

@@ -264,9 +264,15 @@ class RecordedMove:
         before = {move.partition: move.before for move in self.step.moves} | stay
         after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
         placing = self.step.placing
+        # The dirs that it leaves; where a replica stays, the broker may have moved it by then.
+        left = {
+            (broker, each): path
+            for (broker, each), path in placing.held.items()
+            if (broker, each) in placing.dirs or broker not in after.get(each, ())
+        }
         throttle = {} if self.throttle is None else {"throttle": self.throttle}
         for path, text in (
-            (self.paths.rollback, to_json(before, placing.held, **throttle)),
+            (self.paths.rollback, to_json(before, left, **throttle)),
             (
                 self.paths.move,
                 to_json(

@@ -277,10 +277,13 @@ def _finish(
     if not (file and file.settings):
         settings = _left_behind(cluster, file)
     state = reassignment.state(cluster, wanted, dirs)
-    if settings:
+    steps: list[Any] = [throttles.LiftThrottle(settings)] if settings else []
+    steps += reassignment.misplaced(cluster, state, dirs)
+    if steps:
         return Plan(
             Effect.CHANGE,
-            (throttles.LiftThrottle(settings),),
+            tuple(steps),
+            follow=reassignment.Follow((), dirs=dirs),
             fresh=lambda later: reassignment.state(later, wanted, dirs),
             refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
         )
@@ -296,7 +299,7 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
             "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
         )
         for row in state.partitions
-        if row.code < 0
+        if row.code < 0 and row.replicas != row.wanted
     }
 
 

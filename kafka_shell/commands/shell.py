@@ -131,12 +131,15 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
     if broken:
         lines = f"{broken} line{'s' if broken > 1 else ''}"
         context.note(f"{lines} of {context.paths.journal} could not be read")
+    here = ",".join(map(str, context.settings.connection.bootstrap))
+    if invocation["undo"]:  # they will be run: none of another cluster may be among them
+        entries = [entry for entry in entries if entry.undo and entry.bootstrap == here]
     count = invocation["last"]
     entries = entries[-count:] if count else entries
     if not invocation["undo"]:
         return tuple(entries)
     undo = [each for entry in reversed(entries) for each in entry.undo]
-    return "\n".join(undo) if undo else Nothing("nothing to take back")
+    return "\n".join(undo) if undo else Nothing(f"nothing was changed by way of {here}")
 
 
 def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:
@@ -250,7 +253,8 @@ COMMANDS = (
         needs_cluster=False,
         options=(
             _LAST,
-            Option("--undo", Kind.FLAG, "Only the lines that take it back, the last change first."),
+            Option("--undo", Kind.FLAG,
+                   "Only the lines that take back what was changed on this cluster, in order."),
         ),
         search=("log", "changes", "take back"),
         examples=(

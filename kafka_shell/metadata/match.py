@@ -69,13 +69,12 @@ class NameIndex:
     def __contains__(self, name: object) -> bool:
         if not isinstance(name, str):
             return False
-        low = name.lower()
-        at = bisect_left(self._folded, low)
-        for folded in islice(self._folded, at, None):
-            if folded.rstrip("\0") != low:
-                return False
-            if self._spelled.get(folded, folded) == name:
+        low, folded = name.lower(), self._folded
+        at = bisect_left(folded, low)
+        while at < len(folded) and folded[at].rstrip("\0") == low.rstrip("\0"):
+            if self._spelled.get(folded[at], folded[at]) == name:
                 return True
+            at += 1
         return False
 
     def find(self, typed: str, limit: int = LIMIT) -> Matches:

@@ -112,7 +112,8 @@ def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
     if len(undo) == 1:
         yield lead + " " + text(undo[0])
     elif len(undo) > LONG:
-        yield lead + f" {len(undo):,} lines, which this prints: journal --last 1 --undo"
+        kept = "which the journal keeps when it is carried out"
+        yield lead + f" {len(undo):,} lines, {kept}: journal --last 1 --undo"
     else:
         yield lead
         yield from map(text, undo)

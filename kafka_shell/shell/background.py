@@ -13,7 +13,8 @@ Work = Callable[[Report], str]
 
 
 class Background:
-    """Works on threads of their own: what each is at, and what is said at its end.
+    """Works on threads of their own: what each is at, and what is said at its end. A work raises
+    nothing.
 
     `changed` is called whenever there is something new to show; `said` with the last word of a
     work. Both on the work's thread. Nothing is waited for: a process that ends takes them with it.
@@ -45,20 +46,23 @@ class Background:
             return tuple(dict.fromkeys(self._look.values()))
 
     def _run(self, number: int, work: Work) -> None:
-        began = monotonic()
+        began: dict[str, float] = {}
 
         def report(task: str, done: int, total: int | None) -> None:
+            elapsed = monotonic() - began.setdefault(task, monotonic())
             with self._lock:
                 before = self._at.get(number)
-                self._at[number] = task + _so_far(done, total, monotonic() - began)
+                self._at[number] = task + _so_far(done, total, elapsed)
                 same = before == self._at[number]
             if not same:
                 self._changed()
 
-        word = work(report)
-        with self._lock:
-            self._at.pop(number, None)
-            self._look.pop(number, None)
+        try:
+            word = work(report)
+        finally:
+            with self._lock:
+                self._at.pop(number, None)
+                self._look.pop(number, None)
         self._said(word)
 
 

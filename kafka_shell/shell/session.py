@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
+from io import StringIO
 from typing import TextIO, cast
 
 from prompt_toolkit.application import run_in_terminal
@@ -27,6 +28,7 @@ from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.tokens import logical_lines
 from kafka_shell.metadata.cache import TOPICS, Cache
+from kafka_shell.nouns import Report
 from kafka_shell.output import theme as themes
 from kafka_shell.output.pane import PipeClosed
 from kafka_shell.settings import Settings
@@ -92,6 +94,7 @@ class Session:
                 self.run_lines(text)
         finally:
             self.cache.close()
+        self._say_notes()
         for line in self._background.unfinished:
             self._print([("class:warning", "still under way, to go on: "), ("", line)])
         return int(Status.OK)
@@ -166,7 +169,16 @@ class Session:
 
     def in_background(self, work: Work, look: str) -> None:
         """Do something long beside the prompt; its last word is said there."""
-        self._background.start(work, look)
+
+        def guarded(report: Report) -> str:
+            try:
+                return work(report)
+            except Exception as error:  # a fault of ours must not be silent
+                said = StringIO()
+                report_crash(error, self.context.paths, said)
+                return f"{said.getvalue()}To go on: {look}"
+
+        self._background.start(guarded, look)
 
     def ask(self, question: str, *, secret: bool = False) -> str:
         """Put a question; Ctrl-C and Ctrl-D are no answer, and so a no."""

@@ -267,16 +267,18 @@ def test_a_throttle_below_the_inflow_is_warned_about(
     three_brokers: Sandbox, cluster: Cluster
 ) -> None:
     topic = placed(cluster, (1, 2))
-    stop = threading.Event()
+    stop, written = threading.Event(), threading.Event()
 
     def write() -> None:
         while not stop.is_set():
             fill(three_brokers, topic, MB // 2)
+            written.set()
 
     leader = [Move(TopicPartition(topic, 0), (1, 2), (2, 3), 1)]
     writer = threading.Thread(target=write)
     writer.start()
     try:
+        assert written.wait(30)
         (said,) = move_sizes.too_slow(cluster, leader, 10_000)
         assert "the throttle of 10kB/s is below what is written: broker 3" in said
     finally:

@@ -59,7 +59,7 @@ class Fleet:
 FLEETS = (Fleet(1, 1_000, 70_000), Fleet(10, 10_000, 700_000))
 WHOLE = Fleet(100, 100_000, 7_000_000)
 # Topics, and partitions of each: first as topics are added, then as each has more partitions.
-GROWTH = ((1_000, 1), (2_000, 1), (4_000, 1)), ((100, 20), (100, 40), (100, 80))
+GROWTH = ((1_000, 1), (2_000, 1), (4_000, 1)), ((100, 30), (100, 60), (100, 120))
 
 
 def main() -> int:
@@ -114,13 +114,14 @@ class Judged:
 def judge_all(fleets: Sequence[Fleet], folder: Path, slowest: bool) -> None:
     """Write each fleet's snapshot, and judge it by every control."""
     say(f"{'clusters':>8}{'topics':>10}{'partitions':>12}{'seconds':>9}{'s per million':>15}"
-        f"{'peak memory':>13}{'findings':>10}")  # fmt: skip
+        f"{'peak memory':>13}{'GiB per million':>17}{'findings':>10}")  # fmt: skip
     for fleet in fleets:
         where = folder / f"fleet-{fleet.partitions}"
         apart(write, fleet, where)
         found = apart(judge, where, slowest)
+        held, millions = found.peak / 2**30, fleet.partitions / 1e6
         say(f"{fleet.clusters:>8,}{fleet.topics:>10,}{fleet.partitions:>12,}{found.seconds:>9.1f}"
-            f"{found.seconds / fleet.partitions * 1e6:>15.1f}{found.peak / 2**30:>9.1f} GiB"
+            f"{found.seconds / millions:>15.1f}{held:>9.1f} GiB{held / millions:>17.1f}"
             f"{found.findings:>10,}")  # fmt: skip
         for error in found.errors:
             say(f"  {error}")

@@ -194,8 +194,8 @@ class Bench:
         """A thousand commands on standard input, beside as many runs of a tool."""
         lines = "".join(f"describe-topic {self.topic}\n" for _ in range(SCRIPT)).encode()
         ours = timed(self.ours(), stdin=lines)
-        (jvm,) = contest(3, self.jvm(TOPIC_TOOL, "--describe", "--topic", self.topic))
-        (once,) = contest(3, self.ours("describe-topic", self.topic))
+        (jvm,) = contest(10, self.jvm(TOPIC_TOOL, "--describe", "--topic", self.topic))
+        (once,) = contest(10, self.ours("describe-topic", self.topic))
         rate = SCRIPT / ours.seconds
         yield self.measure("script, commands a second", rate, unit=RATE, peer=1 / jvm.seconds,
                            peer_name=JVM)  # fmt: skip

@@ -10,7 +10,7 @@ import pytest
 
 from kafka_shell.admin import log_dirs
 from kafka_shell.admin.connection import Cluster
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
 from tests.admin.helpers import connect, wait_for
 from tests.moving import MB, fill, placed, replicas
 from tests.program import Program, Run
@@ -29,15 +29,29 @@ def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
     return Program(tmp_path / "home", three_brokers.bootstrap)
 
 
-def dirs(cluster: Cluster, topic: str) -> dict[int, dict[int, str]]:
-    """The log dir of each replica, by partition and broker; they may not be on their way."""
+Where = dict[int, dict[int, str]]
+
+
+def seen(cluster: Cluster, topic: str) -> Where:
+    """The log dir of each replica, by partition and broker; one that moves is in none."""
     found = log_dirs.describe(cluster, [1, 2, 3])
     rows = [row for dirs in found for dir in dirs for row in dir.rows if row.topic == topic]
-    assert not any(row.future for row in rows), "a replica is on its way"
-    where: dict[int, dict[int, str]] = {}
+    moving = {(row.partition, row.broker) for row in rows if row.future}
+    where: Where = {}
     for row in rows:
-        where.setdefault(row.partition, {})[row.broker] = row.path
+        path = "" if (row.partition, row.broker) in moving else row.path
+        where.setdefault(row.partition, {})[row.broker] = path
     return where
+
+
+def dirs(cluster: Cluster, topic: str) -> Where:
+    """The log dirs of all replicas of a topic, once they are there."""
+    wanted = dict(enumerate(map(set, replicas(cluster, topic))))
+    wait_for(
+        "all replicas are on disk",
+        lambda: {each: set(held) for each, held in seen(cluster, topic).items()} == wanted,
+    )
+    return seen(cluster, topic)
 
 
 def pair(cluster: Cluster, broker: int) -> tuple[str, str]:
@@ -65,8 +79,8 @@ def back(run: Run) -> str:
     return line.removeprefix("take it back:").strip()
 
 
-def settled(cluster: Cluster, topic: str, wanted: dict[int, dict[int, str]]) -> None:
-    wait_for("old replicas are deleted", lambda: dirs(cluster, topic) == wanted)
+def settled(cluster: Cluster, topic: str, wanted: Where) -> None:
+    wait_for("old replicas are deleted", lambda: seen(cluster, topic) == wanted)
 
 
 def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
@@ -148,3 +162,43 @@ def test_a_copy_between_dirs_is_seen_and_called_back_by_its_file(
     finally:
         kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
     settled(cluster, topic, before)
+
+
+def test_what_somebody_else_copies_is_not_called_back_by_an_old_file(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,))
+    fill(three_brokers, topic, 4 * MB)
+    here = dirs(cluster, topic)[0][1]
+    there = other(cluster, 1, here)
+    old = ("--reassignment-json-file", write(tmp_path / "old.json", topic, ([1], [here])))
+    kafka.ok("alter-configs", "--broker-id", "1", f"{SPEED}=10000")
+    try:
+        kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there)
+        cancelled = kafka.ok("reassign-partitions", "--cancel", *old)
+        assert "it is not being moved" in cancelled.stderr, str(cancelled)
+    finally:
+        kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
+    settled(cluster, topic, {0: {1: there}})
+
+
+def test_a_broker_that_is_down_tells_nothing_of_its_dirs(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 3))
+    path = dirs(cluster, topic)[0][3]
+    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1, 3], ["any", path])))
+    assert "completed" in kafka.ok("verify-reassign-partitions", *file).stdout
+    stop_broker(three_brokers.folder, 3)
+    try:
+        run = kafka("verify-reassign-partitions", *file, "--output", "json")
+        move = kafka("reassign-partitions", *file)
+    finally:
+        start_broker(three_brokers.folder, 3)
+    (row,) = run.json["partitions"]
+    assert (run.status, row["code"]) == (1, 0), f"nobody knows whether it failed: {row}"
+    assert "broker 3" in row["note"], row
+    assert move.status == 1 and "broker 3" in move.stderr and '"any"' in move.stderr, str(move)
+    wait_for(
+        "it is there", lambda: "completed" in kafka("verify-reassign-partitions", *file).stdout
+    )

@@ -12,7 +12,7 @@ from kafka_shell.metadata.match import LIMIT, NameIndex, common_prefix
 
 pytestmark = pytest.mark.quick
 
-name = st.text(alphabet="abcABC.-_é9", min_size=1, max_size=12)
+name = st.text(alphabet="abcABC.-_é9\0", min_size=1, max_size=12)
 names = st.lists(name, max_size=40)
 
 
@@ -39,6 +39,15 @@ def test_every_name_that_holds_what_was_typed_is_found_prefixes_first(
 @given(names, name)
 def test_the_order_in_which_names_came_does_not_matter(known: list[str], typed: str) -> None:
     assert NameIndex(known).find(typed) == NameIndex(reversed(known)).find(typed)
+
+
+@given(names, name)
+def test_a_name_is_in_it_or_not_to_the_letter(known: list[str], other: str) -> None:
+    index = NameIndex(known)
+    assert all(each in index for each in known)
+    for each in (other, other.lower(), other.upper(), f"{other}\0", ""):
+        assert (each in index) == (each in known), each
+    assert len(index) == len(set(known)) == len(set(index.names))
 
 
 @given(names)

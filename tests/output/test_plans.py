@@ -123,7 +123,8 @@ def test_what_is_lost_is_said_beside_the_way_back() -> None:
     ]
     many = plain(plan_lines(plan(change), ("one",) * 1000)).split("\n")[-2:]
     assert many == [
-        "take it back: 1,000 lines, which this prints: journal --last 1 --undo",
+        "take it back: 1,000 lines, which the journal keeps when it is carried out: "
+        "journal --last 1 --undo",
         "  (they stay deleted)",
     ]
 

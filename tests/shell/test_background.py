@@ -5,14 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from pathlib import Path
+from queue import Queue
+from threading import Event
 
 import pytest
 
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.reassignment import plan_cancel
 from kafka_shell.carry_out import apply
+from kafka_shell.nouns import Report
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.sandbox import Sandbox
+from kafka_shell.shell.background import Background
 from tests import moving
 from tests.admin.helpers import connect
 from tests.moving import MB, fill, placed, replicas
@@ -74,3 +78,23 @@ def test_a_prompt_that_is_left_says_how_to_go_on(
     assert "still under way, to go on: verify-reassign-partitions --finish" in shell.everything
     assert moving.moving(cluster, topic) == {0: (3,)}
     assert moving.throttles(cluster, topic), "a move under way lost its throttle"
+
+
+@pytest.mark.quick
+def test_what_is_done_beside_the_prompt_is_shown_and_heard_once() -> None:
+    heard: Queue[str] = Queue()
+    shown: Queue[str] = Queue()
+    go_on = Event()
+    background = Background(lambda: shown.put(background.shown), heard.put)
+
+    def work(report: Report) -> str:
+        report("Moving 1 partition", 1, 4)
+        assert go_on.wait(10)
+        return "done: it"
+
+    background.start(work, "look")
+    assert shown.get(timeout=10) == "Moving 1 partition 25%"
+    assert background.unfinished == ("look",)
+    go_on.set()
+    assert heard.get(timeout=10) == "done: it"
+    assert (background.shown, background.unfinished) == ("", ())
