@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from collections import Counter
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
@@ -37,17 +36,6 @@ def _together(file: str) -> str:
         return "audit"
     text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
     return next((cluster for cluster in _DEAR if cluster in text), file)
-
-
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """What takes long begins first, so that no worker is left alone with it at the end."""
-    if hasattr(config.option, "loadscopereorder"):
-        config.option.loadscopereorder = False  # by numbers of tests alone
-    together = {item: _together(item.nodeid.partition("::")[0]) for item in items}
-    long, sizes = ("audit", *_DEAR), Counter(together.values())
-    ranks = {name: long.index(name) if name in long else len(long) for name in sizes}
-    items.sort(key=lambda item: (ranks[together[item]], -sizes[together[item]]))
 
 
 @pytest.hookimpl(optionalhook=True)
