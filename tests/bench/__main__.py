@@ -59,7 +59,6 @@ def main() -> int:
 
 
 def _of_size(size: int, rounds: int) -> Iterator[Measure]:
-    rounds = rounds if size < 50_000 else min(rounds, 3)
     with tempfile.TemporaryDirectory() as folder:
         options = options_from(Path(folder) / "sandbox", port=0, topics=size)
         sandbox = bring_up(options, lambda task, done, total: None, empty=True)

@@ -56,13 +56,16 @@ def _peak(pid: int) -> int:
 
 def contest(rounds: int, *commands: Sequence[str]) -> list[Taken]:
     """The median of each command. They take turns, so that ratios hold when a machine's speed
-    drifts; the first round warms caches and does not count."""
+    drifts, each round in another order: what one asks of a broker is felt by the next. The first
+    round warms caches and does not count."""
     runs: list[list[Taken]] = [[] for _ in commands]
+    turns = list(zip(commands, runs, strict=True))
     for counted in range(rounds + 1):
-        for command, taken in zip(commands, runs, strict=True):
+        for command, taken in turns:
             run = timed(command)
             if counted:
                 taken.append(run)
+        turns = turns[1:] + turns[:1]
     return [
         Taken(statistics.median(each.seconds for each in taken), max(each.peak for each in taken))
         for taken in runs
