@@ -95,7 +95,7 @@ class Bench:
     def kcat(self) -> list[list[str]]:
         """kcat's listing, where it is installed."""
         found = shutil.which("kcat") or shutil.which("kafkacat")
-        return [[found, "-L", "-b", self.broker]] if found else []
+        return [[found, "-L", "-m", "60", "-b", self.broker]] if found else []
 
     def measure(self, name: str, ours: float, **more: object) -> Measure:
         """A row of this size."""
