@@ -14,6 +14,7 @@ import json
 import os
 import platform
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -45,6 +46,7 @@ print(client.describe_configs([ConfigResource("TOPIC", name) for name in client.
 
 def main() -> int:
     """Print the table; the exit status is 0 however fast anything was."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # its brokers must not outlive it
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--sizes", default=",".join(map(str, SIZES)), help="topics, by commas")
     parser.add_argument("--rounds", type=int, default=5, help="counted rounds of each contest")
