@@ -76,8 +76,8 @@ def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
         if plan.chained and not results.ok:
             return results
         results = Results.merge([results, step.send(cluster, validate_only=False)])
-    if plan.follow is not None and plan.waits:
-        plan.follow(cluster, lambda task, done, total: None)
+    if plan.waited is not None:
+        plan.waited(cluster, lambda task, done, total: None)
     after = plan.afterwards if plan.waits else ()
     return Results.merge([results, *(step.send(cluster, validate_only=False) for step in after)])
 
@@ -245,7 +245,7 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
                 stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
-    if plan.follow is None or not plan.waits or stop:
+    if plan.waited is None or stop:
         return
     _follow(plan, context)
     with _SENDING:
@@ -255,10 +255,10 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
 
 def _follow(plan: Plan, context: Context) -> None:
     """Watch a long change to its end, if the plan wants that."""
-    if plan.follow is None or not plan.waits:
+    if plan.waited is None:
         return
     try:
-        plan.follow(context.cluster, context.report)
+        plan.waited(context.cluster, context.report)
     except ShellError as error:
         error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
         raise

@@ -143,7 +143,7 @@ def plan_move(
             refused[move.resource] = why
         elif headed_for(here) == path:
             unchanged.append(_there(move, here))
-            under_way += [move] if any(row.future for row in here) else []
+            under_way += [move] if on_its_way(here) else []
         else:
             moves.append(move)
     chosen, followed = tuple(moves), (*moves, *under_way)
@@ -221,6 +221,11 @@ def headed_for(here: Here) -> str:
     return (future or [row.path for row in here] or [""])[0]
 
 
+def on_its_way(here: Here) -> bool:
+    """Whether it is being copied to another dir."""
+    return any(row.future for row in here)
+
+
 def current(here: Here) -> ReplicaOnDisk | None:
     """The replica that serves."""
     return next((row for row in here if not row.future), None)
@@ -294,8 +299,7 @@ def unusable(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | None:
 
 
 def _there(move: Move, here: Here) -> Change:
-    under_way = any(row.future for row in here)
-    note = "it is on its way there" if under_way else "it is there"
+    note = "it is on its way there" if on_its_way(here) else "it is there"
     return Change(move.resource, "alter", "log dir", move.after, move.after, note=note)
 
 

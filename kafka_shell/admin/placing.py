@@ -20,7 +20,17 @@ from kafka_shell.values import about_bytes
 
 from . import log_dir_moves, log_dirs
 from .connection import Cluster
-from .log_dir_moves import Here, Move, Place, Places, by_place, current, headed_for, towards
+from .log_dir_moves import (
+    Here,
+    Move,
+    Place,
+    Places,
+    by_place,
+    current,
+    headed_for,
+    on_its_way,
+    towards,
+)
 from .settle import settle
 
 Dirs = Mapping[Place, str]
@@ -128,7 +138,7 @@ def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Fa
             refused.setdefault(partition, why)
         elif headed_for(here) != path:
             moves.append(towards(broker, partition, here, path, sizes.get(partition, 0)))
-        elif any(row.future for row in here):
+        elif on_its_way(here):
             coming.add(partition)
     held = {place: headed_for(here) for place, here in places.items()}
     warnings = log_dir_moves.too_large(moves, found)
@@ -153,9 +163,7 @@ def plan_back(
     moves = tuple(
         towards(*place, here, now.path)
         for place, here in by_place(found).items()
-        if (now := current(here))
-        and headed_for(here) != now.path
-        and dirs.get(place) == headed_for(here)
+        if on_its_way(here) and dirs.get(place) == headed_for(here) and (now := current(here))
     )
     unseen = {each: found.failures[broker] for broker, each in dirs if broker in found.failures}
     return moves, unseen
@@ -183,7 +191,7 @@ def _stands(broker: int, path: str, here: Here, found: Found) -> tuple[MoveStatu
     if headed_for(here) != path:
         there = headed_for(here) or "no log dir"
         return MoveStatus.FAILED, f"broker {broker} has it in {there}, not in {path}"
-    if any(row.future for row in here):
+    if on_its_way(here):
         return MoveStatus.IN_PROGRESS, f"broker {broker} copies it to {path}"
     return MoveStatus.COMPLETED, ""
 
@@ -203,7 +211,7 @@ def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
     moves = [
         towards(*place, here, headed_for(here))
         for place, here in places.items()
-        if place in dirs and any(row.future for row in here)
+        if place in dirs and on_its_way(here)
     ]
     if moves:
         with suppress(ShellError):

@@ -105,10 +105,12 @@ def plan_move(
             continue
         leader, before = held[partition]
         move = Move(partition, before, after, leader)
-        if partition in placed and move.before == move.after and partition not in now.moving:
-            wishes.followed.append(move)
-        else:
-            wishes.add(move, now.moving.get(partition), partition in placing.coming)
+        wishes.add(
+            move,
+            now.moving.get(partition),
+            placed=partition in placed,
+            coming=partition in placing.coming,
+        )
     return _plan(cluster, wishes, throttle, now, placing, dirs or {})
 
 
@@ -126,14 +128,16 @@ class _Wishes:
     unchanged: list[Change] = field(default_factory=list)
     refused: dict[Resource, Failure] = field(default_factory=dict)
 
-    def add(self, move: Move, moving: Reassignment | None, coming: bool) -> None:
-        """A wish that can be fulfilled, beside what moves the partition already; `coming` where a
-        replica is on its way to its log dir."""
+    def add(self, move: Move, moving: Reassignment | None, *, placed: bool, coming: bool) -> None:
+        """A wish that can be fulfilled, beside what moves the partition already. `placed` where a
+        replica gets another log dir, `coming` where one is on its way to it."""
         about = Resource("partition", str(move.partition))
         if moving is None and move.before == move.after:
-            note = "it is on its way there" if coming else "it is there already"
-            self.unchanged.append(_as_it_is(about, move.before, note))
-            self.followed += [move] if coming else []
+            if not placed:
+                note = "it is on its way there" if coming else "it is there already"
+                self.unchanged.append(_as_it_is(about, move.before, note))
+            if placed or coming:
+                self.followed.append(move)
             return
         if moving is not None and set(move.before) == set(move.after):
             self.back.append(replace(move, before=moving.after))

@@ -265,10 +265,11 @@ class RecordedMove:
         after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
         placing = self.step.placing
         # The dirs that it leaves; where a replica stays, the broker may have moved it by then.
+        dirs = placing.dirs
         left = {
             (broker, each): path
             for (broker, each), path in placing.held.items()
-            if (broker, each) in placing.dirs or broker not in after.get(each, ())
+            if (broker, each) in dirs or broker not in after.get(each, ())
         }
         throttle = {} if self.throttle is None else {"throttle": self.throttle}
         for path, text in (
@@ -276,7 +277,7 @@ class RecordedMove:
             (
                 self.paths.move,
                 to_json(
-                    after, placing.dirs, **throttle,
+                    after, dirs, **throttle,
                     before=_rows(before), settings=_settings(self.step.throttle),
                 ),
             ),

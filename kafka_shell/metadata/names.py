@@ -145,10 +145,9 @@ def _log_dirs(cluster: Cluster) -> tuple[str, ...]:
     from kafka_shell.admin.failures import as_error
 
     found = log_dirs.describe(cluster, None, [])
-    for why in found.failures.values():
-        if not found.values:
-            raise as_error(why)
-    return tuple({dir.path: None for dirs in found for dir in dirs})
+    if found.failures and not found.values:
+        raise as_error(next(iter(found.failures.values())))
+    return tuple(dict.fromkeys(dir.path for dirs in found for dir in dirs))
 
 
 def _tokens(cluster: Cluster) -> tuple[str, ...]:

@@ -103,6 +103,11 @@ class Plan:
     figures: tuple[Any, ...] = ()
 
     @property
+    def waited(self) -> Callable[[Any, Report], Any] | None:
+        """What the command itself follows to its end."""
+        return self.follow if self.waits else None
+
+    @property
     def changes(self) -> tuple[Change, ...]:
         """All changes of all steps, in the order they are sent."""
         return tuple(change for step in self.steps for change in step.changes)

@@ -68,8 +68,8 @@ def draw_trouble(outcome: Outcome, pane: Pane) -> None:
 def look_lines(outcome: Outcome) -> Iterator[Text]:
     """`look: <line>` after a change that goes on by itself and that nobody followed."""
     plan = outcome.plan
-    followed = plan.follow is not None and plan.waits
-    if plan.look and not followed and any(item.status == "done" for item in outcome.changes):
+    done = any(item.status == "done" for item in outcome.changes)
+    if plan.look and plan.waited is None and done:
         yield text("look:", "hint") + " " + text(plan.look)
     if outcome.again:
         yield text("to go on:", "hint") + " " + text(outcome.again)

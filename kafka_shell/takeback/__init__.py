@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
+from itertools import groupby
 
 from kafka_shell.nouns import Change, Resource
 
@@ -52,17 +53,13 @@ def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
     """The lines, those about ACLs some at a time in one."""
-    together: list[str] = []
-    for line in lines:
-        if together and (not line.startswith(_ACLS) or len(together) == _ACLS_A_LINE):
-            yield _ACLS + "".join(together)
-            together = []
-        if line.startswith(_ACLS):
-            together.append(line.removeprefix(_ACLS))
-        else:
-            yield line
-    if together:
-        yield _ACLS + "".join(together)
+    for about_acls, run in groupby(lines, lambda line: line.startswith(_ACLS)):
+        if not about_acls:
+            yield from run
+            continue
+        options = [line.removeprefix(_ACLS) for line in run]
+        for at in range(0, len(options), _ACLS_A_LINE):
+            yield _ACLS + "".join(options[at : at + _ACLS_A_LINE])
 
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from queue import Queue
 from threading import Event
@@ -22,6 +22,7 @@ from tests.admin.helpers import connect
 from tests.moving import MB, fill, placed, replicas
 
 from .conftest import Open
+from .terminal import Terminal
 
 
 @pytest.fixture(scope="module")
@@ -38,21 +39,31 @@ def topic(cluster: Cluster, three_brokers: Sandbox) -> Iterator[str]:
     apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
 
 
-def line(topic: str, folder: Path, throttle: str) -> str:
-    rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]}]
-    (folder / "f.json").write_text(json.dumps({"version": 1, "partitions": rows}))
-    return f"reassign-partitions --reassignment-json-file {folder}/f.json --throttle {throttle}"
+@pytest.fixture
+def move(
+    open_terminal: Open, three_brokers: Sandbox, topic: str, tmp_path: Path
+) -> Callable[[str], Terminal]:
+    """Begins to move the topic at a prompt, under a throttle, and sees it in the toolbar."""
+
+    def begin(throttle: str) -> Terminal:
+        rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]}]
+        file = tmp_path / "f.json"
+        file.write_text(json.dumps({"version": 1, "partitions": rows}))
+        shell = open_terminal("--broker", three_brokers.bootstrap, columns=150)
+        shell.sees("3 brokers", "as of")
+        shell.type(f"reassign-partitions --reassignment-json-file {file} --throttle {throttle}")
+        shell.press("enter")
+        shell.sees("Moving 1 partition")
+        return shell
+
+    return begin
 
 
 def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
-    open_terminal: Open, three_brokers: Sandbox, cluster: Cluster, topic: str, tmp_path: Path
+    move: Callable[[str], Terminal], cluster: Cluster, topic: str
 ) -> None:
-    shell = open_terminal("--broker", three_brokers.bootstrap, columns=150)
-    shell.sees("3 brokers", "as of")
-    shell.type(line(topic, tmp_path, "1MB/s"))
-    shell.press("enter")
+    shell = move("1MB/s")
     shell.sees("look: verify-reassign-partitions --finish")
-    shell.sees("Moving 1 partition")
     shell.run("topics nope*")  # the prompt is there for other things
     shell.sees("note: done: reassign-partitions")
     assert replicas(cluster, topic) == [(2, 3)]
@@ -66,13 +77,9 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
 
 
 def test_a_prompt_that_is_left_says_how_to_go_on(
-    open_terminal: Open, three_brokers: Sandbox, cluster: Cluster, topic: str, tmp_path: Path
+    move: Callable[[str], Terminal], cluster: Cluster, topic: str
 ) -> None:
-    shell = open_terminal("--broker", three_brokers.bootstrap, columns=150)
-    shell.sees("3 brokers", "as of")
-    shell.type(line(topic, tmp_path, "100kB/s"))
-    shell.press("enter")
-    shell.sees("Moving 1 partition")
+    shell = move("100kB/s")
     shell.press("c-d")
     assert shell.ends() == 0
     assert "still under way, to go on: verify-reassign-partitions --finish" in shell.everything
