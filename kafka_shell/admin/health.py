@@ -22,7 +22,7 @@ from kafka_shell.nouns import (
 )
 from kafka_shell.nouns.partitions import TopicPartition
 
-from . import configs, groups, log_dirs, move_progress, quorum, throttles, topics, transactions
+from . import configs, groups, log_dirs, move_progress, quorum, throttles_left, topics, transactions
 from .connection import Cluster
 from .scan import MetadataScan
 from .together import together
@@ -221,7 +221,7 @@ def _moves(cluster: Cluster, found: MetadataScan) -> Found:
         yield _unread(_THROTTLES, f"{len(found):,} topics take a while")
         return
     try:
-        left = throttles.find(cluster, list(moving.values()))
+        left = throttles_left.find(cluster, list(moving.values()))
     except ShellError as error:
         yield _unread(_THROTTLES, _reason(error))
         return

@@ -24,7 +24,8 @@ from .move_sizes import Sizes
 from .offsets import log_ends
 from .placing import Dirs, follow, judged
 from .scan import scan
-from .throttles import find
+from .throttles import NOTHING, Recorded
+from .throttles_left import find
 
 TIMEOUT_MS = 60_000
 _POLL_S = 1.0
@@ -152,7 +153,12 @@ def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
 # -- how it stands ---------------------------------------------------------------------------------
 
 
-def state(cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = None) -> MoveState:
+def state(
+    cluster: Cluster,
+    wanted: Wanted | None = None,
+    dirs: Dirs | None = None,
+    recorded: Recorded = NOTHING,
+) -> MoveState:
     """How these moves stand, or all that are under way; and the throttles left behind.
 
     What is on its brokers and not in the log dirs that are wanted is not completed.
@@ -162,7 +168,7 @@ def state(cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = No
         rows = [_in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))]
     else:
         rows = judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted))
-    left = find(cluster, list(moving.values()))
+    left = find(cluster, list(moving.values()), recorded)
     return MoveState(tuple(rows), tuple(each for throttles in left for each in throttles))
 
 

@@ -38,7 +38,8 @@ from .move_steps import MoveReplicas, current
 from .placing import Dirs, Placing, plan_back
 from .placing import plan as plan_dirs
 from .scan import MetadataScan, scan
-from .throttles import LiftThrottle, SetThrottle, Setting, find, settings_for, to_lift
+from .throttles import NOTHING, LiftThrottle, Recorded, SetThrottle, Setting, settings_for
+from .throttles_left import of_cancelled
 
 # -- plans -----------------------------------------------------------------------------------------
 
@@ -82,6 +83,7 @@ def plan_move(
     additional: bool = False,
     keep_factor: bool = False,
     dirs: Dirs | None = None,
+    recorded: Recorded = NOTHING,
     now: Layout | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
@@ -89,8 +91,8 @@ def plan_move(
     A partition that moves already is refused, but for the way back, and but with `additional`:
     then its aim or its throttle (bytes a second) is changed. `keep_factor` refuses a change of the
     number of replicas. `dirs` are the log dirs that some replicas are wanted in; the throttle is
-    not for copies within a broker. `follow` and `afterwards` are those of a plan that is waited
-    for.
+    not for copies within a broker. `recorded` is what the throttles of moves under way replaced.
+    `follow` and `afterwards` are those of a plan that is waited for.
     """
     now = now or layout(cluster)
     held = current(now.found, now.moving)
@@ -111,7 +113,7 @@ def plan_move(
             placed=partition in placed,
             coming=partition in placing.coming,
         )
-    return _plan(cluster, wishes, throttle, now, placing, dirs or {})
+    return _plan(cluster, wishes, throttle, now, placing, dirs or {}, recorded)
 
 
 @dataclass
@@ -157,6 +159,7 @@ def _plan(
     now: Layout,
     placing: Placing,
     dirs: Dirs,
+    recorded: Recorded,
 ) -> Plan:
     settings: tuple[Setting, ...] = ()
     warnings: tuple[str, ...] = ()
@@ -164,9 +167,10 @@ def _plan(
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     placing = placing.of(wanted)
     if throttle is not None and wishes.copied:
-        settings = settings_for(cluster, wishes.copied, throttle, list(now.moving.values()))
+        moving = list(now.moving.values())
+        settings = settings_for(cluster, wishes.copied, throttle, moving, recorded)
         warnings = move_sizes.too_slow(cluster, wishes.copied, throttle)
-    steps: list[Any] = _cancelling(cluster, wishes.back, now.moving)
+    steps: list[Any] = _cancelling(cluster, wishes.back, now.moving, recorded)
     steps += [SetThrottle(settings)] if settings else []
     if wishes.moves or placing.moves:
         moved = wanted_of(wishes.moves)
@@ -244,9 +248,10 @@ def plan_cancel(
     partitions: Sequence[TopicPartition],
     before: Wanted | None = None,
     dirs: Dirs | None = None,
+    recorded: Recorded = NOTHING,
 ) -> Plan:
-    """Cancel the moves of these partitions, and lift what throttled only them. Copies to `dirs`
-    within a broker are called back.
+    """Cancel the moves of these partitions, and lift what throttled only them: what is `recorded`
+    of them knows what stood there before. Copies to `dirs` within a broker are called back.
 
     What has been copied is deleted again. A controller forgets the order that the replicas had:
     `before`, where it is known, brings back the preferred leader too.
@@ -265,7 +270,7 @@ def plan_cancel(
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
-    steps = _cancelling(cluster, moves, moving)
+    steps = _cancelling(cluster, moves, moving, recorded)
     steps += [log_dir_moves.MoveReplicas(back_in_dirs)] if back_in_dirs else []
     refused = {Resource("partition", str(each)): why for each, why in unseen.items()}
     return Plan(
@@ -278,29 +283,20 @@ def plan_cancel(
 
 
 def _cancelling(
-    cluster: Cluster, moves: Sequence[Move], moving: Mapping[TopicPartition, Reassignment]
+    cluster: Cluster,
+    moves: Sequence[Move],
+    moving: Mapping[TopicPartition, Reassignment],
+    recorded: Recorded,
 ) -> list[Any]:
     """The steps that cancel these moves and lift their throttles."""
     if not moves:
         return []
-    settings = _no_longer_needed(cluster, moves, moving)
+    back = dict.fromkeys(move.partition for move in moves)
+    gone = [moving[each] for each in back]
+    others = [each for key, each in moving.items() if key not in back]
+    settings = of_cancelled(cluster, gone, others, recorded)
     lift = [LiftThrottle(settings)] if settings else []
     return [MoveReplicas(tuple(moves), cancelled=True), *lift]
-
-
-def _no_longer_needed(
-    cluster: Cluster, moves: Sequence[Move], moving: Mapping[TopicPartition, Reassignment]
-) -> tuple[Setting, ...]:
-    """The throttles of the topics and brokers concerned that only these moves need."""
-    gone = {move.partition for move in moves}
-    topics = {each.topic for each in gone}
-    brokers = {str(broker) for each in gone for broker in moving[each].replicas}
-    left = find(cluster, [each for key, each in moving.items() if key not in gone])
-    return tuple(
-        each
-        for each in to_lift(left)
-        if each.resource.name in (topics if each.resource.kind == "topic" else brokers)
-    )
 
 
 __all__ = [

@@ -1,14 +1,15 @@
-"""Replication throttles of moves (KIP-73): set where a move needs them, lifted, found again.
+"""Replication throttles of moves (KIP-73): set where a move needs them, lifted.
 
-A broker's rates bound what it sends and takes in of the replicas that topics list as throttled. A
-move sets the sending rate on the brokers it copies from, the receiving rate on those it copies to,
-and lists just its own replicas: `partition:broker`.
+A move sets the sending rate on the brokers it copies from, the receiving rate on those it copies
+to, and lists just its own replicas: `partition:broker`. At its end what stood there before is put
+back.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
@@ -21,41 +22,55 @@ from kafka_shell.nouns import (
     ResourceType,
     Results,
 )
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.nouns.reassignment import Move, Reassignment, Throttle
+from kafka_shell.nouns.reassignment import Move, Reassignment
 
 from . import config_reads
 from .config_reads import by_answerer
 from .configs import AlterConfigs
 from .connection import Cluster
 from .settle import settle
+from .throttle_configs import (
+    EVERY,
+    FOLLOWER_RATE,
+    FOLLOWER_REPLICAS,
+    GONE,
+    LEADER_RATE,
+    LEADER_REPLICAS,
+    RATES,
+    REPLICAS,
+    bound,
+    broker_of,
+    entries,
+    idle,
+    read,
+    set_in,
+    topic_of,
+)
 
-LEADER_RATE = "leader.replication.throttled.rate"
-FOLLOWER_RATE = "follower.replication.throttled.rate"
-LEADER_REPLICAS = "leader.replication.throttled.replicas"
-FOLLOWER_REPLICAS = "follower.replication.throttled.replicas"
-RATES = (LEADER_RATE, FOLLOWER_RATE)
-REPLICAS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)
-
-_GONE = (3,)  # UNKNOWN_TOPIC_OR_PARTITION: a topic that was deleted took its throttle with it
 _LATER = "Lift it later: verify-reassign-partitions --finish"
-_EVERY = "*"  # all replicas of a topic, which somebody else has set
+_NOT_KNOWN = "what stood there before the move under way is not known"
 
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One config that a move sets, and what stood there before it (None: nothing)."""
+    """One config that a move sets, and what is put back at its end (None: nothing).
+
+    `now` is what it replaces: where another move is throttled already, that is not what stood there
+    before.
+    """
 
     resource: ConfigResource
     key: str
     before: str | None
     value: str
+    now: str | None = None
+    note: str = ""
 
     @property
     def own(self) -> tuple[str, ...]:
         """Of throttled replicas: the entries that the move adds to those from before."""
-        kept = _entries(self.before)
-        return tuple(entry for entry in _entries(self.value) if entry not in kept)
+        kept = entries(self.before)
+        return tuple(entry for entry in entries(self.value) if entry not in kept)
 
     @property
     def about(self) -> Resource:
@@ -63,41 +78,68 @@ class Setting:
         return Resource("throttle", str(self.resource))
 
 
+# What moves are known to have set last of each config.
+Recorded = Mapping[tuple[ConfigResource, str], Setting]
+NOTHING: Recorded = MappingProxyType({})
+
+
 # -- what a move needs -----------------------------------------------------------------------------
 
 
 def settings_for(
-    cluster: Cluster, moves: Sequence[Move], rate: int, moving: Collection[Reassignment] = ()
+    cluster: Cluster,
+    moves: Sequence[Move],
+    rate: int,
+    moving: Collection[Reassignment] = (),
+    recorded: Recorded = NOTHING,
 ) -> tuple[Setting, ...]:
     """What throttles these moves at `rate` bytes a second, over what is set now.
 
-    `moving` are the moves under way: the rates of brokers that they concern and the entries of
-    their partitions are theirs, and nothing to be put back: who ends last lifts them. Raises
-    ShellError where a broker or topic cannot be read.
+    `moving` are the moves under way: the rates that bound them and the entries of their partitions
+    are theirs. Who ends last puts back what stood there before all of them, as what is `recorded`
+    of them knows it. Raises ShellError where a broker or topic cannot be read.
     """
     up = {broker.id for broker in cluster.brokers(refresh=True)}
     wanted = _wanted([move for move in moves if move.adding], rate, up)
-    now = _own_values(cluster, list(dict.fromkeys(resource for resource, _ in wanted)))
-    busy = {broker for each in moving for broker in each.replicas}
+    concerned = [resource for resource, _ in wanted] + [topic_of(each) for each in moving]
+    found = read(cluster, concerned)
+    _check(found, {resource for resource, _ in wanted})
+    now, theirs = set_in(found), bound(found, moving, every=False)
     partitions = {each.topic_partition for each in moving}
     settings = []
     for (resource, key), value in wanted.items():
-        before = now.get((resource, key))
+        stands, known = now.get((resource, key)), recorded.get((resource, key))
+        before, note = stands, ""
         if key in REPLICAS:
-            if _EVERY in _entries(before):
+            if EVERY in entries(stands):
                 continue
-            value = ",".join(dict.fromkeys([*_entries(before), *_entries(value)]))
-            before = _idle(resource.name, before or "", partitions) or None
-        elif int(resource.name) in busy:
-            before = None
-        settings.append(Setting(resource, key, before, value))
+            value = ",".join(dict.fromkeys([*entries(stands), *entries(value)]))
+            stood = {
+                *idle(resource.name, stands, partitions),
+                *entries(known.before if known else None),
+            }
+            before = ",".join(each for each in entries(stands) if each in stood) or None
+        elif known or (resource, key) in theirs:
+            before = known.before if known else None
+            note = "" if known or stands is None else _NOT_KNOWN
+        settings.append(Setting(resource, key, before, value, stands, note))
     return tuple(settings)
+
+
+def _check(found: config_reads.Entries, resources: Collection[ConfigResource]) -> None:
+    for resource, why in found.failures.items():
+        if resource in resources:
+            raise ShellError(
+                f"the throttles of {resource} cannot be read: {why}",
+                hint=why.hint or "Nothing was sent.",
+                code=why.name,
+            )
 
 
 def _wanted(
     moves: Sequence[Move], rate: int, up: Collection[int]
 ) -> dict[tuple[ConfigResource, str], str]:
-    entries: dict[tuple[ConfigResource, str], list[str]] = {}
+    listed: dict[tuple[ConfigResource, str], list[str]] = {}
     senders: set[int] = set()
     receivers: set[int] = set()
     for move in moves:
@@ -106,44 +148,17 @@ def _wanted(
         senders.update(move.before)
         receivers.update(move.adding)
         for key, brokers in ((LEADER_REPLICAS, move.before), (FOLLOWER_REPLICAS, move.adding)):
-            entries.setdefault((topic, key), []).extend(
+            listed.setdefault((topic, key), []).extend(
                 f"{move.partition.partition}:{broker}" for broker in brokers
             )
-    wanted = {which: ",".join(listed) for which, listed in entries.items()}
+    wanted = {which: ",".join(replicas) for which, replicas in listed.items()}
     for broker in sorted((senders | receivers) & set(up)):  # the others cannot be told
-        resource = ConfigResource(ResourceType.BROKER, str(broker))
+        resource = broker_of(broker)
         if broker in senders:
             wanted[resource, LEADER_RATE] = str(rate)
         if broker in receivers:
             wanted[resource, FOLLOWER_RATE] = str(rate)
     return wanted
-
-
-def _own_values(
-    cluster: Cluster, resources: Sequence[ConfigResource]
-) -> dict[tuple[ConfigResource, str], str]:
-    """What is set at these very resources. Raises ShellError where one cannot be read."""
-    found = config_reads.describe(cluster, resources, [*RATES, *REPLICAS])
-    for resource, why in found.failures.items():
-        raise ShellError(
-            f"the throttles of {resource} cannot be read: {why}",
-            hint=why.hint or "Nothing was sent.",
-            code=why.name,
-        )
-    return _set_in(found)
-
-
-def _set_in(found: config_reads.Entries) -> dict[tuple[ConfigResource, str], str]:
-    return {
-        (resource, entry.name): entry.value
-        for resource, entries in found.values.items()
-        for entry in entries
-        if entry.overridden and entry.value
-    }
-
-
-def _entries(value: str | None) -> tuple[str, ...]:
-    return tuple(filter(None, map(str.strip, (value or "").split(","))))
 
 
 # -- set -------------------------------------------------------------------------------------------
@@ -163,7 +178,8 @@ class SetThrottle:
     def changes(self) -> tuple[Change, ...]:
         """One change a config."""
         return tuple(
-            Change(each.about, "alter", each.key, each.before, each.value) for each in self.settings
+            Change(each.about, "alter", each.key, each.now, each.value, note=each.note)
+            for each in self.settings
         )
 
     def again(self, cluster: Cluster) -> SetThrottle:
@@ -175,7 +191,7 @@ class SetThrottle:
         results = self._send(cluster, validate_only)
         if not validate_only and not results.ok:
             done = [each for each, change in self._pairs if change in results.values]
-            _alter(cluster, {each: each.before for each in done})
+            _alter(cluster, {each: each.now for each in done})
             change, why = next(iter(results.failures.items()))
             raise ShellError(
                 f"{change.resource} could not be set: {why.message}",
@@ -235,7 +251,7 @@ def _until_visible(cluster: Cluster, wanted: Mapping[Setting, str | None]) -> No
     resources = list(dict.fromkeys(each.resource for each in wanted))
 
     def visible() -> bool:
-        now = _set_in(config_reads.describe(cluster, resources, [*RATES, *REPLICAS]))
+        now = set_in(read(cluster, resources))
         return all(now.get((each.resource, each.key)) == wanted[each] for each in wanted)
 
     if resources:
@@ -255,8 +271,8 @@ def _alteration(setting: Setting, value: str | None) -> ConfigAlteration:
 class LiftThrottle:
     """Put back what stood there before a move.
 
-    Rates of brokers that a move under way concerns stay, and so do replicas that still move: that
-    move's end lifts them.
+    Rates that bound a move under way stay, and so do replicas that still move: that move's end
+    lifts them.
     """
 
     settings: tuple[Setting, ...]
@@ -266,7 +282,8 @@ class LiftThrottle:
     def changes(self) -> tuple[Change, ...]:
         """One change a config."""
         return tuple(
-            Change(each.about, "alter", each.key, each.value, each.before) for each in self.settings
+            Change(each.about, "alter", each.key, each.value, each.before, note=each.note)
+            for each in self.settings
         )
 
     def again(self, cluster: Cluster) -> LiftThrottle:
@@ -278,13 +295,12 @@ class LiftThrottle:
         from .move_progress import under_way
 
         moving = list(under_way(cluster))
-        resources = [each.resource for each in self.settings]
-        found = config_reads.describe(cluster, resources, [*RATES, *REPLICAS])
-        now, unread = _set_in(found), found.failures
+        found = read(cluster, [*(each.resource for each in self.settings), *map(topic_of, moving)])
+        now, unread, needed = set_in(found), found.failures, bound(found, moving)
         wanted = {}
         for each in self.settings:
             value = now.get((each.resource, each.key))
-            if value is None or (each.key in RATES and _concerned(each.resource, moving)):
+            if value is None or (each.resource, each.key) in needed:
                 continue
             then = _then(each, value, moving)
             if then != value:
@@ -293,7 +309,7 @@ class LiftThrottle:
         results: Results[Change, Change] = Results()
         for each, change in zip(self.settings, self.changes, strict=True):
             why = outcome.failures.get(each) or unread.get(each.resource)
-            if why is not None and why.code not in _GONE:
+            if why is not None and why.code not in GONE:
                 results.failures[change] = replace(why, hint=f"{why.hint}\n{_LATER}".strip())
             else:
                 results.values[change] = change
@@ -304,24 +320,18 @@ def _then(setting: Setting, value: str, moving: Iterable[Reassignment]) -> str |
     return setting.before if setting.key in RATES else _without_own(setting, value, moving)
 
 
-def _concerned(broker: ConfigResource, moving: Iterable[Reassignment]) -> bool:
-    return any(int(broker.name) in each.replicas for each in moving)
-
-
 def _without_own(setting: Setting, value: str, moving: Iterable[Reassignment]) -> str | None:
     """The throttled replicas without this move's own; None where none is left."""
     topic = setting.resource.name
     busy = {str(each.partition) for each in moving if each.topic == topic}
     gone = {entry for entry in setting.own if entry.partition(":")[0] not in busy}
-    return ",".join(entry for entry in _entries(value) if entry not in gone) or None
+    return ",".join(entry for entry in entries(value) if entry not in gone) or None
 
 
 def still_set(cluster: Cluster, settings: Sequence[Setting]) -> tuple[Setting, ...]:
     """Those of which something is still there to be put back."""
-    found = config_reads.describe(
-        cluster, [each.resource for each in settings], [*RATES, *REPLICAS]
-    )
-    now = _set_in(found)
+    found = read(cluster, [each.resource for each in settings])
+    now = set_in(found)
     left = []
     for each in settings:
         value = now.get((each.resource, each.key))
@@ -330,63 +340,12 @@ def still_set(cluster: Cluster, settings: Sequence[Setting]) -> tuple[Setting, .
     return tuple(left)
 
 
-# -- find ------------------------------------------------------------------------------------------
-
-
-def find(
-    cluster: Cluster, moving: Collection[Reassignment] | None = None
-) -> Results[Resource, tuple[Throttle, ...]]:
-    """The throttles that no move under way needs: they outlived one, or somebody set them so.
-
-    Topics and brokers without one are left out; those that could not be read are failures.
-    """
-    from .move_progress import under_way
-    from .scan import scan
-
-    if moving is None:
-        moving = list(under_way(cluster))
-    busy = {broker for each in moving for broker in each.replicas}
-    partitions = {each.topic_partition for each in moving}
-    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(scan(cluster).names)]
-    brokers = [
-        ConfigResource(ResourceType.BROKER, str(broker.id))
-        for broker in cluster.brokers(refresh=True)
-    ]
-    found = config_reads.describe(cluster, [*brokers, *topics], [*RATES, *REPLICAS])
-    results: Results[Resource, tuple[Throttle, ...]] = Results()
-    for resource, why in found.failures.items():
-        results.failures[Resource(resource.kind, resource.name)] = why
-    for resource, entries in found.values.items():
-        left = []
-        for entry in entries:
-            value = entry.value if entry.overridden else None
-            if value and entry.name in RATES and int(resource.name) not in busy:
-                left.append(Throttle(str(resource), entry.name, value))
-            elif value and entry.name in REPLICAS:
-                idle = _idle(resource.name, value, partitions)
-                if idle:
-                    left.append(Throttle(str(resource), entry.name, idle))
-        if left:
-            results.values[Resource(resource.kind, resource.name)] = tuple(left)
-    return results
-
-
-def _idle(topic: str, value: str, moving: Collection[TopicPartition]) -> str:
-    """The entries of a topic's throttled replicas whose partitions do not move."""
-    busy = {str(each.partition) for each in moving if each.topic == topic}
-    if _EVERY in _entries(value):
-        return "" if busy else value
-    return ",".join(entry for entry in _entries(value) if entry.partition(":")[0] not in busy)
-
-
-def to_lift(found: Results[Resource, tuple[Throttle, ...]]) -> tuple[Setting, ...]:
-    """Throttles that are left behind, as settings with nothing before them."""
-    kinds = {"topic": ResourceType.TOPIC, "broker": ResourceType.BROKER}
-    return tuple(
-        Setting(ConfigResource(kinds[about.kind], about.name), each.key, None, each.value)
-        for about, throttles in found.values.items()
-        for each in throttles
-    )
-
-
-__all__ = ["LiftThrottle", "SetThrottle", "Setting", "find", "settings_for", "still_set", "to_lift"]
+__all__ = [
+    "NOTHING",
+    "LiftThrottle",
+    "Recorded",
+    "SetThrottle",
+    "Setting",
+    "settings_for",
+    "still_set",
+]

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import (
-    Argument,
     Command,
     Effect,
     Example,
@@ -16,8 +15,7 @@ from kafka_shell.language.command import (
     Kind,
     Option,
 )
-from kafka_shell.language.common import CHANGING
-from kafka_shell.nouns import Failure, Nothing, Plan, Resource, Results
+from kafka_shell.nouns import Failure, Plan, Resource, Results
 
 from . import select
 
@@ -26,15 +24,14 @@ if TYPE_CHECKING:
     from kafka_shell.admin.move_wishes import Wish
     from kafka_shell.admin.reassignment import Layout
     from kafka_shell.context import Context
-    from kafka_shell.nouns.partitions import TopicPartition
-    from kafka_shell.nouns.reassignment import MoveState, Reassignment
+    from kafka_shell.nouns.reassignment import Move
 
-    from .reassignment_files import MoveFile
+    from .reassignment_files import MoveFile, MovePaths
 
 THROTTLE = Option("--throttle", Kind.RATE, "How fast copies are made at most, by each broker.",
                   metavar="RATE")  # fmt: skip
 WAIT = Option("--wait", Kind.FLAG, "Follow the move to its end, then put throttles back.")
-_FILE = Option("--reassignment-json-file", Kind.FILE, "A move in Kafka's JSON format.",
+FILE = Option("--reassignment-json-file", Kind.FILE, "A move in Kafka's JSON format.",
                metavar="FILE")  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
@@ -49,8 +46,10 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     _check(invocation)
     from kafka_shell.admin import reassignment
 
+    from .reassignment_files import recorded
+
     now = reassignment.layout(context.cluster)
-    file = _file(invocation)
+    file = given_file(invocation)
     wanted, refused = (file.wanted, {}) if file else _wished(invocation, context.cluster, now)
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
@@ -66,6 +65,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         additional=invocation["additional"],
         keep_factor=invocation["disallow-replication-factor-change"],
         dirs=file.dirs if file else None,
+        recorded=recorded(context, now.moving),
         now=now,
     )
     return carried(invocation, context, plan, throttle, refused)
@@ -75,6 +75,8 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
     """`alter-topic --replication-factor N`: a move that adds replicas, or removes some."""
     from kafka_shell.admin import move_wishes, reassignment
 
+    from .reassignment_files import recorded
+
     _check_throttle(invocation)
     now = reassignment.layout(context.cluster)
     try:
@@ -83,7 +85,10 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
         error.span = invocation.span("replication-factor")
         raise
     throttle = invocation["throttle"]
-    plan = reassignment.plan_move(context.cluster, wanted, throttle=throttle, now=now)
+    known = recorded(context, now.moving)
+    plan = reassignment.plan_move(
+        context.cluster, wanted, throttle=throttle, recorded=known, now=now
+    )
     return carried(invocation, context, plan, throttle, refused)
 
 
@@ -114,7 +119,8 @@ def _check_throttle(invocation: Invocation) -> None:
         )
 
 
-def _file(invocation: Invocation) -> MoveFile | None:
+def given_file(invocation: Invocation) -> MoveFile | None:
+    """The file of --reassignment-json-file."""
     if not invocation["reassignment-json-file"]:
         return None
     from .reassignment_files import read_moves
@@ -126,7 +132,7 @@ def _wished(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
     """What the planner makes of --drain, or of --topics over --broker-list."""
     from kafka_shell.admin import move_wishes
 
-    topics = _topics(invocation, cluster)
+    topics = chosen_topics(invocation, cluster)
     if invocation["drain"] is not None:
         return move_wishes.drained(now, _drained(invocation, now), topics)
     brokers: list[str] = []
@@ -135,7 +141,8 @@ def _wished(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
     return move_wishes.spread_over(now, topics or (), frozenset(map(int, brokers)))
 
 
-def _topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
+def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
+    """The topics that a line or its file names; None for all."""
     if invocation.get("topics-to-move-json-file"):
         from .reassignment_files import read_topics
 
@@ -165,29 +172,41 @@ def carried(
     refused: dict[Resource, Failure],
 ) -> Plan:
     """The plan with its files, and waited for only if that is wanted."""
-    from kafka_shell.admin.move_progress import wanted_of
-    from kafka_shell.admin.reassignment import MoveReplicas
     from kafka_shell.language.tokens import quote
 
-    from .reassignment_files import MovePaths, RecordedMove
+    from .reassignment_files import MovePaths, folder
 
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     follow: Any = plan.follow
-    paths = MovePaths.new(context.paths.state / "reassignments", context.clock())
-    also = wanted_of(follow.moves) if follow else {}
-    steps = tuple(
-        RecordedMove(step, paths, throttle, also)
-        if isinstance(step, MoveReplicas) and not step.cancelled
-        else step
-        for step in plan.steps
-    )
-    file = f"--reassignment-json-file {quote(str(paths.move))}"
-    if not any(isinstance(step, RecordedMove) for step in steps):
-        file = ""  # only a throttle is changed
+    paths = MovePaths.new(folder(context), context.clock())
+    steps = _written_down(plan.steps, paths, throttle, follow.moves if follow else ())
+    file = f"--reassignment-json-file {quote(str(paths.move))}" if steps != plan.steps else ""
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow = replace(follow, cancel=cancel) if follow else None
     look = f"verify-reassign-partitions --finish {file}".strip()
     return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), look=look)
+
+
+def _written_down(
+    steps: Sequence[Any], paths: MovePaths, throttle: int | None, moves: tuple[Move, ...]
+) -> tuple[Any, ...]:
+    """The steps, of which the one that moves writes the move's files first; if nothing but a
+    throttle is changed, the one that sets it."""
+    from kafka_shell.admin.move_progress import wanted_of
+    from kafka_shell.admin.reassignment import MoveReplicas
+    from kafka_shell.admin.throttles import SetThrottle
+
+    from .reassignment_files import RecordedMove, RecordedThrottle
+
+    starts = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
+    written = []
+    for step in steps:
+        if step in starts:
+            step = RecordedMove(step, paths, throttle, wanted_of(moves))
+        elif isinstance(step, SetThrottle) and not starts:
+            step = RecordedThrottle(step, paths, throttle, moves)
+        written.append(step)
+    return tuple(written)
 
 
 # -- cancel ----------------------------------------------------------------------------------------
@@ -196,7 +215,7 @@ def carried(
 def _cancel(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin import reassignment
 
-    from .reassignment_files import read_moves
+    from .reassignment_files import by_config, read_moves, recorded
 
     given = [name for name in _SOURCES if invocation[name]]
     if given not in (["reassignment-json-file"], ["topics"]):
@@ -205,125 +224,17 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
             hint="For everything that is under way: reassign-partitions --cancel --topics '*'",
             text=invocation.text,
         )
+    moving = reassignment.under_way(context.cluster).values
+    known = recorded(context, moving)
     if given == ["topics"]:
-        topics = _topics(invocation, context.cluster)
-        return reassignment.plan_cancel(
-            context.cluster, list(reassignment.under_way(context.cluster, topics).values)
-        )
+        topics = chosen_topics(invocation, context.cluster)
+        partitions = [each for each in moving if topics is None or each.topic in topics]
+        return reassignment.plan_cancel(context.cluster, partitions, recorded=known)
     file = read_moves(invocation["reassignment-json-file"])
-    return reassignment.plan_cancel(context.cluster, list(file.wanted), file.before, file.dirs)
-
-
-# -- look ------------------------------------------------------------------------------------------
-
-
-def list_reassignments(
-    invocation: Invocation, context: Context
-) -> tuple[Reassignment, ...] | Nothing:
-    """What is being moved, and how much of it is copied."""
-    from kafka_shell.admin import reassignment
-
-    topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
-    found = reassignment.under_way(context.cluster, topics)
-    if not found.values:
-        return Nothing("no partition is being moved")
-    return tuple(reassignment.with_sizes(context.cluster, list(found)))
-
-
-def verify_reassign_partitions(
-    invocation: Invocation, context: Context
-) -> MoveState | Plan | Nothing:
-    """How a move stands; with --finish its end is waited for, and its throttle lifted."""
-    from kafka_shell.admin import reassignment
-
-    file = _file(invocation)
-    cluster = context.cluster
-    wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
-    if invocation["topics"]:
-        wanted = _under_way(cluster, _topics(invocation, cluster) or ())
-    if invocation["finish"]:
-        return _finish(invocation, context, file, wanted)
-    state = reassignment.state(cluster, wanted, dirs)
-    if not state.partitions and not state.throttles:
-        return Nothing("no partition is being moved, and no throttle is left behind")
-    return state
-
-
-def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
-    from kafka_shell.admin import reassignment
-
-    found = reassignment.under_way(cluster, topics)
-    return {key: each.after for key, each in found.values.items()}
-
-
-def _finish(
-    invocation: Invocation,
-    context: Context,
-    file: MoveFile | None,
-    wanted: dict[TopicPartition, tuple[int, ...]] | None,
-) -> MoveState | Plan | Nothing:
-    """Follow, then a plan of what is to be put back."""
-    from kafka_shell.admin import reassignment, throttles
-    from kafka_shell.nouns.reassignment import Move
-
-    cluster, dirs = context.cluster, file.dirs if file else {}
-    if not invocation["dry-run"]:
-        moves = None
-        if wanted is not None:
-            moves = tuple(Move(each, (), after) for each, after in wanted.items())
-        follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
-        follow(cluster, context.report)
-    settings = throttles.still_set(cluster, file.settings) if file and file.settings else ()
-    if not (file and file.settings):
-        settings = _left_behind(cluster, file)
-    state = reassignment.state(cluster, wanted, dirs)
-    steps: list[Any] = [throttles.LiftThrottle(settings)] if settings else []
-    steps += reassignment.misplaced(cluster, state, dirs)
-    if steps:
-        return Plan(
-            Effect.CHANGE,
-            tuple(steps),
-            follow=reassignment.Follow((), dirs=dirs),
-            fresh=lambda later: reassignment.state(later, wanted, dirs),
-            refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
-        )
-    if not state.partitions:
-        return Nothing("nothing is being moved, and no throttle is left behind")
-    return state
-
-
-def _failed(state: MoveState) -> dict[Resource, Failure]:
-    """What nothing moves to where it should be; its throttle is lifted all the same."""
-    return {
-        Resource("partition", f"{row.topic}:{row.partition}"): Failure(
-            "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
-        )
-        for row in state.partitions
-        if row.code < 0 and row.replicas != row.wanted
-    }
-
-
-def _left_behind(cluster: Cluster, file: MoveFile | None) -> Any:
-    """Throttles that nothing needs: of the topics of a file from elsewhere, or all."""
-    from kafka_shell.admin import throttles
-
-    settings = throttles.to_lift(throttles.find(cluster))
-    topics = {each.topic for each in file.wanted} if file else None
-    return tuple(
-        each
-        for each in settings
-        if topics is None or each.resource.kind != "topic" or each.resource.name in topics
-    )
-
-
-def _cancel_line(invocation: Invocation) -> str:
-    from kafka_shell.language.tokens import quote
-
-    if invocation["reassignment-json-file"]:
-        file = quote(invocation["reassignment-json-file"])
-        return f"reassign-partitions --cancel --reassignment-json-file {file}"
-    topics = " ".join(f"--topics {quote(word)}" for word in invocation["topics"] or ("*",))
-    return f"reassign-partitions --cancel {topics}"
+    return reassignment.plan_cancel(
+        context.cluster, list(file.wanted), file.before, file.dirs,
+        {**by_config(file.settings), **known},
+    )  # fmt: skip
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -334,7 +245,7 @@ COMMANDS: tuple[Command, ...] = (
         run=reassign_partitions,
         effect=Effect.CHANGE,
         options=(
-            _FILE,
+            FILE,
             Option("--topics", Kind.TOPIC, "Spread these topics evenly: a,b  svc-*  /regex/",
                    many=True, aliases=("--topic",), metavar="TOPICS"),
             Option("--topics-to-move-json-file", Kind.FILE, "The same, from a file of Kafka's.",
@@ -374,48 +285,6 @@ COMMANDS: tuple[Command, ...] = (
             Example("reassign-partitions --topics 'orders.*' --export /dev/null --dry-run",
                     "the same, with the plan in Kafka's JSON format in a file"),
             Example("reassign-partitions --cancel --topics '*'", "cancel whatever is under way"),
-        ),
-    ),
-    Command(
-        name="verify-reassign-partitions",
-        summary="How a move of replicas stands, and throttles left behind; --finish ends both.",
-        family="partitions",
-        run=verify_reassign_partitions,
-        options=(
-            _FILE,
-            Option("--topics", Kind.TOPIC, "Only moves of these topics: a,b  svc-*  /regex/",
-                   many=True, aliases=("--topic",), metavar="TOPICS",
-                   excludes=("--reassignment-json-file",)),
-            Option("--finish", Kind.FLAG, "Follow the move to its end, then put throttles back."),
-            *CHANGING,
-        ),
-        description=(
-            "Each partition is completed (KIP-4's 1), in progress (0) or failed (-1): nothing moves"
-            " it and it is not where the file says. LAG is how many offsets the copy that is"
-            " furthest behind lacks. The exit status is 1 until all is completed"
-            " and no throttle is left behind. --finish also picks up the move of a shell that was"
-            " lost; without a file it takes all that is under way."
-        ),
-        search=("throttle", "progress", "reassignment"),
-        apis=(2, 3, 32, 34, 35, 44, 46),
-        examples=(
-            Example("verify-reassign-partitions", "what is being moved, and what a move left"),
-            Example("verify-reassign-partitions --finish", "wait for it, and clean up"),
-        ),
-    ),
-    Command(
-        name="list-reassignments",
-        summary="Partitions that are being moved.",
-        family="partitions",
-        run=list_reassignments,
-        arguments=(
-            Argument("topic", Kind.TOPIC, "Only of these topics: a,b  svc-*  /regex/", many=True,
-                     required=False, option="--topic"),
-        ),
-        search=("moves", "progress", "reassign"),
-        apis=(2, 3, 35, 46),
-        examples=(
-            Example("list-reassignments", "what is being moved, and how far it is"),
         ),
     ),
 )  # fmt: skip

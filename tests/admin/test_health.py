@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import configs, health, quorum, throttles, topics
+from kafka_shell.admin import configs, health, quorum, throttle_configs, topics
 from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
@@ -126,8 +126,8 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     broker = ConfigResource(ResourceType.BROKER, "1")
     topic = ConfigResource(ResourceType.TOPIC, name)
     wanted = {
-        broker: [ConfigAlteration(throttles.LEADER_RATE, ConfigOp.SET, "1000")],
-        topic: [ConfigAlteration(throttles.LEADER_REPLICAS, ConfigOp.SET, "0:1")],
+        broker: [ConfigAlteration(throttle_configs.LEADER_RATE, ConfigOp.SET, "1000")],
+        topic: [ConfigAlteration(throttle_configs.LEADER_REPLICAS, ConfigOp.SET, "0:1")],
     }
     done(configs.plan_alter(three, wanted), three)
     try:

@@ -8,18 +8,23 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_shell.admin import configs, move_sizes, move_wishes, reassignment, throttles
+from kafka_shell.admin import configs, move_sizes, move_wishes, reassignment
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.reassignment import MoveReplicas, plan_cancel, plan_move, state
+from kafka_shell.admin.throttle_configs import FOLLOWER_REPLICAS
+from kafka_shell.admin.throttles import LiftThrottle, SetThrottle, Setting, settings_for
+from kafka_shell.admin.throttles_left import find, to_lift
 from kafka_shell.carry_out import apply
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
+    Change,
     ConfigAlteration,
     ConfigOp,
     ConfigResource,
     Plan,
     Resource,
     ResourceType,
+    Results,
 )
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.nouns.reassignment import BrokerLoad, Move, MoveSize, MoveStatus
@@ -43,18 +48,28 @@ def slow(three_brokers: Sandbox, cluster: Cluster) -> Iterator[str]:
     """A topic on brokers 1 and 2 whose first partition is on its slow way to 2 and 3."""
     topic = placed(cluster, (1, 2), (2, 1))
     fill(three_brokers, topic, 6 * MB)
-    start(plan_move(cluster, {TopicPartition(topic, 0): (2, 3)}, throttle=SLOW), cluster)
+    plan = plan_move(cluster, {TopicPartition(topic, 0): (2, 3)}, throttle=SLOW)
+    start(plan, cluster)
     assert moving.moving(cluster, topic) == {0: (3,)}
     yield topic
     apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
-    left = throttles.to_lift(throttles.find(cluster))
-    throttles.LiftThrottle(left).send(cluster, validate_only=False)
+    assert lift_what_is_left(plan, cluster).ok
 
 
 def start(plan: Plan, cluster: Cluster) -> None:
     """What is not waited for."""
     assert plan.refused.ok, plan.refused.failures
     assert apply(replace(plan, follow=None, afterwards=()), cluster).ok
+
+
+def lift_what_is_left(plan: Plan, cluster: Cluster) -> Results[Change, Change]:
+    """Of a move's throttle and others', with what a shell that started it knows."""
+    settings = [
+        each for step in plan.steps if isinstance(step, SetThrottle) for each in step.settings
+    ]
+    recorded = {(each.resource, each.key): each for each in settings}
+    left, _ = to_lift(find(cluster, recorded=recorded), recorded)
+    return LiftThrottle(left).send(cluster, validate_only=False)
 
 
 # -- moving ----------------------------------------------------------------------------------------
@@ -138,8 +153,8 @@ def test_what_stood_there_before_a_throttle_is_put_back(
 def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster) -> None:
     topic = placed(cluster, (1, 2))
     move = Move(TopicPartition(topic, 0), (1, 2), (1, 3), 1)
-    settings = throttles.settings_for(cluster, [move], MB)
-    assert throttles.SetThrottle(settings).send(cluster, validate_only=False).ok
+    settings = settings_for(cluster, [move], MB)
+    assert SetThrottle(settings).send(cluster, validate_only=False).ok
     wrong = MoveReplicas((replace(move, after=(1, 99)),), settings)
     failed = wrong.send(cluster, validate_only=False).failures
     assert [why.name for why in failed.values()] == ["INVALID_REPLICA_ASSIGNMENT"]
@@ -160,18 +175,6 @@ def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
     assert [change.resource.name for change in failed] == [f"{topic}:1"]
     assert replicas(cluster, topic) == [(1, 3), (1, 2)]
     assert moving.throttles(cluster, topic) == {}
-
-
-def test_a_topic_deleted_while_it_moves_leaves_no_throttle(slow: str, cluster: Cluster) -> None:
-    from kafka_shell.admin import topics
-
-    assert apply(topics.plan_delete(cluster, [slow]), cluster).ok
-    wait_for("the move is forgotten", lambda: not moving.moving(cluster, slow))
-    left = throttles.to_lift(throttles.find(cluster))
-    assert {str(each.resource) for each in left} == {"broker 1", "broker 2", "broker 3"}
-    assert throttles.LiftThrottle(left).send(cluster, validate_only=False).ok
-    assert moving.throttles(cluster) == {}
-    make_topic(cluster, slow)  # the fixture looks at it again
 
 
 # -- under way -------------------------------------------------------------------------------------
@@ -225,14 +228,14 @@ def test_the_throttle_of_a_move_under_way_is_raised(slow: str, cluster: Cluster)
 def test_a_throttle_that_another_move_needs_stays(slow: str, cluster: Cluster) -> None:
     other = placed(cluster, (1, 2))
     set_throttle = plan_move(cluster, to(other, (1, 3)), throttle=SLOW).steps[0]
-    assert isinstance(set_throttle, throttles.SetThrottle)
+    assert isinstance(set_throttle, SetThrottle)
     assert set_throttle.send(cluster, validate_only=False).ok
-    lift = throttles.LiftThrottle(set_throttle.settings)  # as if that move had ended
+    lift = LiftThrottle(set_throttle.settings)  # as if that move had ended
     assert lift.send(cluster, validate_only=False).ok
     left = moving.throttles(cluster, slow, other)
     assert left[f"broker 3 {moving.RATE}"] == str(SLOW), "the other move was let loose"
     assert not [what for what in left if other in what], "its own replicas are still throttled"
-    assert not throttles.find(cluster).values, "a throttle in use was taken for a leftover"
+    assert not find(cluster).values, "a throttle in use was taken for a leftover"
 
 
 def test_a_follower_is_told_when_somebody_cancels(slow: str, cluster: Cluster) -> None:
@@ -340,7 +343,7 @@ def test_who_may_not_is_told_which_permission_is_missing(secure_sandbox: Sandbox
             MoveReplicas((move,)).send(alice, validate_only=False)
         assert denied.value.hint == "It takes Alter on the cluster."
         topic = make_topic(admin, "move.denied")
-        settings = (throttles.Setting(ConfigResource(ResourceType.TOPIC, topic),
-                                      throttles.FOLLOWER_REPLICAS, None, "0:1"),)  # fmt: skip
+        of_topic = ConfigResource(ResourceType.TOPIC, topic)
+        settings = (Setting(of_topic, FOLLOWER_REPLICAS, None, "0:1"),)
         with pytest.raises(ShellError, match=f"throttle topic {topic} could not be set"):
-            throttles.SetThrottle(settings).send(alice, validate_only=False)
+            SetThrottle(settings).send(alice, validate_only=False)

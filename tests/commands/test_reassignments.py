@@ -135,7 +135,7 @@ def test_a_dry_run_changes_nothing_and_exports_kafkas_json(
 def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Cluster) -> None:
     topic = placed(cluster, (1, 2))
     kafka.ok("alter-configs", "--broker-id", "2", f"{moving.RATE}=3MB/s")
-    kafka.ok("alter-configs", topic, "leader.replication.throttled.replicas=0:1")
+    kafka.ok("alter-configs", topic, "follower.replication.throttled.replicas=0:2")
     found = kafka("verify-reassign-partitions")
     assert found.status == 1
     assert f"topic {topic}" in found.stdout and "3MB/s" in found.stdout

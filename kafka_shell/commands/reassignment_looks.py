@@ -1,0 +1,204 @@
+"""Commands that look at moves of replicas, and finish what a lost shell left (KIP-4, KIP-455)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.language.command import (
+    Argument,
+    Command,
+    Effect,
+    Example,
+    Invocation,
+    Kind,
+    Option,
+)
+from kafka_shell.language.common import CHANGING
+from kafka_shell.nouns import Change, Failure, Nothing, Plan, Resource, Results
+
+from . import select
+from .reassignments import FILE, chosen_topics, given_file
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.throttles import Recorded, Setting
+    from kafka_shell.context import Context
+    from kafka_shell.nouns.partitions import TopicPartition
+    from kafka_shell.nouns.reassignment import MoveState, Reassignment
+
+    from .reassignment_files import MoveFile
+
+# -- look ------------------------------------------------------------------------------------------
+
+
+def list_reassignments(
+    invocation: Invocation, context: Context
+) -> tuple[Reassignment, ...] | Nothing:
+    """What is being moved, and how much of it is copied."""
+    from kafka_shell.admin import reassignment
+
+    topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
+    found = reassignment.under_way(context.cluster, topics)
+    if not found.values:
+        return Nothing("no partition is being moved")
+    return tuple(reassignment.with_sizes(context.cluster, list(found)))
+
+
+def verify_reassign_partitions(
+    invocation: Invocation, context: Context
+) -> MoveState | Plan | Nothing:
+    """How a move stands; with --finish its end is waited for, and its throttle lifted."""
+    from kafka_shell.admin import reassignment
+
+    from .reassignment_files import recorded
+
+    file = given_file(invocation)
+    cluster = context.cluster
+    wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
+    if invocation["topics"]:
+        wanted = _under_way(cluster, chosen_topics(invocation, cluster) or ())
+    if invocation["finish"]:
+        return _finish(invocation, context, file, wanted)
+    known = recorded(context)
+    state = reassignment.state(cluster, wanted, dirs, known)
+    if not state.partitions and not state.throttles:
+        return Nothing("no partition is being moved, and no throttle is left behind")
+    return state
+
+
+def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
+    from kafka_shell.admin import reassignment
+
+    found = reassignment.under_way(cluster, topics)
+    return {key: each.after for key, each in found.values.items()}
+
+
+def _finish(
+    invocation: Invocation,
+    context: Context,
+    file: MoveFile | None,
+    wanted: dict[TopicPartition, tuple[int, ...]] | None,
+) -> MoveState | Plan | Nothing:
+    """Follow, then a plan of what is to be put back."""
+    from kafka_shell.admin import reassignment, throttles
+    from kafka_shell.nouns.reassignment import Move
+
+    from .reassignment_files import recorded
+
+    cluster, dirs = context.cluster, file.dirs if file else {}
+    if not invocation["dry-run"]:
+        moves = None
+        if wanted is not None:
+            moves = tuple(Move(each, (), after) for each, after in wanted.items())
+        follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
+        follow(cluster, context.report)
+    kept: tuple[Change, ...] = ()
+    known = recorded(context)
+    if file and file.settings:
+        settings = throttles.still_set(cluster, file.settings)
+    else:
+        settings, kept = _left_behind(cluster, file, known)
+    state = reassignment.state(cluster, wanted, dirs, known)
+    steps: list[Any] = [throttles.LiftThrottle(settings)] if settings else []
+    steps += reassignment.misplaced(cluster, state, dirs)
+    if steps or kept:
+        return Plan(
+            Effect.CHANGE,
+            tuple(steps),
+            follow=reassignment.Follow((), dirs=dirs),
+            fresh=lambda later: reassignment.state(later, wanted, dirs, known),
+            unchanged=kept,
+            refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
+        )
+    if not state.partitions:
+        return Nothing("nothing is being moved, and no throttle is left behind")
+    return state
+
+
+def _failed(state: MoveState) -> dict[Resource, Failure]:
+    """What nothing moves to where it should be; its throttle is lifted all the same."""
+    return {
+        Resource("partition", f"{row.topic}:{row.partition}"): Failure(
+            "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
+        )
+        for row in state.partitions
+        if row.code < 0 and row.replicas != row.wanted
+    }
+
+
+def _left_behind(
+    cluster: Cluster, file: MoveFile | None, known: Recorded
+) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
+    """Throttles that nothing needs: of the topics of a file from elsewhere, or all. And what of
+    them is left as it is."""
+    from kafka_shell.admin import throttles_left
+
+    found = throttles_left.find(cluster, recorded=known)
+    if file is not None:
+        topics = {each.topic for each in file.wanted}
+        found = Results({
+            about: left
+            for about, left in found.values.items()
+            if about.kind != "topic" or about.name in topics
+        })  # fmt: skip
+    return throttles_left.to_lift(found, known)
+
+
+def _cancel_line(invocation: Invocation) -> str:
+    from kafka_shell.language.tokens import quote
+
+    if invocation["reassignment-json-file"]:
+        file = quote(invocation["reassignment-json-file"])
+        return f"reassign-partitions --cancel --reassignment-json-file {file}"
+    topics = " ".join(f"--topics {quote(word)}" for word in invocation["topics"] or ("*",))
+    return f"reassign-partitions --cancel {topics}"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="verify-reassign-partitions",
+        summary="How a move of replicas stands, and throttles left behind; --finish ends both.",
+        family="partitions",
+        run=verify_reassign_partitions,
+        options=(
+            FILE,
+            Option("--topics", Kind.TOPIC, "Only moves of these topics: a,b  svc-*  /regex/",
+                   many=True, aliases=("--topic",), metavar="TOPICS",
+                   excludes=("--reassignment-json-file",)),
+            Option("--finish", Kind.FLAG, "Follow the move to its end, then put throttles back."),
+            *CHANGING,
+        ),
+        description=(
+            "Each partition is completed (KIP-4's 1), in progress (0) or failed (-1): nothing moves"
+            " it and it is not where the file says. LAG is how many offsets the copy that is"
+            " furthest behind lacks. The exit status is 1 until all is completed"
+            " and no throttle is left behind: replicas listed as throttled that do not move, and"
+            " the rates of their brokers. A rate alone bounds nothing, and * is no leftover."
+            " --finish also picks up the move of a shell that was lost; without a file it takes"
+            " all that is under way. It puts back what stood there before, where the move's file"
+            " knows it, or those that this shell has written."
+        ),
+        search=("throttle", "progress", "reassignment"),
+        apis=(2, 3, 32, 34, 35, 44, 46),
+        examples=(
+            Example("verify-reassign-partitions", "what is being moved, and what a move left"),
+            Example("verify-reassign-partitions --finish", "wait for it, and clean up"),
+        ),
+    ),
+    Command(
+        name="list-reassignments",
+        summary="Partitions that are being moved.",
+        family="partitions",
+        run=list_reassignments,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Only of these topics: a,b  svc-*  /regex/", many=True,
+                     required=False, option="--topic"),
+        ),
+        search=("moves", "progress", "reassign"),
+        apis=(2, 3, 35, 46),
+        examples=(
+            Example("list-reassignments", "what is being moved, and how far it is"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,201 @@
+"""Throttles that are set for good, on three real brokers: moves put them back, however they end."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shell.admin import configs
+from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.reassignment import plan_cancel
+from kafka_shell.admin.scan import scan
+from kafka_shell.carry_out import apply
+from kafka_shell.nouns import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.sandbox import Sandbox
+from tests import moving
+from tests.admin.helpers import connect, wait_for
+from tests.moving import MB, RATE, fill, placed
+from tests.program import Program, Run
+
+FOLLOWERS = "follower.replication.throttled.replicas"
+LEADERS = "leader.replication.throttled.replicas"
+FOR_GOOD = {f"broker 3 {RATE}": "9000000"}
+SLOW = ("--throttle", "200kB/s")
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(
+    three_brokers: Sandbox, cluster: Cluster, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Program]:
+    """A shell, where what broker 3 takes in is limited for good."""
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), RATE, "9000000")
+    yield Program(tmp_path_factory.mktemp("home"), three_brokers.bootstrap)
+    names = [name for name in scan(cluster).names if name.startswith("move.")]
+    kinds = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
+    for what in moving.throttles(cluster, *names):
+        kind, name, key = what.split()
+        put(cluster, ConfigResource(kinds[kind], name), key, None)
+
+
+@pytest.fixture
+def colleague(three_brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    """Another shell, which knows nothing of the first one's moves."""
+    return Program(tmp_path_factory.mktemp("home"), three_brokers.bootstrap)
+
+
+@pytest.fixture
+def topics(three_brokers: Sandbox, cluster: Cluster) -> Iterator[tuple[str, str]]:
+    """Two topics on brokers 1 and 2, with so much in them that a slow move goes on and on."""
+    both = placed(cluster, (1, 2)), placed(cluster, (1, 2))
+    for topic in both:
+        fill(three_brokers, topic, 5 * MB)
+    yield both
+    apply(plan_cancel(cluster, [TopicPartition(topic, 0) for topic in both]), cluster)
+
+
+def put(cluster: Cluster, resource: ConfigResource, key: str, value: str | None) -> None:
+    op = ConfigOp.DELETE if value is None else ConfigOp.SET
+    assert apply(configs.plan_alter(cluster, {resource: [ConfigAlteration(key, op, value)]}),
+                 cluster).ok  # fmt: skip
+
+
+def move(shell: Program, topic: str, *words: str) -> Run:
+    """Its only partition goes to brokers 2 and 3."""
+    file = shell.home / f"{topic}.json"
+    file.write_text(
+        f'{{"version":1,"partitions":[{{"topic":"{topic}","partition":0,"replicas":[2,3]}}]}}'
+    )
+    return shell.ok("reassign-partitions", "--reassignment-json-file", str(file), *words)
+
+
+def own_file(run: Run) -> str:
+    """The file that the shell wrote of a move."""
+    (look,) = (row for row in run.stderr.splitlines() if row.startswith("look:"))
+    return look.split()[-1]
+
+
+def at_three(cluster: Cluster) -> dict[str, str]:
+    return moving.throttles(cluster, brokers=(3,))
+
+
+@pytest.mark.parametrize("by", ["file", "users-file", "topic"])
+def test_a_cancelled_move_puts_back_the_rate_it_replaced(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str], by: str
+) -> None:
+    topic, _ = topics
+    put(cluster, ConfigResource(ResourceType.TOPIC, topic), FOLLOWERS, "0:3,7:1")
+    started = move(kafka, topic, *SLOW)
+    assert "follower.replication.throttled.rate: 9MB/s -> 200kB/s" in started.stderr
+    what = {
+        "file": ("--reassignment-json-file", own_file(started)),
+        "users-file": ("--reassignment-json-file", str(kafka.home / f"{topic}.json")),
+        "topic": ("--topics", topic),
+    }
+    cancelled = kafka.ok("reassign-partitions", "--cancel", *what[by])
+    assert "200kB/s -> 9MB/s" in cancelled.stderr, str(cancelled)
+    assert moving.throttles(cluster, topic) == FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "0:3,7:1"}
+
+
+def test_the_last_of_two_moves_puts_back_what_stood_there_before_both(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    first, second = topics
+    move(kafka, first, *SLOW)
+    begun = move(kafka, second, "--throttle", "300kB/s")
+    assert "throttled.rate: 200kB/s -> 300kB/s" in begun.stderr, "the plan hides what stands"
+    assert "is not known" not in begun.stderr
+    kafka.ok("reassign-partitions", "--cancel", "--topics", first)
+    assert at_three(cluster) == {f"broker 3 {RATE}": "300000"}, "the second move was let loose"
+    kafka.ok("reassign-partitions", "--cancel", "--topics", second)
+    assert moving.throttles(cluster, first, second) == FOR_GOOD
+
+
+def test_a_throttle_that_was_raised_gives_way_to_what_stood_there_before(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    topic, _ = topics
+    move(kafka, topic, *SLOW)
+    raised = move(kafka, topic, "--additional", "--throttle", "50MB/s")
+    finished = kafka.ok(
+        "verify-reassign-partitions", "--finish", "--reassignment-json-file", own_file(raised)
+    )
+    assert "50MB/s -> 9MB/s" in finished.stderr, str(finished)
+    assert moving.throttles(cluster, topic) == FOR_GOOD
+
+
+def test_a_lost_shells_throttle_is_put_back_without_its_file(
+    kafka: Program, cluster: Cluster
+) -> None:
+    topic = placed(cluster, (1, 2))
+    put(cluster, ConfigResource(ResourceType.TOPIC, topic), FOLLOWERS, "7:1")
+    move(kafka, topic, "--throttle", "5MB/s")
+    finished = kafka.ok("verify-reassign-partitions", "--finish")
+    assert "5MB/s -> 9MB/s" in finished.stderr, str(finished)
+    assert f"{FOLLOWERS}: 7:1 (no change: it stood there before the last move" in finished.stderr
+    kept = FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "7:1"}
+    assert moving.throttles(cluster, topic) == kept
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, topic) == kept, "what is there for good was lifted"
+
+
+def test_a_rate_that_no_list_names_is_no_leftover(
+    kafka: Program, cluster: Cluster, colleague: Program
+) -> None:
+    topic = placed(cluster, (1, 2))
+    put(cluster, ConfigResource(ResourceType.TOPIC, topic), FOLLOWERS, "*")
+    assert kafka.ok("verify-reassign-partitions").stdout == ""
+    assert "throttles" not in kafka("health").stdout
+    move(colleague, topic, "--throttle", "5MB/s")  # and it is never seen again
+    put(cluster, ConfigResource(ResourceType.TOPIC, topic), LEADERS, None)
+    found = colleague("verify-reassign-partitions")
+    assert found.status == 1 and "broker 3" in found.stdout, "its own rate is not found"
+    colleague.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, topic) == FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "*"}
+
+
+def test_a_plan_says_where_nobody_knows_what_to_put_back(
+    kafka: Program, cluster: Cluster, colleague: Program, topics: tuple[str, str]
+) -> None:
+    first, second = topics
+    move(colleague, first, *SLOW)
+    begun = move(kafka, second, "--throttle", "300kB/s")
+    assert "what stood there before the move under way is not known" in begun.stderr, str(begun)
+    kafka.ok("reassign-partitions", "--cancel", "--topics", second)
+    colleague.ok("reassign-partitions", "--cancel", "--topics", first)
+    assert moving.throttles(cluster, first, second) == FOR_GOOD
+
+
+def test_a_move_without_throttle_does_not_hold_anothers(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    first, second = topics
+    # As slow as its leaders send, and whatever broker 3 takes in.
+    put(cluster, ConfigResource(ResourceType.TOPIC, first), LEADERS, "0:1,0:2")
+    for broker in "12":
+        key = "leader.replication.throttled.rate"
+        put(cluster, ConfigResource(ResourceType.BROKER, broker), key, "200000")
+    move(kafka, first)
+    move(kafka, second, "--throttle", "400kB/s")
+    assert at_three(cluster) == {f"broker 3 {RATE}": "400000"}
+    kafka.ok("reassign-partitions", "--cancel", "--topics", second)
+    assert at_three(cluster) == FOR_GOOD, "the other move was taken for a throttled one"
+
+
+def test_a_topic_deleted_while_it_moves_leaves_no_throttle(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    topic, _ = topics
+    move(kafka, topic, *SLOW)
+    kafka.ok("delete-topic", topic, "--yes")
+    wait_for("the move is forgotten", lambda: not moving.moving(cluster, topic))
+    assert kafka("verify-reassign-partitions").stdout.count("200kB/s") == 3
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster) == FOR_GOOD
