@@ -25,6 +25,7 @@ _SIZE = re.compile(_AMOUNT + r"\s*([A-Za-z]+)(/s)?")
 
 _SECOND, _MINUTE, _HOUR, _DAY = 1000, 60_000, 3_600_000, 86_400_000
 _WEEK = 7 * _DAY
+_TELLING = 2.0  # seconds after which the speed of some work says how long the rest takes
 _DURATIONS = {
     word: size
     for size, words in (
@@ -166,6 +167,13 @@ def spell_duration(milliseconds: int) -> str:
         if count:
             parts.append(f"{count}{name}")
     return "".join(parts)
+
+
+def spell_left(done: int, total: int, elapsed: float) -> str:
+    """`1m30s left`, as `done` of `total` took `elapsed` seconds; empty where that says nothing."""
+    if elapsed < _TELLING or not 0 < done < total:
+        return ""
+    return f"{spell_duration(max(1, round(elapsed * (total - done) / done)) * 1000)} left"
 
 
 def spell_bytes(count: int) -> str:

@@ -71,6 +71,19 @@ def test_durations_for_people(milliseconds: int, spoken: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("done", "total", "elapsed", "told"),
+    [
+        (1, 10, 10, "1m30s left"), (999, 1000, 60, "1s left"),
+        (5, 10, 1.5, ""), (0, 10, 60, ""), (10, 10, 60, ""),
+    ],
+)  # fmt: skip
+def test_what_is_left_is_told_by_what_was_done(
+    done: int, total: int, elapsed: float, told: str
+) -> None:
+    assert values.spell_left(done, total, elapsed) == told
+
+
+@pytest.mark.parametrize(
     ("count", "spoken"),
     [
         (1 << 30, "1GiB"), (50_000_000, "50MB"), (64_000_000, "64MB"), (1_048_588, "1048588"),

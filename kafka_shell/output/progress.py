@@ -6,6 +6,8 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, TextIO
 
+from kafka_shell.values import spell_left
+
 from .text import escape
 
 DELAY = 0.4  # seconds before a bar appears: quick work shows none
@@ -112,13 +114,11 @@ class Progress:
 
 
 def _so_far(done: int, total: int | None, elapsed: float) -> str:
-    """`12.3M of 40.0M, about 95 s left`."""
+    """`12.3M of 40.0M, 1m35s left`."""
     if total is None:
         return _short(done, done)
-    line = f"{_short(done, total)} of {_short(total, total)}"
-    if elapsed < 1 or not 0 < done < total:
-        return line
-    return f"{line}, about {elapsed * (total - done) / done:.0f} s left"
+    left = spell_left(done, total, elapsed)
+    return f"{_short(done, total)} of {_short(total, total)}" + (f", {left}" if left else "")
 
 
 def _short(count: int, scale: int) -> str:

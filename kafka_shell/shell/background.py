@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from time import monotonic
 
 from kafka_shell.nouns import Report
-from kafka_shell.values import spell_duration
+from kafka_shell.values import spell_left
 
 Work = Callable[[Report], str]
 
@@ -69,8 +69,5 @@ class Background:
 def _so_far(done: int, total: int | None, elapsed: float) -> str:
     if not total:
         return ""
-    share = f" {100 * done // total}%"
-    if elapsed < 2 or not 0 < done < total:
-        return share
-    left = max(1, round(elapsed * (total - done) / done))
-    return f"{share}, {spell_duration(left * 1000)} left"
+    left = spell_left(done, total, elapsed)
+    return f" {100 * done // total}%" + (f", {left}" if left else "")
