@@ -24,7 +24,7 @@ from .move_sizes import Sizes
 from .offsets import log_ends
 from .placing import Dirs, follow, judged
 from .scan import scan
-from .throttles import NOTHING, Recorded
+from .throttle_ledger import NOTHING, Recorded
 from .throttles_left import find
 
 TIMEOUT_MS = 60_000
@@ -46,6 +46,7 @@ def under_way(
     from kafka.protocol.admin import ListPartitionReassignmentsRequest
 
     request = ListPartitionReassignmentsRequest(timeout_ms=TIMEOUT_MS, topics=None)
+    names = None if topics is None else set(topics)
     try:
         response = cluster.send(request, to=CONTROLLER)
     except ShellError as error:
@@ -61,7 +62,7 @@ def under_way(
             )
             for topic in response.topics
             for row in topic.partitions
-            if topics is None or topic.name in topics
+            if names is None or topic.name in names
         ),
         key=lambda each: each.topic_partition,
     )  # fmt: skip
@@ -159,7 +160,8 @@ def state(
     dirs: Dirs | None = None,
     recorded: Recorded = NOTHING,
 ) -> MoveState:
-    """How these moves stand, or all that are under way; and the throttles left behind.
+    """How these moves stand, or all that are under way; and the throttles left behind, of their
+    topics or of all.
 
     What is on its brokers and not in the log dirs that are wanted is not completed.
     """
@@ -168,7 +170,8 @@ def state(
         rows = [_in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))]
     else:
         rows = judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted))
-    left = find(cluster, list(moving.values()), recorded)
+    topics = None if wanted is None else {each.topic for each in wanted}
+    left = find(cluster, list(moving.values()), recorded, topics)
     return MoveState(tuple(rows), tuple(each for throttles in left for each in throttles))
 
 

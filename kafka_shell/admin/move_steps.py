@@ -16,7 +16,8 @@ from .move_progress import TIMEOUT_MS, needing, spell, under_way
 from .placing import Placing
 from .scan import MetadataScan, scan
 from .settle import settle
-from .throttles import LiftThrottle, Setting
+from .throttle_ledger import FORGETFUL, Ledger, Setting
+from .throttles import LiftThrottle
 
 _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
@@ -33,6 +34,7 @@ class MoveReplicas:
 
     moves: tuple[Move, ...]
     throttle: tuple[Setting, ...] = ()
+    ledger: Ledger = FORGETFUL
     cancelled: bool = False
     placing: Placing = field(default_factory=Placing)
     stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
@@ -90,7 +92,7 @@ class MoveReplicas:
     def lift(self, cluster: Cluster) -> None:
         """Put back what its throttle replaced."""
         if self.throttle:
-            LiftThrottle(self.throttle).send(cluster, validate_only=False)
+            LiftThrottle(self.throttle, self.ledger).send(cluster, validate_only=False)
 
     def _send(
         self, cluster: Cluster, misplaced: Mapping[Change, Failure]

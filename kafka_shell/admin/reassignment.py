@@ -38,7 +38,8 @@ from .move_steps import MoveReplicas, current
 from .placing import Dirs, Placing, plan_back
 from .placing import plan as plan_dirs
 from .scan import MetadataScan, scan
-from .throttles import NOTHING, LiftThrottle, Recorded, SetThrottle, Setting, settings_for
+from .throttle_ledger import FORGETFUL, Ledger, Recorded, Setting, by_config
+from .throttles import LiftThrottle, SetThrottle, settings_for
 from .throttles_left import of_cancelled
 
 # -- plans -----------------------------------------------------------------------------------------
@@ -83,7 +84,7 @@ def plan_move(
     additional: bool = False,
     keep_factor: bool = False,
     dirs: Dirs | None = None,
-    recorded: Recorded = NOTHING,
+    ledger: Ledger = FORGETFUL,
     now: Layout | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
@@ -91,7 +92,7 @@ def plan_move(
     A partition that moves already is refused, but for the way back, and but with `additional`:
     then its aim or its throttle (bytes a second) is changed. `keep_factor` refuses a change of the
     number of replicas. `dirs` are the log dirs that some replicas are wanted in; the throttle is
-    not for copies within a broker. `recorded` is what the throttles of moves under way replaced.
+    not for copies within a broker. What throttles replace is kept in the `ledger`.
     `follow` and `afterwards` are those of a plan that is waited for.
     """
     now = now or layout(cluster)
@@ -113,7 +114,7 @@ def plan_move(
             placed=partition in placed,
             coming=partition in placing.coming,
         )
-    return _plan(cluster, wishes, throttle, now, placing, dirs or {}, recorded)
+    return _plan(cluster, wishes, throttle, now, placing, dirs or {}, ledger)
 
 
 @dataclass
@@ -159,8 +160,9 @@ def _plan(
     now: Layout,
     placing: Placing,
     dirs: Dirs,
-    recorded: Recorded,
+    ledger: Ledger,
 ) -> Plan:
+    recorded = ledger.read()
     settings: tuple[Setting, ...] = ()
     warnings: tuple[str, ...] = ()
     wanted = wanted_of(wishes.followed)
@@ -170,25 +172,48 @@ def _plan(
         moving = list(now.moving.values())
         settings = settings_for(cluster, wishes.copied, throttle, moving, recorded)
         warnings = move_sizes.too_slow(cluster, wishes.copied, throttle)
-    steps: list[Any] = _cancelling(cluster, wishes.back, now.moving, recorded)
-    steps += [SetThrottle(settings)] if settings else []
+    steps: list[Any] = _cancelling(
+        cluster, wishes.back, list(wanted_of(wishes.back)), now.moving, ledger, recorded
+    )
+    steps += [SetThrottle(settings, ledger)] if settings else []
+    lifted = (*settings, *_of_replaced(wishes.moves, now.moving, recorded, settings))
     if wishes.moves or placing.moves:
         moved = wanted_of(wishes.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
-        steps.append(MoveReplicas(tuple(wishes.moves), settings, placing=placing, stay=stay))
+        steps.append(
+            MoveReplicas(tuple(wishes.moves), settings, ledger, placing=placing, stay=stay)
+        )
     sizes = move_sizes.read(cluster) if wishes.moves else Sizes()
     figures = move_sizes.figures(wishes.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
         follow=Follow(tuple(wishes.followed), dirs=dirs),
-        afterwards=(LiftThrottle(settings),) if settings else (),
+        afterwards=(LiftThrottle(lifted, ledger),) if lifted else (),
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
         warnings=(*warnings, *placing.warnings),
         refused=Results({}, wishes.refused),
         unchanged=tuple(wishes.unchanged),
         figures=figures,
+    )
+
+
+def _of_replaced(
+    moves: Sequence[Move],
+    moving: Mapping[TopicPartition, Reassignment],
+    recorded: Recorded,
+    settings: Sequence[Setting],
+) -> tuple[Setting, ...]:
+    """What is recorded of the throttles of moves that go elsewhere now, and is not set anew."""
+    replaced = [moving[move.partition] for move in moves if move.partition in moving]
+    names = {each.topic for each in replaced}
+    names |= {str(broker) for each in replaced for broker in each.replicas}
+    anew = {each.config for each in settings}
+    return tuple(
+        known
+        for (resource, key), known in recorded.items()
+        if resource.name in names and (resource, key) not in anew
     )
 
 
@@ -248,10 +273,12 @@ def plan_cancel(
     partitions: Sequence[TopicPartition],
     before: Wanted | None = None,
     dirs: Dirs | None = None,
-    recorded: Recorded = NOTHING,
+    settings: Sequence[Setting] = (),
+    ledger: Ledger = FORGETFUL,
 ) -> Plan:
-    """Cancel the moves of these partitions, and lift what throttled only them: what is `recorded`
-    of them knows what stood there before. Copies to `dirs` within a broker are called back.
+    """Cancel the moves of these partitions, and lift what no move needs any more: of these moves,
+    of the `settings` of a move's file, of what is in the `ledger`. Copies to `dirs` within a broker
+    are called back.
 
     What has been copied is deleted again. A controller forgets the order that the replicas had:
     `before`, where it is known, brings back the preferred leader too.
@@ -270,7 +297,8 @@ def plan_cancel(
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
-    steps = _cancelling(cluster, moves, moving, recorded)
+    recorded = {**by_config(settings), **ledger.read()}
+    steps = _cancelling(cluster, moves, partitions, moving, ledger, recorded)
     steps += [log_dir_moves.MoveReplicas(back_in_dirs)] if back_in_dirs else []
     refused = {Resource("partition", str(each)): why for each, why in unseen.items()}
     return Plan(
@@ -285,17 +313,16 @@ def plan_cancel(
 def _cancelling(
     cluster: Cluster,
     moves: Sequence[Move],
+    partitions: Sequence[TopicPartition],
     moving: Mapping[TopicPartition, Reassignment],
+    ledger: Ledger,
     recorded: Recorded,
 ) -> list[Any]:
-    """The steps that cancel these moves and lift their throttles."""
+    """The steps that cancel these moves and lift the throttles of these partitions."""
     if not moves:
         return []
-    back = dict.fromkeys(move.partition for move in moves)
-    gone = [moving[each] for each in back]
-    others = [each for key, each in moving.items() if key not in back]
-    settings = of_cancelled(cluster, gone, others, recorded)
-    lift = [LiftThrottle(settings)] if settings else []
+    settings = of_cancelled(cluster, partitions, moving, recorded)
+    lift = [LiftThrottle(settings, ledger)] if settings else []
     return [MoveReplicas(tuple(moves), cancelled=True), *lift]
 
 

@@ -1,12 +1,12 @@
-"""The configs that throttle replication (KIP-73): read, and what of them bounds which moves.
+"""The configs that throttle replication (KIP-73): read, and what of them limits which moves.
 
-A broker's rates bound what it sends and takes in of the replicas that topics list as throttled: a
-rate alone bounds nothing.
+A broker's rates limit what it sends and takes in of the replicas that topics list as throttled: a
+rate without throttled replicas limits nothing.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Mapping
 
 from kafka_shell.nouns import ConfigResource, ResourceType
 from kafka_shell.nouns.partitions import TopicPartition
@@ -25,7 +25,8 @@ REPLICAS = (LEADER_REPLICAS, FOLLOWER_REPLICAS)  # what each of the rates is for
 GONE = (3,)  # UNKNOWN_TOPIC_OR_PARTITION: a topic that was deleted took its throttle with it
 EVERY = "*"  # all replicas of a topic: who sets it means it to stay, no move does
 
-Bound = frozenset[tuple[ConfigResource, str]]  # brokers, and which of their rates
+Config = tuple[ConfigResource, str]
+Busy = Mapping[str, Collection[str]]  # by topic, the partitions that move
 
 
 def read(cluster: Cluster, resources: Iterable[ConfigResource]) -> config_reads.Entries:
@@ -33,7 +34,7 @@ def read(cluster: Cluster, resources: Iterable[ConfigResource]) -> config_reads.
     return config_reads.describe(cluster, list(dict.fromkeys(resources)), [*RATES, *REPLICAS])
 
 
-def set_in(found: config_reads.Entries) -> dict[tuple[ConfigResource, str], str]:
+def set_in(found: config_reads.Entries) -> dict[Config, str]:
     """What is set at these very resources."""
     return {
         (resource, entry.name): entry.value
@@ -48,31 +49,49 @@ def entries(value: str | None) -> tuple[str, ...]:
     return tuple(filter(None, map(str.strip, (value or "").split(","))))
 
 
-def idle(topic: str, value: str | None, moving: Collection[TopicPartition]) -> tuple[str, ...]:
+def joined(listed: Iterable[str]) -> str | None:
+    """The list of these entries, each once; None where there is none."""
+    return ",".join(dict.fromkeys(listed)) or None
+
+
+def busy(moving: Iterable[TopicPartition]) -> dict[str, set[str]]:
+    """By topic, the partitions that move."""
+    found: dict[str, set[str]] = {}
+    for each in moving:
+        found.setdefault(each.topic, set()).add(str(each.partition))
+    return found
+
+
+def idle(topic: str, value: str | None, moving: Busy) -> tuple[str, ...]:
     """The entries of a topic's throttled replicas whose partitions do not move."""
-    busy = {str(each.partition) for each in moving if each.topic == topic}
+    theirs = moving.get(topic, ())
     return tuple(
-        entry for entry in entries(value) if entry != EVERY and entry.partition(":")[0] not in busy
+        entry
+        for entry in entries(value)
+        if entry != EVERY and entry.partition(":")[0] not in theirs
     )
 
 
-def bound(
+def limiting(
     found: config_reads.Entries, moving: Iterable[Reassignment], *, every: bool = True
-) -> Bound:
-    """The rates of brokers that bound these moves, as their topics list their replicas there. A
-    topic that cannot be read may list all of them; one that lists `*` does, unless not `every`."""
+) -> frozenset[Config]:
+    """The rates that limit these moves, as their topics list their replicas there. A topic that
+    cannot be read may list all of them; one that lists `*` does, unless not `every`."""
     now = set_in(found)
-    rates: set[tuple[ConfigResource, str]] = set()
+    rates: set[Config] = set()
+    listed: dict[Config, frozenset[str]] = {}
     for each in moving:
         topic = topic_of(each)
         unread = topic in found.failures and found.failures[topic].code not in GONE
         for rate, key in zip(RATES, REPLICAS, strict=True):
-            listed = entries(now.get((topic, key)))
-            all_listed = unread or (every and EVERY in listed)
+            if (topic, key) not in listed:
+                listed[topic, key] = frozenset(entries(now.get((topic, key))))
+            named = listed[topic, key]
+            everything = unread or (every and EVERY in named)
             rates.update(
                 (broker_of(broker), rate)
                 for broker in each.replicas
-                if all_listed or f"{each.partition}:{broker}" in listed
+                if everything or f"{each.partition}:{broker}" in named
             )
     return frozenset(rates)
 

@@ -7,9 +7,8 @@ back.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
@@ -18,7 +17,6 @@ from kafka_shell.nouns import (
     ConfigOp,
     ConfigResource,
     Failure,
-    Resource,
     ResourceType,
     Results,
 )
@@ -38,49 +36,23 @@ from .throttle_configs import (
     LEADER_REPLICAS,
     RATES,
     REPLICAS,
-    bound,
+    Busy,
+    Config,
     broker_of,
+    busy,
     entries,
     idle,
+    joined,
+    limiting,
     read,
     set_in,
     topic_of,
 )
+from .throttle_ledger import FORGETFUL, NOTHING, Ledger, Recorded, Setting
 
+NOT_KNOWN = "what stood there before is not known: nothing is put back"
 _LATER = "Lift it later: verify-reassign-partitions --finish"
-_NOT_KNOWN = "what stood there before the move under way is not known"
-
-
-@dataclass(frozen=True, slots=True)
-class Setting:
-    """One config that a move sets, and what is put back at its end (None: nothing).
-
-    `now` is what it replaces: where another move is throttled already, that is not what stood there
-    before.
-    """
-
-    resource: ConfigResource
-    key: str
-    before: str | None
-    value: str
-    now: str | None = None
-    note: str = ""
-
-    @property
-    def own(self) -> tuple[str, ...]:
-        """Of throttled replicas: the entries that the move adds to those from before."""
-        kept = entries(self.before)
-        return tuple(entry for entry in entries(self.value) if entry not in kept)
-
-    @property
-    def about(self) -> Resource:
-        """What its changes are about: `throttle broker 1`."""
-        return Resource("throttle", str(self.resource))
-
-
-# What moves are known to have set last of each config.
-Recorded = Mapping[tuple[ConfigResource, str], Setting]
-NOTHING: Recorded = MappingProxyType({})
+_NEEDED = "left as it is: a move under way needs it"
 
 
 # -- what a move needs -----------------------------------------------------------------------------
@@ -95,35 +67,45 @@ def settings_for(
 ) -> tuple[Setting, ...]:
     """What throttles these moves at `rate` bytes a second, over what is set now.
 
-    `moving` are the moves under way: the rates that bound them and the entries of their partitions
-    are theirs. Who ends last puts back what stood there before all of them, as what is `recorded`
-    of them knows it. Raises ShellError where a broker or topic cannot be read.
+    What stands there may be of another throttle: of one that is `recorded`, which knows what it
+    replaced, or of somebody else's move among those that are `moving`. Raises ShellError where a
+    broker or topic cannot be read.
     """
     up = {broker.id for broker in cluster.brokers(refresh=True)}
     wanted = _wanted([move for move in moves if move.adding], rate, up)
-    concerned = [resource for resource, _ in wanted] + [topic_of(each) for each in moving]
-    found = read(cluster, concerned)
+    found = read(cluster, [*(resource for resource, _ in wanted), *map(topic_of, moving)])
     _check(found, {resource for resource, _ in wanted})
-    now, theirs = set_in(found), bound(found, moving, every=False)
-    partitions = {each.topic_partition for each in moving}
+    now, limits = set_in(found), limiting(found, moving, every=False)
+    under_way = {each.topic_partition for each in moving}
+    taken_over = busy(move.partition for move in moves if move.partition in under_way)
     settings = []
     for (resource, key), value in wanted.items():
         stands, known = now.get((resource, key)), recorded.get((resource, key))
-        before, note = stands, ""
-        if key in REPLICAS:
-            if EVERY in entries(stands):
-                continue
-            value = ",".join(dict.fromkeys([*entries(stands), *entries(value)]))
-            stood = {
-                *idle(resource.name, stands, partitions),
-                *entries(known.before if known else None),
-            }
-            before = ",".join(each for each in entries(stands) if each in stood) or None
-        elif known or (resource, key) in theirs:
-            before = known.before if known else None
-            note = "" if known or stands is None else _NOT_KNOWN
-        settings.append(Setting(resource, key, before, value, stands, note))
+        if key in RATES:
+            before, note = _replaced(stands, known, (resource, key) in limits)
+            settings.append(Setting(resource, key, before, value, stands, note))
+        elif EVERY not in entries(stands):
+            stood = _stood(resource.name, stands, known, taken_over)
+            both = joined([*entries(stands), *entries(value)]) or value
+            settings.append(Setting(resource, key, stood, both, stands))
     return tuple(settings)
+
+
+def _replaced(stands: str | None, known: Setting | None, limits: bool) -> tuple[str | None, str]:
+    """What is put back instead of a rate that stands; and what there is to say of it."""
+    if known is not None and (stands == known.value or limits):
+        return known.before, ""
+    if limits and stands is not None:
+        return None, NOT_KNOWN
+    return stands, ""
+
+
+def _stood(topic: str, stands: str | None, known: Setting | None, taken_over: Busy) -> str | None:
+    """The throttled replicas that are no move's of this shell, and not of moves that are taken
+    over from somebody else."""
+    own = known.own if known else frozenset()
+    stay = {*idle(topic, stands, taken_over), *entries(known.before if known else None)}
+    return joined(entry for entry in entries(stands) if entry in stay and entry not in own)
 
 
 def _check(found: config_reads.Entries, resources: Collection[ConfigResource]) -> None:
@@ -136,10 +118,8 @@ def _check(found: config_reads.Entries, resources: Collection[ConfigResource]) -
             )
 
 
-def _wanted(
-    moves: Sequence[Move], rate: int, up: Collection[int]
-) -> dict[tuple[ConfigResource, str], str]:
-    listed: dict[tuple[ConfigResource, str], list[str]] = {}
+def _wanted(moves: Sequence[Move], rate: int, up: Collection[int]) -> dict[Config, str]:
+    listed: dict[Config, list[str]] = {}
     senders: set[int] = set()
     receivers: set[int] = set()
     for move in moves:
@@ -172,6 +152,7 @@ class SetThrottle:
     """
 
     settings: tuple[Setting, ...]
+    ledger: Ledger = FORGETFUL
     validates = True
 
     @property
@@ -187,11 +168,18 @@ class SetThrottle:
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Set, or only validate. Raises ShellError where one is refused; then none is set."""
+        """Set, or only validate. Raises ShellError where one is refused, or what it replaces cannot
+        be remembered; then none is set."""
+        if validate_only:
+            return self._send(cluster, validate_only)
+        known = self.ledger.read()
+        self.ledger.keep(self.settings)
         results = self._send(cluster, validate_only)
-        if not validate_only and not results.ok:
+        if not results.ok:
             done = [each for each, change in self._pairs if change in results.values]
             _alter(cluster, {each: each.now for each in done})
+            self.ledger.forget(self.settings)
+            self.ledger.keep(known[each.config] for each in self.settings if each.config in known)
             change, why = next(iter(results.failures.items()))
             raise ShellError(
                 f"{change.resource} could not be set: {why.message}",
@@ -271,11 +259,12 @@ def _alteration(setting: Setting, value: str | None) -> ConfigAlteration:
 class LiftThrottle:
     """Put back what stood there before a move.
 
-    Rates that bound a move under way stay, and so do replicas that still move: that move's end
-    lifts them.
+    A rate that limits a move under way stays, and so do replicas that still move, and those on a
+    broker whose rate could not be put back: by the list it is found again.
     """
 
     settings: tuple[Setting, ...]
+    ledger: Ledger = FORGETFUL
     validates = False
 
     @property
@@ -291,61 +280,97 @@ class LiftThrottle:
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Put back. What is gone already, or still needed, is left as it is and counts as done."""
+        """Put back. What is gone already counts as done; of what is left its outcome tells."""
         from .move_progress import under_way
 
         moving = list(under_way(cluster))
         found = read(cluster, [*(each.resource for each in self.settings), *map(topic_of, moving)])
-        now, unread, needed = set_in(found), found.failures, bound(found, moving)
-        wanted = {}
-        for each in self.settings:
-            value = now.get((each.resource, each.key))
-            if value is None or (each.resource, each.key) in needed:
-                continue
-            then = _then(each, value, moving)
-            if then != value:
-                wanted[each] = then
-        outcome = _alter(cluster, wanted)
+        now = set_in(found)
+        standing = [each for each in self.settings if each.config in now]
+        needed = _needed(found, moving)
+        rates = {
+            each: each.before
+            for each in standing
+            if each.key in RATES and each.config not in needed[each.before is None]
+        }
+        failed = _alter(cluster, {e: to for e, to in rates.items() if to != now[e.config]}).failures
+        stay = {f":{each.name}" for each in (*found.failures, *(one.resource for one in failed))}
+        partitions = busy(each.topic_partition for each in moving)
+        lists = {
+            each: _without_own(each, now[each.config], partitions, stay)
+            for each in standing
+            if each.key in REPLICAS
+        }
+        changed = {each: to for each, to in lists.items() if to != now[each.config]}
+        failed = {**failed, **_alter(cluster, changed).failures}
+        left = {e: now[e.config] for e in standing if e.key in RATES and e not in rates}
+        left |= {e: to or "" for e, to in lists.items() if e.own.intersection(entries(to))}
+        return self._told(found.failures, failed, left)
+
+    def _told(
+        self,
+        unread: Mapping[ConfigResource, Failure],
+        failed: Mapping[Setting, Failure],
+        left: Mapping[Setting, str],
+    ) -> Results[Change, Change]:
         results: Results[Change, Change] = Results()
         for each, change in zip(self.settings, self.changes, strict=True):
-            why = outcome.failures.get(each) or unread.get(each.resource)
+            why = failed.get(each) or unread.get(each.resource)
             if why is not None and why.code not in GONE:
                 results.failures[change] = replace(why, hint=f"{why.hint}\n{_LATER}".strip())
+            elif each in left:
+                results.values[change] = replace(change, after=left[each], note=_NEEDED)
             else:
                 results.values[change] = change
+        over = zip(self.settings, self.changes, strict=True)
+        self.ledger.forget(
+            each for each, change in over if change in results.values and each not in left
+        )
         return results
 
 
-def _then(setting: Setting, value: str, moving: Iterable[Reassignment]) -> str | None:
-    return setting.before if setting.key in RATES else _without_own(setting, value, moving)
+def _needed(
+    found: config_reads.Entries, moving: Sequence[Reassignment]
+) -> tuple[frozenset[Config], frozenset[Config]]:
+    """The rates that moves under way need: by those that list their replicas, and by all. One that
+    lists `*` is limited by what stands there for good; without that it would be let loose."""
+    return limiting(found, moving, every=False), limiting(found, moving)
 
 
-def _without_own(setting: Setting, value: str, moving: Iterable[Reassignment]) -> str | None:
-    """The throttled replicas without this move's own; None where none is left."""
-    topic = setting.resource.name
-    busy = {str(each.partition) for each in moving if each.topic == topic}
-    gone = {entry for entry in setting.own if entry.partition(":")[0] not in busy}
-    return ",".join(entry for entry in entries(value) if entry not in gone) or None
+def _without_own(
+    setting: Setting, value: str, moving: Busy, stay: Collection[str] = ()
+) -> str | None:
+    """The throttled replicas without the moves' own, but for those that move and those that `stay`
+    (`:3`, on broker 3); None where none is left."""
+    gone = setting.own.intersection(idle(setting.resource.name, value, moving))
+    return joined(
+        entry
+        for entry in entries(value)
+        if entry not in gone or f":{entry.partition(':')[2]}" in stay
+    )
 
 
 def still_set(cluster: Cluster, settings: Sequence[Setting]) -> tuple[Setting, ...]:
-    """Those of which something is still there to be put back."""
+    """Those of which something is still there to be put back. A rate that is neither the move's nor
+    goes with a list of its replicas was set by somebody since."""
     found = read(cluster, [each.resource for each in settings])
     now = set_in(found)
-    left = []
-    for each in settings:
-        value = now.get((each.resource, each.key))
-        if each.resource in found.failures or (value and _then(each, value, ()) != value):
-            left.append(each)
-    return tuple(left)
+    standing = [each for each in settings if each.config in now]
+    lists = [
+        each
+        for each in standing
+        if each.key in REPLICAS and each.own.intersection(entries(now[each.config]))
+    ]
+    rates = [
+        each
+        for each in standing
+        if each.key in RATES
+        and now[each.config] != each.before
+        and (lists or now[each.config] == each.value)
+    ]
+    unread = [each for each in settings if each.resource in found.failures]
+    return tuple(replace(each, value=now.get(each.config, each.value)) if each in rates else each
+                 for each in settings if each in (*rates, *lists, *unread))  # fmt: skip
 
 
-__all__ = [
-    "NOTHING",
-    "LiftThrottle",
-    "Recorded",
-    "SetThrottle",
-    "Setting",
-    "settings_for",
-    "still_set",
-]
+__all__ = ["NOT_KNOWN", "LiftThrottle", "SetThrottle", "settings_for", "still_set"]

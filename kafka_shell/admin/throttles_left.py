@@ -1,12 +1,14 @@
 """Replication throttles that no move needs (any more): found, and how they are lifted.
 
 What a move lists of throttled replicas outlives it where its shell was lost, and so do the rates
-of the brokers that are listed. A rate that no list names bounds nothing, and `*` is no move's.
+of the brokers that are listed. A rate without throttled replicas limits nothing, and `*` is no
+move's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from kafka_shell.nouns import Change, ConfigResource, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
@@ -16,21 +18,26 @@ from .connection import Cluster
 from .throttle_configs import (
     RATES,
     REPLICAS,
-    Bound,
-    bound,
+    Busy,
+    Config,
     broker_of,
+    busy,
     entries,
     idle,
+    joined,
+    limiting,
     read,
     set_in,
     topic_of,
 )
-from .throttles import NOTHING, Recorded, Setting
+from .throttle_ledger import NOTHING, Recorded, Setting
+from .throttles import NOT_KNOWN
 
 _KINDS = {"topic": ResourceType.TOPIC, "broker": ResourceType.BROKER}
-_STOOD_BEFORE = "no change: it stood there before the last move"
+_STOOD_BEFORE = "no change: it stood there before the move"
 
-Now = Mapping[tuple[ConfigResource, str], str]
+Now = Mapping[Config, str]
+Left = Results[Resource, tuple[Throttle, ...]]
 
 
 # -- find ------------------------------------------------------------------------------------------
@@ -40,150 +47,185 @@ def find(
     cluster: Cluster,
     moving: Collection[Reassignment] | None = None,
     recorded: Recorded = NOTHING,
-) -> Results[Resource, tuple[Throttle, ...]]:
-    """The throttles that no move under way needs: they outlived one, or somebody set them so.
+    topics: Collection[str] | None = None,
+) -> Left:
+    """The throttles that no move under way needs: they outlived one, or somebody set them so. All,
+    or those of `topics` and of the brokers that these list.
 
-    Topics and brokers without one are left out; those that could not be read are failures.
-    A rate that is `recorded` to be a move's is found even where no list is left that names its
-    broker.
+    Topics and brokers without one are left out; those that could not be read are failures. A rate
+    that is `recorded` as a move's is found even where no list is left that names its broker.
     """
     from .move_progress import under_way
     from .scan import scan
 
     if moving is None:
         moving = list(under_way(cluster))
-    partitions = {each.topic_partition for each in moving}
-    topics = [ConfigResource(ResourceType.TOPIC, name) for name in sorted(scan(cluster).names)]
+    names = sorted(scan(cluster).names if topics is None else topics)
+    asked = [ConfigResource(ResourceType.TOPIC, name) for name in names]
     brokers = [broker_of(broker.id) for broker in cluster.brokers(refresh=True)]
-    found = read(cluster, [*brokers, *topics])
-    now, needed = set_in(found), bound(found, moving)
+    found = read(cluster, [*brokers, *asked, *map(topic_of, moving)])
+    now, needed = set_in(found), limiting(found, moving)
+    partitions = busy(each.topic_partition for each in moving)
     lists = {
         (topic, key): left
-        for (topic, key), value in now.items()
-        if key in REPLICAS and (left := idle(topic.name, value, partitions))
+        for topic in asked
+        for key in REPLICAS
+        if (left := idle(topic.name, now.get((topic, key)), partitions))
     }
-    named = _named(lists)
-    results: Results[Resource, tuple[Throttle, ...]] = Results()
+    listed = Lists.of(lists, recorded)
+    results: Left = Results()
     for resource, why in found.failures.items():
         results.failures[Resource(resource.kind, resource.name)] = why
     for broker in brokers:
-        rates = [key for key in _rates(now, broker, named, recorded) if (broker, key) not in needed]
+        rates = [
+            key for key in _rates(now, broker, listed, recorded) if (broker, key) not in needed
+        ]
         _add(results, broker, {key: now[broker, key] for key in rates})
-    for topic in topics:
+    for topic in asked:
         listing = [key for key in REPLICAS if (topic, key) in lists]
         _add(results, topic, {key: ",".join(lists[topic, key]) for key in listing})
     return results
 
 
-def _add(
-    results: Results[Resource, tuple[Throttle, ...]], of: ConfigResource, left: Mapping[str, str]
-) -> None:
+def _add(results: Left, of: ConfigResource, left: Mapping[str, str]) -> None:
     if left:
         about = tuple(Throttle(str(of), key, value) for key, value in left.items())
         results.values[Resource(of.kind, of.name)] = about
 
 
-def _named(lists: Mapping[tuple[ConfigResource, str], Sequence[str]]) -> Bound:
-    """The rates that these lists are for: `0:1` among the followers is the one broker 1 receives
-    with."""
-    rate_of = dict(zip(REPLICAS, RATES, strict=True))
-    ids = ((key, entry.partition(":")[2]) for (_, key), left in lists.items() for entry in left)
-    return frozenset((broker_of(int(id)), rate_of[key]) for key, id in ids if id.isdigit())
-
-
-def _rates(
-    now: Now, broker: ConfigResource, named: Bound, recorded: Recorded = NOTHING
-) -> list[str]:
-    """A broker's rates that lists name; the other one, where it was set with it (Kafka's tool gives
-    both the same); one that is known to be a move's."""
+def _rates(now: Now, broker: ConfigResource, lists: Lists, recorded: Recorded) -> list[str]:
+    """A broker's rates that are moves': those that are known to be, and those that lists name of
+    which nothing is known. With these goes the other one, if it has the same value: Kafka's tool
+    sets both."""
     values = {key: now[broker, key] for key in RATES if (broker, key) in now}
-    of_lists = {value for key, value in values.items() if (broker, key) in named}
-    set_by = {key: recorded.get((broker, key)) for key in values}
+    known = {key: recorded[broker, key].value for key in values if (broker, key) in recorded}
+    theirs = {value for key, value in values.items() if (broker, key) in lists.theirs}
     return [
         key
         for key, value in values.items()
-        if value in of_lists or ((last := set_by[key]) is not None and last.value == value)
+        if value == known.get(key)
+        or (key in known and (broker, key) in lists.ours)
+        or (key not in known and value in theirs)
     ]
+
+
+@dataclass(frozen=True, slots=True)
+class Lists:
+    """The rates that lists of throttled replicas name: those that are recorded as this shell's, and
+    the others."""
+
+    ours: frozenset[Config]
+    theirs: frozenset[Config]
+
+    @classmethod
+    def of(cls, lists: Mapping[Config, Iterable[str]], recorded: Recorded) -> Lists:
+        """`0:1` among the followers names the rate that broker 1 receives with."""
+        ours: set[Config] = set()
+        theirs: set[Config] = set()
+        rate_of = dict(zip(REPLICAS, RATES, strict=True))
+        for (topic, key), listed in lists.items():
+            known = recorded.get((topic, key))
+            for entry in listed:
+                broker = entry.partition(":")[2]
+                if broker.isdigit():
+                    rate = broker_of(int(broker)), rate_of[key]
+                    (ours if known and entry in known.own else theirs).add(rate)
+        return cls(frozenset(ours), frozenset(theirs))
 
 
 # -- lift ------------------------------------------------------------------------------------------
 
 
 def to_lift(
-    found: Results[Resource, tuple[Throttle, ...]], recorded: Recorded = NOTHING
+    found: Left, recorded: Recorded = NOTHING
 ) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
-    """What is to be put back of throttles that are left behind, and what is left as it is, by what
-    the last move that is `recorded` found there."""
+    """What is to be put back of throttles that are left behind, as what is `recorded` knows it; and
+    what of them stood there before, and stays."""
     settings, kept = [], []
     for about, throttles in found.values.items():
         resource = ConfigResource(_KINDS[about.kind], about.name)
         for each in throttles:
-            last = recorded.get((resource, each.key))
-            stays = _stays(each, last.before if last else None)
+            known = recorded.get((resource, each.key))
+            stays = _stays(each, known)
             if stays:
                 what = Resource("throttle", str(resource))
                 kept.append(Change(what, "alter", each.key, stays, stays, note=_STOOD_BEFORE))
             if stays != each.value:
-                settings.append(_lifted(resource, each.key, each.value, last, stays))
+                settings.append(_lifted(resource, each.key, each.value, known, stays))
     return tuple(settings), tuple(kept)
 
 
-def _stays(throttle: Throttle, before: str | None) -> str:
+def _stays(throttle: Throttle, known: Setting | None) -> str | None:
     """What of it stood there before."""
+    before = known.before if known else None
     if throttle.key in RATES:
-        return throttle.value if throttle.value == before else ""
+        return before if throttle.value == before else None
     stood = entries(before)
-    return ",".join(entry for entry in entries(throttle.value) if entry in stood)
+    return joined(entry for entry in entries(throttle.value) if entry in stood)
 
 
 def _lifted(
-    resource: ConfigResource, key: str, value: str, last: Setting | None, stays: str
+    resource: ConfigResource, key: str, value: str, known: Setting | None, stays: str | None = None
 ) -> Setting:
     if key in REPLICAS:
-        return Setting(resource, key, stays or None, value)
-    known = last is not None and last.value == value
-    return Setting(resource, key, last.before if last is not None and known else None, value)
+        return Setting(resource, key, stays, value)
+    if known is None:
+        return Setting(resource, key, None, value, note=NOT_KNOWN)
+    return Setting(resource, key, known.before, value)
 
 
 def of_cancelled(
     cluster: Cluster,
-    gone: Sequence[Reassignment],
-    others: Sequence[Reassignment],
+    partitions: Sequence[TopicPartition],
+    moving: Mapping[TopicPartition, Reassignment],
     recorded: Recorded = NOTHING,
 ) -> tuple[Setting, ...]:
-    """What throttles only the moves that are `gone`, to be put back as what is `recorded` of them
-    knows it."""
-    brokers = {broker.id for broker in cluster.brokers(refresh=True)}
-    concerned = sorted({broker for each in gone for broker in each.replicas} & brokers)
-    topics = list(dict.fromkeys(topic_of(each) for each in (*gone, *others)))
-    found = read(cluster, [*map(broker_of, concerned), *topics])
-    now, named, needed = set_in(found), bound(found, gone, every=False), bound(found, others)
-    settings = []
-    for broker in map(broker_of, concerned):
-        for key in _rates(now, broker, named, recorded):
-            last = recorded.get((broker, key))
-            before = last.before if last else None
-            if (broker, key) not in needed and before != now[broker, key]:
-                settings.append(Setting(broker, key, before, now[broker, key]))
-    partitions = {each.topic_partition for each in gone}
-    for topic in dict.fromkeys(map(topic_of, gone)):
-        for key in REPLICAS:
-            last = recorded.get((topic, key))
-            own = _own(now.get((topic, key)), topic, partitions, last)
-            if own:
-                settings.append(Setting(topic, key, None, own))
-    return tuple(settings)
+    """What throttles these partitions, whose moves are cancelled, and what else is `recorded`, but
+    for what others that are `moving` need."""
+    named = dict.fromkeys(partitions)
+    gone = [moving[each] for each in named if each in moving]
+    others = [each for key, each in moving.items() if key not in named]
+    leaving, staying = busy(named), busy(each.topic_partition for each in others)
+    up = {broker.id for broker in cluster.brokers(refresh=True)}
+    concerned = {broker_of(broker) for each in gone for broker in each.replicas if broker in up}
+    concerned |= {each for each, key in recorded if key in RATES and int(each.name) in up}
+    brokers = sorted(concerned, key=lambda broker: int(broker.name))
+    topics = [ConfigResource(ResourceType.TOPIC, name) for name in leaving]
+    topics += [each for each, key in recorded if key in REPLICAS]
+    found = read(cluster, [*brokers, *topics, *map(topic_of, others)])
+    now, needed = set_in(found), limiting(found, others)
+    lists = {
+        (topic, key): _own(
+            topic.name, now[topic, key], recorded.get((topic, key)), leaving, staying
+        )
+        for topic in topics
+        for key in REPLICAS
+        if (topic, key) in now
+    }
+    listed = Lists.of(lists, recorded)
+    settings = [
+        _lifted(broker, key, now[broker, key], recorded.get((broker, key)))
+        for broker in brokers
+        for key in _rates(now, broker, listed, recorded)
+        if (broker, key) not in needed
+    ]
+    for (topic, key), own in lists.items():
+        stays = joined(entry for entry in entries(now[topic, key]) if entry not in own)
+        settings.append(Setting(topic, key, stays, now[topic, key]))
+    return tuple(each for each in settings if each.value != each.before)
 
 
 def _own(
-    value: str | None,
-    topic: ConfigResource,
-    gone: Collection[TopicPartition],
-    last: Setting | None,
-) -> str:
-    stay = {*idle(topic.name, value, gone), *entries(last.before if last else None)}
-    listed = idle(topic.name, value, ())
-    return ",".join(entry for entry in listed if entry not in stay)
+    topic: str, stands: str, known: Setting | None, leaving: Busy, staying: Busy
+) -> frozenset[str]:
+    """The throttled replicas of the partitions that are leaving, but for those that stood there
+    before; and what else is recorded, but for those that are staying."""
+    own = frozenset(idle(topic, stands, {})).difference(idle(topic, stands, leaving))
+    if known is None:
+        return own
+    return own.difference(entries(known.before)) | known.own.intersection(
+        idle(topic, stands, staying)
+    )
 
 
 __all__ = ["find", "of_cancelled", "to_lift"]

@@ -2,16 +2,14 @@
 
 `{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. What this program
 writes holds the throttle of its move besides, and what stood there before it, under a key of its
-own: Kafka's tools pass over it. The files of a shell's moves are also how it knows, while others
-run, what their throttles replaced.
+own: Kafka's tools pass over it.
 """
 
 from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,22 +17,19 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.admin.log_dir_moves import Place
 from kafka_shell.admin.placing import Dirs
 from kafka_shell.admin.reassignment import MoveReplicas
-from kafka_shell.admin.throttles import Recorded, SetThrottle, Setting
+from kafka_shell.admin.throttle_ledger import Setting
 from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.nouns.reassignment import Move, Reassignment
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
     from kafka_shell.context import Context
 
 Assignment = Mapping[TopicPartition, tuple[int, ...]]
-Moving = Mapping[TopicPartition, Reassignment]
 
 _OURS = "kafka.sh"
-_REMEMBERED = 100  # moves: one that ended longer ago says nothing of what is set now
 _ANY = "any"  # a log dir that the broker chooses
 _KINDS = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
 _FORM = (
@@ -48,8 +43,8 @@ class MoveFile:
     """What a file says: where partitions are wanted.
 
     `dirs` are the log dirs that some of the replicas are wanted in, by broker and partition. One
-    that this program wrote knows its cluster (its id), where they were `before`, the throttle of
-    its move (bytes a second), and the settings that are to be put back.
+    that this program wrote of a move knows where they were `before`, the throttle of the move
+    (bytes a second), and the settings that are to be put back.
     """
 
     wanted: dict[TopicPartition, tuple[int, ...]]
@@ -57,7 +52,6 @@ class MoveFile:
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
     settings: tuple[Setting, ...] = ()
-    cluster: str = ""
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -78,50 +72,20 @@ def read_moves(path: str) -> MoveFile:
             _dirs(data["partitions"]),
             _assignment(ours.get("before", ())),
             None if throttle is None else _number(throttle, 1 << 63),
-            tuple(_setting(row) for row in ours.get("settings", ())),
-            ours.get("cluster", ""),
+            read_settings(ours.get("settings", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _no_file(path, _reason(error), _FORM) from None
 
 
+def is_own(path: str, context: Context) -> bool:
+    """Whether this shell wrote the file: then its ledger knows more of the move's throttle."""
+    return Path(path).expanduser().absolute().parent == folder(context).absolute()
+
+
 def folder(context: Context) -> Path:
     """Where a shell keeps the files of its moves."""
     return context.paths.state / "reassignments"
-
-
-def recorded(context: Context, moving: Moving | None = None) -> Recorded:
-    """What this shell's moves in this cluster are known to have set last: all, or those of which
-    something is `moving` where they took it. Files that are none are passed over."""
-    known: dict[tuple[ConfigResource, str], Setting] = {}
-    if moving is None or moving:
-        for file in _last_moves(folder(context)):
-            ours = file.cluster == context.cluster.cluster_id
-            if ours and (moving is None or _goes_on(file, moving)):
-                known.update(by_config(file.settings))
-    return known
-
-
-def by_config(settings: Iterable[Setting]) -> Recorded:
-    """The last of these of each config."""
-    return {(each.resource, each.key): each for each in settings}
-
-
-def _last_moves(kept: Path) -> Iterator[MoveFile]:
-    """The newest last."""
-    with suppress(OSError):  # somebody tidies up meanwhile
-        paths = sorted(kept.glob("*-move.json"), key=lambda path: path.stat().st_mtime_ns)
-        for path in paths[-_REMEMBERED:]:
-            with suppress(ShellError):
-                yield read_moves(str(path))
-
-
-def _goes_on(file: MoveFile, moving: Moving) -> bool:
-    return any(
-        set(moving[each].after) == set(after)
-        for each, after in file.wanted.items()
-        if each in moving
-    )
 
 
 def read_topics(path: str) -> list[str]:
@@ -196,6 +160,12 @@ def _number(value: Any, above: int = 1 << 31) -> int:
     return value
 
 
+def read_settings(rows: Any) -> tuple[Setting, ...]:
+    """Settings as a file has them. Raises KeyError, TypeError, ValueError or AttributeError for
+    what is none."""
+    return tuple(map(_setting, rows))
+
+
 def _setting(row: Any) -> Setting:
     kind, _, name = _text(row["resource"]).partition(" ")
     before, value = row["before"], _text(row["value"])
@@ -226,7 +196,8 @@ def _rows(assignment: Assignment) -> list[dict[str, Any]]:
     ]
 
 
-def _settings(settings: Sequence[Setting]) -> list[dict[str, Any]]:
+def settings_rows(settings: Iterable[Setting]) -> list[dict[str, Any]]:
+    """Settings as a file has them."""
     return [
         {
             "resource": str(each.resource),
@@ -271,38 +242,6 @@ class MovePaths:
 
 
 @dataclass(frozen=True)
-class RecordedThrottle:
-    """A throttle of moves that are under way: it is written down before it is set."""
-
-    step: SetThrottle
-    paths: MovePaths
-    throttle: int | None
-    moves: tuple[Move, ...]
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """Those of the throttle."""
-        return self.step.changes
-
-    def again(self, cluster: Cluster) -> RecordedThrottle:
-        """The same throttle."""
-        return replace(self, step=self.step.again(cluster))
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write the file, then set. Raises ShellError where one of them cannot be done."""
-        if not validate_only:
-            before = {move.partition: move.before for move in self.moves}
-            after = {move.partition: move.after for move in self.moves}
-            _write(
-                self.paths.move,
-                _to_move(cluster, before, after, {}, self.throttle, self.step.settings),
-                "Nothing was set: without it nobody knows what stood there before.",
-            )
-        return self.step.send(cluster, validate_only=validate_only)
-
-
-@dataclass(frozen=True)
 class RecordedMove:
     """A move whose files are written before it starts."""
 
@@ -330,7 +269,7 @@ class RecordedMove:
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Write both files, then start the moves. Raises ShellError where a file cannot be."""
         try:
-            self._write(cluster)
+            self._write()
         except ShellError:
             self.step.lift(cluster)
             raise
@@ -342,7 +281,7 @@ class RecordedMove:
             results.failures[self._written] = Failure("UNUSED", "nothing was moved")
         return results
 
-    def _write(self, cluster: Cluster) -> None:
+    def _write(self) -> None:
         stay = dict(self.step.stay)
         before = {move.partition: move.before for move in self.step.moves} | stay
         after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
@@ -356,27 +295,12 @@ class RecordedMove:
         }
         why = "Nothing was moved: without it there is no way back."
         _write(self.paths.rollback, to_json(before, left, **_told(self.throttle)), why)
-        settings = self.step.throttle
-        _write(
-            self.paths.move, _to_move(cluster, before, after, dirs, self.throttle, settings), why
-        )
+        settings = settings_rows(self.step.throttle)
+        ours = _told(self.throttle) | {"before": _rows(before), "settings": settings}
+        _write(self.paths.move, to_json(after, dirs, **ours), why)
 
 
-def _to_move(
-    cluster: Cluster,
-    before: Assignment,
-    after: Assignment,
-    dirs: Dirs,
-    throttle: int | None,
-    settings: Sequence[Setting],
-) -> str:
-    return to_json(
-        after, dirs, **_told(throttle), cluster=cluster.cluster_id, before=_rows(before),
-        settings=_settings(settings),
-    )  # fmt: skip
-
-
-def _told(throttle: int | None) -> dict[str, int]:
+def _told(throttle: int | None) -> dict[str, Any]:
     return {} if throttle is None else {"throttle": throttle}
 
 
@@ -394,11 +318,11 @@ __all__ = [
     "MoveFile",
     "MovePaths",
     "RecordedMove",
-    "RecordedThrottle",
-    "by_config",
     "export",
     "folder",
+    "is_own",
     "read_moves",
+    "read_settings",
     "read_topics",
-    "recorded",
+    "settings_rows",
 ]

@@ -22,7 +22,7 @@ from .reassignments import FILE, chosen_topics, given_file
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
-    from kafka_shell.admin.throttles import Recorded, Setting
+    from kafka_shell.admin.throttle_ledger import Recorded, Setting
     from kafka_shell.context import Context
     from kafka_shell.nouns.partitions import TopicPartition
     from kafka_shell.nouns.reassignment import MoveState, Reassignment
@@ -51,8 +51,6 @@ def verify_reassign_partitions(
     """How a move stands; with --finish its end is waited for, and its throttle lifted."""
     from kafka_shell.admin import reassignment
 
-    from .reassignment_files import recorded
-
     file = given_file(invocation)
     cluster = context.cluster
     wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
@@ -60,11 +58,23 @@ def verify_reassign_partitions(
         wanted = _under_way(cluster, chosen_topics(invocation, cluster) or ())
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted)
-    known = recorded(context)
-    state = reassignment.state(cluster, wanted, dirs, known)
+    state = reassignment.state(cluster, wanted, dirs, _known(invocation, context, file))
     if not state.partitions and not state.throttles:
         return Nothing("no partition is being moved, and no throttle is left behind")
     return state
+
+
+def _known(invocation: Invocation, context: Context, file: MoveFile | None) -> Recorded:
+    """What throttles replaced: those of this shell, and that of a file from elsewhere."""
+    from kafka_shell.admin.throttle_ledger import by_config
+
+    from .reassignment_files import is_own
+    from .throttle_ledger import ledger
+
+    known = ledger(context).read()
+    if file is None or is_own(invocation["reassignment-json-file"], context):
+        return known
+    return {**by_config(file.settings), **known}
 
 
 def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
@@ -84,7 +94,7 @@ def _finish(
     from kafka_shell.admin import reassignment, throttles
     from kafka_shell.nouns.reassignment import Move
 
-    from .reassignment_files import recorded
+    from .throttle_ledger import ledger
 
     cluster, dirs = context.cluster, file.dirs if file else {}
     if not invocation["dry-run"]:
@@ -93,21 +103,21 @@ def _finish(
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
         follow(cluster, context.report)
-    kept: tuple[Change, ...] = ()
-    known = recorded(context)
-    if file and file.settings:
-        settings = throttles.still_set(cluster, file.settings)
-    else:
-        settings, kept = _left_behind(cluster, file, known)
+    known = _known(invocation, context, file)
+    settings, kept = _to_lift(invocation, cluster, file, known)
     state = reassignment.state(cluster, wanted, dirs, known)
-    steps: list[Any] = [throttles.LiftThrottle(settings)] if settings else []
+    steps: list[Any] = []
+    if settings:
+        steps.append(throttles.LiftThrottle(settings, ledger(context)))
     steps += reassignment.misplaced(cluster, state, dirs)
     if steps or kept:
         return Plan(
             Effect.CHANGE,
             tuple(steps),
             follow=reassignment.Follow((), dirs=dirs),
-            fresh=lambda later: reassignment.state(later, wanted, dirs, known),
+            fresh=lambda later: reassignment.state(
+                later, wanted, dirs, _known(invocation, context, file)
+            ),
             unchanged=kept,
             refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
         )
@@ -127,22 +137,24 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
     }
 
 
-def _left_behind(
-    cluster: Cluster, file: MoveFile | None, known: Recorded
+def _to_lift(
+    invocation: Invocation, cluster: Cluster, file: MoveFile | None, known: Recorded
 ) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
-    """Throttles that nothing needs: of the topics of a file from elsewhere, or all. And what of
-    them is left as it is."""
-    from kafka_shell.admin import throttles_left
+    """What is to be put back, and what of it stood there before: of the throttle of the move that
+    a file knows, or of all that nothing needs (of the topics that are named)."""
+    from kafka_shell.admin import reassignment, throttles, throttles_left
+    from kafka_shell.admin.throttle_ledger import by_config
 
-    found = throttles_left.find(cluster, recorded=known)
+    if file is not None and file.before:
+        ours, moving = by_config(file.settings), reassignment.under_way(cluster).values
+        settings = [each for config, each in known.items() if config in ours or not moving]
+        return throttles.still_set(cluster, settings), ()
+    topics: set[str] | None = None
     if file is not None:
         topics = {each.topic for each in file.wanted}
-        found = Results({
-            about: left
-            for about, left in found.values.items()
-            if about.kind != "topic" or about.name in topics
-        })  # fmt: skip
-    return throttles_left.to_lift(found, known)
+    elif invocation["topics"]:
+        topics = set(chosen_topics(invocation, cluster) or ())
+    return throttles_left.to_lift(throttles_left.find(cluster, None, known, topics), known)
 
 
 def _cancel_line(invocation: Invocation) -> str:
@@ -174,10 +186,10 @@ COMMANDS: tuple[Command, ...] = (
             " it and it is not where the file says. LAG is how many offsets the copy that is"
             " furthest behind lacks. The exit status is 1 until all is completed"
             " and no throttle is left behind: replicas listed as throttled that do not move, and"
-            " the rates of their brokers. A rate alone bounds nothing, and * is no leftover."
-            " --finish also picks up the move of a shell that was lost; without a file it takes"
-            " all that is under way. It puts back what stood there before, where the move's file"
-            " knows it, or those that this shell has written."
+            " the rates of their brokers. A rate without throttled replicas limits nothing, and *"
+            " is never taken for a leftover. --finish also picks up the move of a shell that was"
+            " lost; without a file it takes all that is under way. It puts back what stood there"
+            " before, where this shell set the throttle or the move's file knows it."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.move_wishes import Wish
     from kafka_shell.admin.reassignment import Layout
     from kafka_shell.context import Context
-    from kafka_shell.nouns.reassignment import Move
 
-    from .reassignment_files import MoveFile, MovePaths
+    from .reassignment_files import MoveFile
 
 THROTTLE = Option("--throttle", Kind.RATE, "How fast copies are made at most, by each broker.",
                   metavar="RATE")  # fmt: skip
@@ -46,7 +45,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     _check(invocation)
     from kafka_shell.admin import reassignment
 
-    from .reassignment_files import recorded
+    from .throttle_ledger import ledger
 
     now = reassignment.layout(context.cluster)
     file = given_file(invocation)
@@ -65,7 +64,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         additional=invocation["additional"],
         keep_factor=invocation["disallow-replication-factor-change"],
         dirs=file.dirs if file else None,
-        recorded=recorded(context, now.moving),
+        ledger=ledger(context),
         now=now,
     )
     return carried(invocation, context, plan, throttle, refused)
@@ -75,7 +74,7 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
     """`alter-topic --replication-factor N`: a move that adds replicas, or removes some."""
     from kafka_shell.admin import move_wishes, reassignment
 
-    from .reassignment_files import recorded
+    from .throttle_ledger import ledger
 
     _check_throttle(invocation)
     now = reassignment.layout(context.cluster)
@@ -85,9 +84,8 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
         error.span = invocation.span("replication-factor")
         raise
     throttle = invocation["throttle"]
-    known = recorded(context, now.moving)
     plan = reassignment.plan_move(
-        context.cluster, wanted, throttle=throttle, recorded=known, now=now
+        context.cluster, wanted, throttle=throttle, ledger=ledger(context), now=now
     )
     return carried(invocation, context, plan, throttle, refused)
 
@@ -172,41 +170,29 @@ def carried(
     refused: dict[Resource, Failure],
 ) -> Plan:
     """The plan with its files, and waited for only if that is wanted."""
+    from kafka_shell.admin.move_progress import wanted_of
+    from kafka_shell.admin.reassignment import MoveReplicas
     from kafka_shell.language.tokens import quote
 
-    from .reassignment_files import MovePaths, folder
+    from .reassignment_files import MovePaths, RecordedMove, folder
 
     plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
     follow: Any = plan.follow
     paths = MovePaths.new(folder(context), context.clock())
-    steps = _written_down(plan.steps, paths, throttle, follow.moves if follow else ())
-    file = f"--reassignment-json-file {quote(str(paths.move))}" if steps != plan.steps else ""
+    also = wanted_of(follow.moves) if follow else {}
+    steps = tuple(
+        RecordedMove(step, paths, throttle, also)
+        if isinstance(step, MoveReplicas) and not step.cancelled
+        else step
+        for step in plan.steps
+    )
+    file = f"--reassignment-json-file {quote(str(paths.move))}"
+    if not any(isinstance(step, RecordedMove) for step in steps):
+        file = ""  # only a throttle is changed
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow = replace(follow, cancel=cancel) if follow else None
     look = f"verify-reassign-partitions --finish {file}".strip()
     return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), look=look)
-
-
-def _written_down(
-    steps: Sequence[Any], paths: MovePaths, throttle: int | None, moves: tuple[Move, ...]
-) -> tuple[Any, ...]:
-    """The steps, of which the one that moves writes the move's files first; if nothing but a
-    throttle is changed, the one that sets it."""
-    from kafka_shell.admin.move_progress import wanted_of
-    from kafka_shell.admin.reassignment import MoveReplicas
-    from kafka_shell.admin.throttles import SetThrottle
-
-    from .reassignment_files import RecordedMove, RecordedThrottle
-
-    starts = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
-    written = []
-    for step in steps:
-        if step in starts:
-            step = RecordedMove(step, paths, throttle, wanted_of(moves))
-        elif isinstance(step, SetThrottle) and not starts:
-            step = RecordedThrottle(step, paths, throttle, moves)
-        written.append(step)
-    return tuple(written)
 
 
 # -- cancel ----------------------------------------------------------------------------------------
@@ -215,7 +201,8 @@ def _written_down(
 def _cancel(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin import reassignment
 
-    from .reassignment_files import by_config, read_moves, recorded
+    from .reassignment_files import is_own, read_moves
+    from .throttle_ledger import ledger
 
     given = [name for name in _SOURCES if invocation[name]]
     if given not in (["reassignment-json-file"], ["topics"]):
@@ -224,16 +211,16 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
             hint="For everything that is under way: reassign-partitions --cancel --topics '*'",
             text=invocation.text,
         )
-    moving = reassignment.under_way(context.cluster).values
-    known = recorded(context, moving)
     if given == ["topics"]:
         topics = chosen_topics(invocation, context.cluster)
-        partitions = [each for each in moving if topics is None or each.topic in topics]
-        return reassignment.plan_cancel(context.cluster, partitions, recorded=known)
-    file = read_moves(invocation["reassignment-json-file"])
+        moving = reassignment.under_way(context.cluster, topics).values
+        return reassignment.plan_cancel(context.cluster, list(moving), ledger=ledger(context))
+    path = invocation["reassignment-json-file"]
+    file = read_moves(path)
     return reassignment.plan_cancel(
         context.cluster, list(file.wanted), file.before, file.dirs,
-        {**by_config(file.settings), **known},
+        settings=() if is_own(path, context) else file.settings,
+        ledger=ledger(context),
     )  # fmt: skip
 
 

@@ -128,10 +128,8 @@ class PartitionMove:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """One replication throttle that is set: a config of a broker or topic (KIP-73), raw.
-
-    `partitions` are those of a topic's throttled replicas that no move needs any more.
-    """
+    """One replication throttle that no move needs: a config of a broker or topic (KIP-73), raw; of
+    a topic's throttled replicas those that do not move."""
 
     resource: str  # broker 1, topic orders
     key: str

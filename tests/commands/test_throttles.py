@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import json
+from collections.abc import Iterator, Sequence
 
 import pytest
 
@@ -20,6 +21,7 @@ from tests.moving import MB, RATE, fill, placed
 from tests.program import Program, Run
 
 FOLLOWERS = "follower.replication.throttled.replicas"
+LEADER_RATE = "leader.replication.throttled.rate"
 LEADERS = "leader.replication.throttled.replicas"
 FOR_GOOD = {f"broker 3 {RATE}": "9000000"}
 SLOW = ("--throttle", "200kB/s")
@@ -67,12 +69,14 @@ def put(cluster: Cluster, resource: ConfigResource, key: str, value: str | None)
                  cluster).ok  # fmt: skip
 
 
-def move(shell: Program, topic: str, *words: str) -> Run:
-    """Its only partition goes to brokers 2 and 3."""
+def move(shell: Program, topic: str, *words: str, to: Sequence[list[int]] = ([2, 3],)) -> Run:
+    """Each of its partitions goes to these brokers: its only one to 2 and 3."""
+    rows = [
+        {"topic": topic, "partition": number, "replicas": brokers}
+        for number, brokers in enumerate(to)
+    ]
     file = shell.home / f"{topic}.json"
-    file.write_text(
-        f'{{"version":1,"partitions":[{{"topic":"{topic}","partition":0,"replicas":[2,3]}}]}}'
-    )
+    file.write_text(json.dumps({"version": 1, "partitions": rows}))
     return shell.ok("reassign-partitions", "--reassignment-json-file", str(file), *words)
 
 
@@ -123,10 +127,8 @@ def test_a_throttle_that_was_raised_gives_way_to_what_stood_there_before(
 ) -> None:
     topic, _ = topics
     move(kafka, topic, *SLOW)
-    raised = move(kafka, topic, "--additional", "--throttle", "50MB/s")
-    finished = kafka.ok(
-        "verify-reassign-partitions", "--finish", "--reassignment-json-file", own_file(raised)
-    )
+    move(kafka, topic, "--additional", "--throttle", "50MB/s")
+    finished = kafka.ok("verify-reassign-partitions", "--finish")
     assert "50MB/s -> 9MB/s" in finished.stderr, str(finished)
     assert moving.throttles(cluster, topic) == FOR_GOOD
 
@@ -139,11 +141,8 @@ def test_a_lost_shells_throttle_is_put_back_without_its_file(
     move(kafka, topic, "--throttle", "5MB/s")
     finished = kafka.ok("verify-reassign-partitions", "--finish")
     assert "5MB/s -> 9MB/s" in finished.stderr, str(finished)
-    assert f"{FOLLOWERS}: 7:1 (no change: it stood there before the last move" in finished.stderr
-    kept = FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "7:1"}
-    assert moving.throttles(cluster, topic) == kept
-    kafka.ok("verify-reassign-partitions", "--finish")
-    assert moving.throttles(cluster, topic) == kept, "what is there for good was lifted"
+    assert f"{FOLLOWERS}: 7:1 (no change: it stood there before the move" in finished.stderr
+    assert moving.throttles(cluster, topic) == FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "7:1"}
 
 
 def test_a_rate_that_no_list_names_is_no_leftover(
@@ -167,7 +166,7 @@ def test_a_plan_says_where_nobody_knows_what_to_put_back(
     first, second = topics
     move(colleague, first, *SLOW)
     begun = move(kafka, second, "--throttle", "300kB/s")
-    assert "what stood there before the move under way is not known" in begun.stderr, str(begun)
+    assert "what stood there before is not known" in begun.stderr, str(begun)
     kafka.ok("reassign-partitions", "--cancel", "--topics", second)
     colleague.ok("reassign-partitions", "--cancel", "--topics", first)
     assert moving.throttles(cluster, first, second) == FOR_GOOD
@@ -180,8 +179,7 @@ def test_a_move_without_throttle_does_not_hold_anothers(
     # As slow as its leaders send, and whatever broker 3 takes in.
     put(cluster, ConfigResource(ResourceType.TOPIC, first), LEADERS, "0:1,0:2")
     for broker in "12":
-        key = "leader.replication.throttled.rate"
-        put(cluster, ConfigResource(ResourceType.BROKER, broker), key, "200000")
+        put(cluster, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "200000")
     move(kafka, first)
     move(kafka, second, "--throttle", "400kB/s")
     assert at_three(cluster) == {f"broker 3 {RATE}": "400000"}
@@ -199,3 +197,87 @@ def test_a_topic_deleted_while_it_moves_leaves_no_throttle(
     assert kafka("verify-reassign-partitions").stdout.count("200kB/s") == 3
     kafka.ok("verify-reassign-partitions", "--finish")
     assert moving.throttles(cluster) == FOR_GOOD
+
+
+def test_a_move_that_is_cancelled_half_way_leaves_nothing_of_its_other_half(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox
+) -> None:
+    topic = placed(cluster, (1, 2), (1, 3))
+    fill(three_brokers, topic, 8 * MB)
+    put(cluster, ConfigResource(ResourceType.BROKER, "2"), RATE, "9000000")
+    started = move(kafka, topic, *SLOW, to=([2, 3], [3, 2]))
+    # The half that is done: its copy was let through.
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), RATE, "90000000")
+    for broker in "123":
+        put(cluster, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "90000000")
+    wait_for("half is done", lambda: list(moving.moving(cluster, topic)) == [1])
+    file = own_file(started)
+    cancelled = kafka("reassign-partitions", "--cancel", "--reassignment-json-file", file)
+    assert cancelled.status == 0, str(cancelled)
+    left = moving.throttles(cluster, topic)
+    assert not [what for what in left if topic in what], f"the list of the half stays: {left}"
+    kafka("verify-reassign-partitions", "--finish", "--reassignment-json-file", file)
+    assert moving.throttles(cluster) == FOR_GOOD | {f"broker 2 {RATE}": "9000000"}
+
+
+def test_a_leftover_is_not_what_stood_there_before_the_next_move(
+    kafka: Program, cluster: Cluster
+) -> None:
+    first, second = placed(cluster, (1, 2)), placed(cluster, (1, 2))
+    begun = move(kafka, first, "--throttle", "5MB/s")  # and nobody lifts that
+    wait_for("it is there", lambda: not moving.moving(cluster, first))
+    move(kafka, second, "--throttle", "6MB/s", "--wait")
+    assert at_three(cluster) == FOR_GOOD, "the leftover was put back"
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, first, second) == FOR_GOOD
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), RATE, "5000000")
+    file = own_file(begun)
+    kafka.ok("verify-reassign-partitions", "--finish", "--reassignment-json-file", file)
+    assert at_three(cluster) == {f"broker 3 {RATE}": "5000000"}, "it was lifted a second time"
+
+
+def test_a_move_without_throttle_lifts_nobodys(kafka: Program, cluster: Cluster) -> None:
+    topic, other = placed(cluster, (1, 2)), placed(cluster, (1, 2))
+    put(cluster, ConfigResource(ResourceType.TOPIC, other), FOLLOWERS, "0:3")
+    standing = FOR_GOOD | {f"topic {other} {FOLLOWERS}": "0:3"}
+    file = own_file(move(kafka, topic))
+    kafka.ok("verify-reassign-partitions", "--finish", "--reassignment-json-file", file)
+    kafka.ok("verify-reassign-partitions", "--finish", "--topics", topic)
+    assert moving.throttles(cluster, topic, other) == standing
+
+
+def test_a_move_at_the_rate_that_stands_for_good_leaves_it(
+    kafka: Program, cluster: Cluster
+) -> None:
+    topic = placed(cluster, (1, 2))
+    put(cluster, ConfigResource(ResourceType.BROKER, "1"), RATE, "9000000")
+    move(kafka, topic, "--throttle", "9MB/s")
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, topic) == FOR_GOOD | {f"broker 1 {RATE}": "9000000"}
+    assert kafka.ok("verify-reassign-partitions").stdout == ""
+
+
+def test_a_topic_that_lists_all_its_replicas_holds_nobodys_throttle(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    first, _ = topics
+    second = placed(cluster, (1, 2))
+    put(cluster, ConfigResource(ResourceType.TOPIC, first), FOLLOWERS, "*")
+    put(cluster, ConfigResource(ResourceType.TOPIC, first), LEADERS, "0:1,0:2")
+    for broker in "12":
+        put(cluster, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "100000")
+    move(kafka, first)
+    move(kafka, second, "--throttle", "100kB/s", "--wait")
+    assert moving.moving(cluster, first), "the other move was too fast to say anything"
+    assert at_three(cluster) == FOR_GOOD
+
+
+def test_a_move_that_goes_elsewhere_takes_its_first_throttle_with_it(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox
+) -> None:
+    topic = placed(cluster, (1,))
+    fill(three_brokers, topic, 5 * MB)
+    move(kafka, topic, *SLOW, to=([3],))
+    elsewhere = ("--additional", "--throttle", "50MB/s", "--wait")
+    move(kafka, topic, *elsewhere, to=([2],))
+    assert moving.throttles(cluster, topic) == FOR_GOOD

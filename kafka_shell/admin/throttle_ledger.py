@@ -1,0 +1,74 @@
+"""What throttles replaced, remembered until it is put back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from kafka_shell.nouns import ConfigResource, Resource
+
+from .throttle_configs import Config, entries
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """One config that a move sets, and what is put back at its end (None: nothing).
+
+    `now` is what it replaces: where another move is throttled already, that is not what stood there
+    before.
+    """
+
+    resource: ConfigResource
+    key: str
+    before: str | None
+    value: str
+    now: str | None = None
+    note: str = ""
+
+    @property
+    def config(self) -> Config:
+        """Which config it is."""
+        return self.resource, self.key
+
+    @property
+    def own(self) -> frozenset[str]:
+        """Of throttled replicas: the entries that moves have added to those from before."""
+        return frozenset(entries(self.value)) - frozenset(entries(self.before))
+
+    @property
+    def about(self) -> Resource:
+        """What its changes are about: `throttle broker 1`."""
+        return Resource("throttle", str(self.resource))
+
+
+# What moves have set of each config and nobody has put back yet.
+Recorded = Mapping[Config, Setting]
+NOTHING: Recorded = MappingProxyType({})
+
+
+class Ledger:
+    """What a shell's throttles replaced. This one remembers nothing: for programs that wait for
+    what they start."""
+
+    def read(self) -> Recorded:
+        """What is not put back yet."""
+        return NOTHING
+
+    def keep(self, settings: Iterable[Setting]) -> None:
+        """Remember what is about to be set, instead of what was remembered of the same configs.
+        Raises ShellError where that cannot be."""
+
+    def forget(self, settings: Iterable[Setting]) -> None:
+        """It is put back."""
+
+
+FORGETFUL = Ledger()
+
+
+def by_config(settings: Iterable[Setting]) -> Recorded:
+    """The last of these of each config."""
+    return {each.config: each for each in settings}
+
+
+__all__ = ["FORGETFUL", "NOTHING", "Ledger", "Recorded", "Setting", "by_config"]
