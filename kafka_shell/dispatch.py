@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from io import TextIOWrapper
-from pathlib import Path
 from typing import IO, TextIO, cast
 
 from kafka_shell.commands import REGISTRY
@@ -24,6 +23,7 @@ from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
+from kafka_shell.values import to_path
 
 _SHORT = 100  # characters of a line that say which one it is
 _OF_KAFKA = re.compile(r"(?:^|[/\\])kafka-[a-z-]+(?:\.sh|\.bat)?$")
@@ -298,7 +298,7 @@ def _destination(line: Line, context: Context) -> Iterator[tuple[TextIO, _Ended]
 
 def _open(path: str, append: bool) -> TextIO:
     try:
-        return Path(path).expanduser().open("a" if append else "w", encoding="utf-8")
+        return to_path(path).open("a" if append else "w", encoding="utf-8")
     except OSError as error:
         raise ShellError(
             f"cannot write to {path}: {error.strerror}", hint="The command was not run."

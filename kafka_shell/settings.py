@@ -21,6 +21,7 @@ from kafka_shell.admin.properties import (
     read_properties,
 )
 from kafka_shell.errors import ShellError, Status, near_miss
+from kafka_shell.values import to_path
 
 __all__ = ["FLAGS", "Setting", "Settings", "load", "parse_properties", "read_properties"]
 
@@ -172,7 +173,7 @@ def _pairs(given: object) -> Iterable[tuple[str, Property]]:
 def _file_layer(path: object, where: str, base: Path | None = None) -> dict[str, Property]:
     if not path:
         return {}
-    file = Path(str(path)).expanduser()
+    file = to_path(str(path))
     if base is not None:
         file = base / file
     try:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from math import isfinite
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, did_you_mean
@@ -90,6 +92,11 @@ _NUMERIC = frozenset((*_BITS, ConfigType.DOUBLE))
 
 
 # -- durations, sizes, times -----------------------------------------------------------------------
+
+
+def to_path(text: str) -> Path:
+    """A path as it is typed: `~` is the home folder. `~nobody/f` stays as it is."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111  pathlib's raises for an unknown user
 
 
 def to_milliseconds(text: str) -> int:

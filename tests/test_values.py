@@ -274,3 +274,9 @@ def test_a_value_is_carried_over_to_another_unit(
     value: str, key: str, to: str, carried: str | None
 ) -> None:
     assert values.carried_over(value, key, to) == carried
+
+
+def test_a_path_of_nobody_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", "/home/alice")
+    assert str(values.to_path("~/f")) == "/home/alice/f"
+    assert str(values.to_path("~no.such.user/f")) == "~no.such.user/f"

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
 
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.nouns import Secret
+from kafka_shell.values import to_path
 
 from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
 from .properties import Jaas, Property, bad, parse_jaas
@@ -232,7 +232,7 @@ class _Reader:
         location = self._text(f"{store}.location")
         if not location:
             return ""
-        path = Path(location).expanduser()
+        path = to_path(location)
         try:
             with path.open("rb") as file:
                 head = file.read(1 << 16)

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
+from kafka_shell.values import to_path
 
 from .endpoint import Address, Tls
 from .failures import unreachable
@@ -97,7 +98,7 @@ def _as_file(text: str) -> Iterator[str]:
 
 def _read(path: str, setting: str) -> str:
     try:
-        return Path(path).expanduser().read_text("ascii", errors="replace")
+        return to_path(path).read_text("ascii", errors="replace")
     except OSError as error:
         raise _bad_file(f"{setting}={path} cannot be read: {error.strerror}", None) from None
 

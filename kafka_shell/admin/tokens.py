@@ -5,10 +5,10 @@ from __future__ import annotations
 import base64
 import json
 import time
-from pathlib import Path
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Secret
+from kafka_shell.values import to_path
 
 from .endpoint import ConnectionConfig, OAuth, Sasl
 from .failures import unreachable
@@ -36,7 +36,7 @@ def bearer_token(sasl: Sasl, config: ConnectionConfig) -> Secret:
 
 def _from_file(path: str) -> Secret:
     try:
-        text = Path(path).expanduser().read_text("utf-8").strip()
+        text = to_path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise _failed(f"the token file {path} cannot be read: {why}", "") from None

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.values import to_path
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, unpack
@@ -98,7 +99,7 @@ def address(text: str) -> tuple[str, str]:
         folder, snapshot_id = text, ""
     if "://" in folder:
         return folder.rstrip("/"), snapshot_id
-    return str(Path(folder).expanduser().absolute()), snapshot_id
+    return str(to_path(folder).absolute()), snapshot_id
 
 
 def is_snapshot(text: str) -> bool:

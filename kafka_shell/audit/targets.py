@@ -8,6 +8,7 @@ from pathlib import Path
 from kafka_shell import settings
 from kafka_shell.errors import UsageError
 from kafka_shell.settings import Settings
+from kafka_shell.values import to_path
 
 from .work import Target
 
@@ -21,7 +22,7 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
         found.profile,
         ",".join(map(str, found.connection.bootstrap)),
         str(config_file.absolute()),
-        str(Path(file).expanduser().absolute()) if file else "",
+        str(to_path(file).absolute()) if file else "",
         _spelt_out(flags.get("adminclient-property")),
     )
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError, Status, UsageError
@@ -17,6 +16,7 @@ from kafka_shell.nouns import (
     ResourceType,
     Results,
 )
+from kafka_shell.values import to_path
 
 from .configs import alter
 
@@ -158,7 +158,7 @@ def _from_file(file: str) -> list[tuple[str, str]]:
     from kafka_shell.settings import read_properties
 
     try:
-        return list(read_properties(Path(file).expanduser()).items())
+        return list(read_properties(to_path(file)).items())
     except OSError as error:
         raise ShellError(
             f"{file} cannot be read: {error.strerror}", code="file", status=Status.WRONG

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.nouns.partitions import TopicPartition
@@ -25,7 +25,7 @@ def write_offsets(file: str, changes: Iterable[Change]) -> None:
         for topic, _, partition in [change.field.rpartition(":")]
     ]
     try:
-        with Path(file).expanduser().open("w", encoding="utf-8", newline="") as out:
+        with to_path(file).open("w", encoding="utf-8", newline="") as out:
             csv.writer(out, lineterminator="\n").writerows(sorted(rows))
     except OSError as error:
         raise _wrong(file, f"cannot be written: {error.strerror}") from None
@@ -37,7 +37,7 @@ def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
     Raises ShellError, which names the line.
     """
     try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
+        text = to_path(file).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise _wrong(file, f"cannot be read: {getattr(error, 'strerror', error)}") from None
     offsets: dict[TopicPartition, int] = {}

@@ -7,11 +7,11 @@ latter.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.values import to_path
 
 _FORM = 'wanted is {"partitions": [{"topic": "orders", "partition": 0%s}]}'
 _VERSION = 1
@@ -35,7 +35,7 @@ def _read(file: str, fields: tuple[str, ...]) -> list[tuple[TopicPartition, Mapp
     import json
 
     try:
-        text = Path(file).expanduser().read_text(encoding="utf-8")
+        text = to_path(file).read_text(encoding="utf-8")
         data = json.loads(text)
     except (OSError, UnicodeDecodeError) as error:
         raise _wrong(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None

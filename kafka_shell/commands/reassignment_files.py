@@ -22,6 +22,7 @@ from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -80,7 +81,7 @@ def read_moves(path: str) -> MoveFile:
 
 def is_own(path: str, context: Context) -> bool:
     """Whether this shell wrote the file: then its ledger knows more of the move's throttle."""
-    return Path(path).expanduser().absolute().parent == folder(context).absolute()
+    return to_path(path).absolute().parent == folder(context).absolute()
 
 
 def folder(context: Context) -> Path:
@@ -101,7 +102,7 @@ def read_topics(path: str) -> list[str]:
 
 def _read(path: str) -> Any:
     try:
-        return json.loads(Path(path).expanduser().read_text(encoding="utf-8"))
+        return json.loads(to_path(path).read_text(encoding="utf-8"))
     except OSError as error:
         raise ShellError(f"{path} cannot be read: {error.strerror}", code="no-file") from None
     except (ValueError, RecursionError):
@@ -216,7 +217,7 @@ def _dumped(data: Any) -> str:
 def export(path: str, assignment: Assignment) -> None:
     """Write an assignment where the user wants it."""
     try:
-        Path(path).expanduser().write_text(to_json(assignment), encoding="utf-8")
+        to_path(path).write_text(to_json(assignment), encoding="utf-8")
     except OSError as error:
         raise ShellError(
             f"{path} cannot be written: {error.strerror}", hint="Nothing was sent.", code="no-file"

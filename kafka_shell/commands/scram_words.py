@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import config_pairs
 from kafka_shell.nouns import Secret
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -139,7 +139,7 @@ def asked_password(user: str, invocation: Invocation, context: Context) -> Secre
 
 def password_from(file: str) -> Secret:
     """The first line of a file, which is all of it. Errors name the file, never what it holds."""
-    path = Path(file).expanduser()
+    path = to_path(file)
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import values
@@ -19,6 +18,7 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.nouns import HistoryLine, JournalEntry, Nothing
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -89,9 +89,7 @@ def source(invocation: Invocation, context: Context) -> Status:
     """Run the lines of a file."""
     from kafka_shell.script import run_file
 
-    return run_file(
-        Path(invocation["file"]).expanduser(), context, keep_going=invocation["keep-going"]
-    )
+    return run_file(to_path(invocation["file"]), context, keep_going=invocation["keep-going"])
 
 
 def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]:

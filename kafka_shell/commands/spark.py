@@ -19,6 +19,7 @@ from kafka_shell.language.command import (
     Option,
 )
 from kafka_shell.nouns import Nothing, Plan
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
@@ -123,7 +124,6 @@ def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Noth
 
 
 def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, ...], Policy]:
-    from pathlib import Path
 
     from kafka_shell.audit import control, policy, run
 
@@ -131,7 +131,7 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
     words = [name for word in invocation["controls"] for name in word.split(",")]
     declared = policy.Policy()
     if invocation["policy"]:
-        declared = policy.read(Path(invocation["policy"]).expanduser(), known)
+        declared = policy.read(to_path(invocation["policy"]), known)
         for each in declared.expired(date.today()):
             context.note(f"a suppression of {each.control} has expired: {each.reason}")
     if declared.declared is not None:
@@ -144,10 +144,9 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
 
 
 def _write_report(file: str, page: str) -> None:
-    from pathlib import Path
 
     try:
-        Path(file).expanduser().write_text(page, encoding="utf-8")
+        to_path(file).write_text(page, encoding="utf-8")
     except OSError as error:
         raise ShellError(f"cannot write to {file}: {error.strerror}", code="not-written") from None
 

@@ -16,6 +16,7 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.nouns import Nothing, Plan
+from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -62,7 +63,6 @@ def _principals(invocation: Invocation, name: str) -> list[str]:
 def create_token(invocation: Invocation, context: Context) -> Plan:
     """Make a token; it is shown once, or written into a properties file."""
     from dataclasses import replace
-    from pathlib import Path
 
     from kafka_shell.admin import delegation_tokens as admin
 
@@ -77,7 +77,7 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
             code="lost-token",
             span=invocation.span("output"),
         )
-    path = Path(name).expanduser() if name else None
+    path = to_path(name) if name else None
     if path is not None and path.exists():
         raise ShellError(
             f"{path} is there already",

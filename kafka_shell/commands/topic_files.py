@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status, did_you_mean
 from kafka_shell.nouns import NewTopic
+from kafka_shell.values import to_path
 
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
 _FORM = (
@@ -18,7 +18,7 @@ _FORM = (
 
 def read_topics(file: str) -> list[NewTopic]:
     """The topics of a file; its ending says what it is. Errors name the file and the item."""
-    path = Path(file).expanduser()
+    path = to_path(file)
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:

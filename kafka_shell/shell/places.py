@@ -9,6 +9,7 @@ from pathlib import Path
 from kafka_shell.context import Context
 from kafka_shell.language.command import Kind
 from kafka_shell.metadata.match import LIMIT
+from kafka_shell.values import to_path
 
 from .candidates import NONE, Candidate, Candidates, pick
 
@@ -67,7 +68,7 @@ def files(typed: str) -> Candidates:
     found: list[Candidate] = []
     more = 0
     try:
-        with os.scandir(Path(head or ".").expanduser()) as entries:
+        with os.scandir(to_path(head or ".")) as entries:
             for entry in entries:
                 hidden = entry.name.startswith(".") and not begun.startswith(".")
                 if hidden or not entry.name.startswith(begun):
