@@ -78,6 +78,6 @@ def files(typed: str) -> Candidates:
                     continue
                 tail = "/" if entry.is_dir() else ""
                 found.append(Candidate(head + entry.name, tail=tail))
-    except (OSError, RuntimeError):  # no such folder, no such user
+    except OSError:  # no such folder
         return NONE
     return Candidates(tuple(sorted(found, key=lambda each: each.text)), more)
