@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
 from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Report, Results, Step
 from kafka_shell.takeback import take_back
 
@@ -50,7 +50,8 @@ def carry_out(
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
     if not plan.steps:
-        _follow(plan, context)  # what was asked for may be on its way
+        if elsewhere := _follow(plan, context):  # what was asked for may be on its way
+            raise elsewhere
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
@@ -247,21 +248,27 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
     if plan.waited is None or stop:
         return
-    _follow(plan, context)
+    elsewhere = _follow(plan, context)
     with _SENDING:
         for step in plan.afterwards:
             _send_step(step, cluster, done)
+    if elsewhere is not None:
+        raise elsewhere
 
 
-def _follow(plan: Plan, context: Context) -> None:
-    """Watch a long change to its end, if the plan wants that."""
+def _follow(plan: Plan, context: Context) -> EndedElsewhere | None:
+    """Watch a long change to its end, if the plan wants that; what is wrong with the end. Raises
+    ShellError where the end was not seen."""
     if plan.waited is None:
-        return
+        return None
     try:
         plan.waited(context.cluster, context.report)
+    except EndedElsewhere as error:
+        return error
     except ShellError as error:
         error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
         raise
+    return None
 
 
 def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[Done]) -> None:
@@ -286,7 +293,7 @@ def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[
 def _followed(plan: Plan, context: Context, command: str) -> str:
     """Watch to the end, then do what comes afterwards; what there is to say."""
     try:
-        _follow(replace(plan, waits=True), context)
+        elsewhere = _follow(replace(plan, waits=True), context)
         if plan.afterwards:
             last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
             done = _send_journalled(last, context, command, ())
@@ -294,6 +301,8 @@ def _followed(plan: Plan, context: Context, command: str) -> str:
                 if item.failure is not None:
                     said = f"{item.change.resource}: {item.failure} ({command})"
                     return "\n".join(filter(None, (said, item.failure.hint)))
+        if elsewhere is not None:
+            raise elsewhere
     except ShellError as error:
         return "\n".join(filter(None, (f"{error.message} ({command})", error.hint)))
     return f"done: {command}"
@@ -313,7 +322,8 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
         raise
     for change in step.changes:
         why_not = results.failures.get(change)
-        done.append(Done(change, _status(why_not), why_not))
+        told = results.values.get(change, change)  # it may have become something else
+        done.append(Done(told, _status(why_not), why_not))
     return False
 
 

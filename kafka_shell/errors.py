@@ -1,4 +1,4 @@
-"""The one exception this program raises on purpose."""
+"""The exception this program raises on purpose, and its kinds."""
 
 from __future__ import annotations
 
@@ -38,6 +38,10 @@ class ShellError(Exception):
         self.code = code
         self.status = status
         self.span = span
+
+
+class EndedElsewhere(ShellError):
+    """A long change that was followed is over, and is not what was wanted."""
 
 
 class UsageError(ShellError):

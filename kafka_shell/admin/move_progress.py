@@ -6,7 +6,7 @@ import time
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.errors import EndedElsewhere, ShellError, Status
 from kafka_shell.nouns import Report, Results
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.nouns.reassignment import (
@@ -232,7 +232,7 @@ class Follow:
 
     Replicas that are wanted in log dirs are followed into them then.
     A broker that goes and comes back is waited for. Raises ShellError where it was interrupted,
-    and where a move ended elsewhere, as somebody cancelled or changed it: its throttle stays then.
+    and EndedElsewhere where a move was cancelled or changed by somebody.
     """
 
     moves: tuple[Move, ...] | None = None
@@ -293,7 +293,7 @@ class Follow:
         if failed:
             row = failed[0]
             more = f", and {len(failed) - 1:,} more" if len(failed) > 1 else ""
-            raise ShellError(
+            raise EndedElsewhere(
                 f"partition {row.topic}:{row.partition} is on {spell(row.replicas) or 'no broker'}"
                 f" and not on {spell(row.wanted or ())}, and nothing moves it any more{more}",
                 hint="Somebody cancelled the move or changed it.",

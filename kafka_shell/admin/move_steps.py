@@ -17,7 +17,7 @@ from .placing import Placing
 from .scan import MetadataScan, scan
 from .settle import settle
 from .throttle_ledger import FORGETFUL, Ledger, Setting
-from .throttles import LiftThrottle
+from .throttle_lift import LiftThrottle
 
 _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 

@@ -39,8 +39,9 @@ from .placing import Dirs, Placing, plan_back
 from .placing import plan as plan_dirs
 from .scan import MetadataScan, scan
 from .throttle_ledger import FORGETFUL, Ledger, Recorded, Setting, by_config
-from .throttles import LiftThrottle, SetThrottle, settings_for
-from .throttles_left import of_cancelled
+from .throttle_lift import LiftThrottle
+from .throttles import SetThrottle, settings_for
+from .throttles_left import of_cancelled, of_replaced
 
 # -- plans -----------------------------------------------------------------------------------------
 
@@ -176,7 +177,8 @@ def _plan(
         cluster, wishes.back, list(wanted_of(wishes.back)), now.moving, ledger, recorded
     )
     steps += [SetThrottle(settings, ledger)] if settings else []
-    lifted = (*settings, *_of_replaced(wishes.moves, now.moving, recorded, settings))
+    replaced = [now.moving[each] for each in wanted_of(wishes.moves) if each in now.moving]
+    lifted = (*settings, *of_replaced(replaced, settings, recorded))
     if wishes.moves or placing.moves:
         moved = wanted_of(wishes.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
@@ -196,24 +198,6 @@ def _plan(
         refused=Results({}, wishes.refused),
         unchanged=tuple(wishes.unchanged),
         figures=figures,
-    )
-
-
-def _of_replaced(
-    moves: Sequence[Move],
-    moving: Mapping[TopicPartition, Reassignment],
-    recorded: Recorded,
-    settings: Sequence[Setting],
-) -> tuple[Setting, ...]:
-    """What is recorded of the throttles of moves that go elsewhere now, and is not set anew."""
-    replaced = [moving[move.partition] for move in moves if move.partition in moving]
-    names = {each.topic for each in replaced}
-    names |= {str(broker) for each in replaced for broker in each.replicas}
-    anew = {each.config for each in settings}
-    return tuple(
-        known
-        for (resource, key), known in recorded.items()
-        if resource.name in names and (resource, key) not in anew
     )
 
 

@@ -96,6 +96,22 @@ def limiting(
     return frozenset(rates)
 
 
+def needed(
+    found: config_reads.Entries, moving: Collection[Reassignment]
+) -> tuple[frozenset[Config], frozenset[Config]]:
+    """The rates that these moves need: where something stands there for good, and where nothing
+    does. A topic that lists `*` is limited by what stands for good, and let loose without it."""
+    return limiting(found, moving, every=False), limiting(found, moving)
+
+
+def named(lists: Mapping[Config, Iterable[str]]) -> frozenset[Config]:
+    """The rates that these lists are for: `0:1` among the followers names the one that broker 1
+    receives with."""
+    rate_of = dict(zip(REPLICAS, RATES, strict=True))
+    ids = {(key, entry.partition(":")[2]) for (_, key), listed in lists.items() for entry in listed}
+    return frozenset((broker_of(int(id)), rate_of[key]) for key, id in ids if id.isdigit())
+
+
 def topic_of(move: Reassignment) -> ConfigResource:
     """The topic of a move under way."""
     return ConfigResource(ResourceType.TOPIC, move.topic)

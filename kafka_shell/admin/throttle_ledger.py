@@ -10,13 +10,16 @@ from kafka_shell.nouns import ConfigResource, Resource
 
 from .throttle_configs import Config, entries
 
+_NOT_KNOWN = "what stood there before is not known: nothing is put back"
+
 
 @dataclass(frozen=True, slots=True)
 class Setting:
     """One config that a move sets, and what is put back at its end (None: nothing).
 
     `now` is what it replaces: where another move is throttled already, that is not what stood there
-    before.
+    before. That may not be `known`, as the other move is somebody else's. `throttle` is which one
+    it is part of.
     """
 
     resource: ConfigResource
@@ -24,7 +27,8 @@ class Setting:
     before: str | None
     value: str
     now: str | None = None
-    note: str = ""
+    known: bool = True
+    throttle: str = ""
 
     @property
     def config(self) -> Config:
@@ -35,6 +39,16 @@ class Setting:
     def own(self) -> frozenset[str]:
         """Of throttled replicas: the entries that moves have added to those from before."""
         return frozenset(entries(self.value)) - frozenset(entries(self.before))
+
+    @property
+    def earlier(self) -> str:
+        """The rate of another throttle that it replaces; empty where there was none."""
+        return "" if self.now in (None, self.before, self.value) else str(self.now)
+
+    @property
+    def note(self) -> str:
+        """What there is to say of it."""
+        return "" if self.known else _NOT_KNOWN
 
     @property
     def about(self) -> Resource:

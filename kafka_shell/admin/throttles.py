@@ -1,14 +1,15 @@
-"""Replication throttles of moves (KIP-73): set where a move needs them, lifted.
+"""Replication throttles of moves (KIP-73), set where a move needs them.
 
 A move sets the sending rate on the brokers it copies from, the receiving rate on those it copies
-to, and lists just its own replicas: `partition:broker`. At its end what stood there before is put
-back.
+to, and lists just its own replicas: `partition:broker`. `throttle_lift` puts
+back at its end what stood there before.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from uuid import uuid4
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
@@ -31,11 +32,9 @@ from .throttle_configs import (
     EVERY,
     FOLLOWER_RATE,
     FOLLOWER_REPLICAS,
-    GONE,
     LEADER_RATE,
     LEADER_REPLICAS,
     RATES,
-    REPLICAS,
     Busy,
     Config,
     broker_of,
@@ -49,11 +48,6 @@ from .throttle_configs import (
     topic_of,
 )
 from .throttle_ledger import FORGETFUL, NOTHING, Ledger, Recorded, Setting
-
-NOT_KNOWN = "what stood there before is not known: nothing is put back"
-_LATER = "Lift it later: verify-reassign-partitions --finish"
-_NEEDED = "left as it is: a move under way needs it"
-
 
 # -- what a move needs -----------------------------------------------------------------------------
 
@@ -78,26 +72,26 @@ def settings_for(
     now, limits = set_in(found), limiting(found, moving, every=False)
     under_way = {each.topic_partition for each in moving}
     taken_over = busy(move.partition for move in moves if move.partition in under_way)
-    settings = []
+    settings, throttle = [], uuid4().hex
     for (resource, key), value in wanted.items():
         stands, known = now.get((resource, key)), recorded.get((resource, key))
         if key in RATES:
-            before, note = _replaced(stands, known, (resource, key) in limits)
-            settings.append(Setting(resource, key, before, value, stands, note))
+            before, sure = _replaced(stands, known, (resource, key) in limits)
+            settings.append(Setting(resource, key, before, value, stands, sure, throttle))
         elif EVERY not in entries(stands):
             stood = _stood(resource.name, stands, known, taken_over)
             both = joined([*entries(stands), *entries(value)]) or value
-            settings.append(Setting(resource, key, stood, both, stands))
+            settings.append(Setting(resource, key, stood, both, stands, True, throttle))
     return tuple(settings)
 
 
-def _replaced(stands: str | None, known: Setting | None, limits: bool) -> tuple[str | None, str]:
-    """What is put back instead of a rate that stands; and what there is to say of it."""
+def _replaced(stands: str | None, known: Setting | None, limits: bool) -> tuple[str | None, bool]:
+    """What is put back instead of a rate that stands; and whether that is known."""
     if known is not None and (stands == known.value or limits):
-        return known.before, ""
+        return known.before, known.known
     if limits and stands is not None:
-        return None, NOT_KNOWN
-    return stands, ""
+        return None, False
+    return stands, True
 
 
 def _stood(topic: str, stands: str | None, known: Setting | None, taken_over: Busy) -> str | None:
@@ -177,7 +171,7 @@ class SetThrottle:
         results = self._send(cluster, validate_only)
         if not results.ok:
             done = [each for each, change in self._pairs if change in results.values]
-            _alter(cluster, {each: each.now for each in done})
+            alter(cluster, {each: each.now for each in done})
             self.ledger.forget(self.settings)
             self.ledger.keep(known[each.config] for each in self.settings if each.config in known)
             change, why = next(iter(results.failures.items()))
@@ -193,7 +187,7 @@ class SetThrottle:
         return list(zip(self.settings, self.changes, strict=True))
 
     def _send(self, cluster: Cluster, validate_only: bool) -> Results[Change, Change]:
-        outcome = _alter(cluster, {each: each.value for each in self.settings}, validate_only)
+        outcome = alter(cluster, {each: each.value for each in self.settings}, validate_only)
         results: Results[Change, Change] = Results()
         for setting, change in self._pairs:
             if setting in outcome.failures:
@@ -203,7 +197,7 @@ class SetThrottle:
         return results
 
 
-def _alter(
+def alter(
     cluster: Cluster, wanted: Mapping[Setting, str | None], validate_only: bool = False
 ) -> Results[Setting, Setting]:
     """Give each config its value, or delete it (None)."""
@@ -252,125 +246,4 @@ def _alteration(setting: Setting, value: str | None) -> ConfigAlteration:
     return ConfigAlteration(setting.key, ConfigOp.SET, value)
 
 
-# -- lift ------------------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True)
-class LiftThrottle:
-    """Put back what stood there before a move.
-
-    A rate that limits a move under way stays, and so do replicas that still move, and those on a
-    broker whose rate could not be put back: by the list it is found again.
-    """
-
-    settings: tuple[Setting, ...]
-    ledger: Ledger = FORGETFUL
-    validates = False
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """One change a config."""
-        return tuple(
-            Change(each.about, "alter", each.key, each.value, each.before, note=each.note)
-            for each in self.settings
-        )
-
-    def again(self, cluster: Cluster) -> LiftThrottle:
-        """What is put back is known."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Put back. What is gone already counts as done; of what is left its outcome tells."""
-        from .move_progress import under_way
-
-        moving = list(under_way(cluster))
-        found = read(cluster, [*(each.resource for each in self.settings), *map(topic_of, moving)])
-        now = set_in(found)
-        standing = [each for each in self.settings if each.config in now]
-        needed = _needed(found, moving)
-        rates = {
-            each: each.before
-            for each in standing
-            if each.key in RATES and each.config not in needed[each.before is None]
-        }
-        failed = _alter(cluster, {e: to for e, to in rates.items() if to != now[e.config]}).failures
-        stay = {f":{each.name}" for each in (*found.failures, *(one.resource for one in failed))}
-        partitions = busy(each.topic_partition for each in moving)
-        lists = {
-            each: _without_own(each, now[each.config], partitions, stay)
-            for each in standing
-            if each.key in REPLICAS
-        }
-        changed = {each: to for each, to in lists.items() if to != now[each.config]}
-        failed = {**failed, **_alter(cluster, changed).failures}
-        left = {e: now[e.config] for e in standing if e.key in RATES and e not in rates}
-        left |= {e: to or "" for e, to in lists.items() if e.own.intersection(entries(to))}
-        return self._told(found.failures, failed, left)
-
-    def _told(
-        self,
-        unread: Mapping[ConfigResource, Failure],
-        failed: Mapping[Setting, Failure],
-        left: Mapping[Setting, str],
-    ) -> Results[Change, Change]:
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.settings, self.changes, strict=True):
-            why = failed.get(each) or unread.get(each.resource)
-            if why is not None and why.code not in GONE:
-                results.failures[change] = replace(why, hint=f"{why.hint}\n{_LATER}".strip())
-            elif each in left:
-                results.values[change] = replace(change, after=left[each], note=_NEEDED)
-            else:
-                results.values[change] = change
-        over = zip(self.settings, self.changes, strict=True)
-        self.ledger.forget(
-            each for each, change in over if change in results.values and each not in left
-        )
-        return results
-
-
-def _needed(
-    found: config_reads.Entries, moving: Sequence[Reassignment]
-) -> tuple[frozenset[Config], frozenset[Config]]:
-    """The rates that moves under way need: by those that list their replicas, and by all. One that
-    lists `*` is limited by what stands there for good; without that it would be let loose."""
-    return limiting(found, moving, every=False), limiting(found, moving)
-
-
-def _without_own(
-    setting: Setting, value: str, moving: Busy, stay: Collection[str] = ()
-) -> str | None:
-    """The throttled replicas without the moves' own, but for those that move and those that `stay`
-    (`:3`, on broker 3); None where none is left."""
-    gone = setting.own.intersection(idle(setting.resource.name, value, moving))
-    return joined(
-        entry
-        for entry in entries(value)
-        if entry not in gone or f":{entry.partition(':')[2]}" in stay
-    )
-
-
-def still_set(cluster: Cluster, settings: Sequence[Setting]) -> tuple[Setting, ...]:
-    """Those of which something is still there to be put back. A rate that is neither the move's nor
-    goes with a list of its replicas was set by somebody since."""
-    found = read(cluster, [each.resource for each in settings])
-    now = set_in(found)
-    standing = [each for each in settings if each.config in now]
-    lists = [
-        each
-        for each in standing
-        if each.key in REPLICAS and each.own.intersection(entries(now[each.config]))
-    ]
-    rates = [
-        each
-        for each in standing
-        if each.key in RATES
-        and now[each.config] != each.before
-        and (lists or now[each.config] == each.value)
-    ]
-    unread = [each for each in settings if each.resource in found.failures]
-    return tuple(replace(each, value=now.get(each.config, each.value)) if each in rates else each
-                 for each in settings if each in (*rates, *lists, *unread))  # fmt: skip
-
-
-__all__ = ["NOT_KNOWN", "LiftThrottle", "SetThrottle", "settings_for", "still_set"]
+__all__ = ["SetThrottle", "alter", "settings_for"]

@@ -7,8 +7,8 @@ move's.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from kafka_shell.nouns import Change, ConfigResource, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
@@ -25,13 +25,13 @@ from .throttle_configs import (
     entries,
     idle,
     joined,
-    limiting,
+    named,
+    needed,
     read,
     set_in,
     topic_of,
 )
 from .throttle_ledger import NOTHING, Recorded, Setting
-from .throttles import NOT_KNOWN
 
 _KINDS = {"topic": ResourceType.TOPIC, "broker": ResourceType.BROKER}
 _STOOD_BEFORE = "no change: it stood there before the move"
@@ -64,27 +64,32 @@ def find(
     asked = [ConfigResource(ResourceType.TOPIC, name) for name in names]
     brokers = [broker_of(broker.id) for broker in cluster.brokers(refresh=True)]
     found = read(cluster, [*brokers, *asked, *map(topic_of, moving)])
-    now, needed = set_in(found), limiting(found, moving)
+    now, need = set_in(found), needed(found, moving)
     partitions = busy(each.topic_partition for each in moving)
     lists = {
-        (topic, key): left
+        (topic, key): listed
         for topic in asked
         for key in REPLICAS
-        if (left := idle(topic.name, now.get((topic, key)), partitions))
+        if (listed := idle(topic.name, now.get((topic, key)), partitions))
     }
-    listed = Lists.of(lists, recorded)
+    named_by = Lists.of(lists, recorded)
     results: Left = Results()
     for resource, why in found.failures.items():
         results.failures[Resource(resource.kind, resource.name)] = why
     for broker in brokers:
-        rates = [
-            key for key in _rates(now, broker, listed, recorded) if (broker, key) not in needed
-        ]
-        _add(results, broker, {key: now[broker, key] for key in rates})
+        rates = _rates(now, broker, named_by, recorded)
+        left = [key for key in rates if not _is_needed((broker, key), need, recorded)]
+        _add(results, broker, {key: now[broker, key] for key in left})
     for topic in asked:
-        listing = [key for key in REPLICAS if (topic, key) in lists]
-        _add(results, topic, {key: ",".join(lists[topic, key]) for key in listing})
+        left = [key for key in REPLICAS if (topic, key) in lists]
+        _add(results, topic, {key: ",".join(lists[topic, key]) for key in left})
     return results
+
+
+def _is_needed(
+    rate: Config, need: tuple[Collection[Config], Collection[Config]], recorded: Recorded
+) -> bool:
+    return rate in need[rate not in recorded or recorded[rate].before is None]
 
 
 def _add(results: Left, of: ConfigResource, left: Mapping[str, str]) -> None:
@@ -94,18 +99,15 @@ def _add(results: Left, of: ConfigResource, left: Mapping[str, str]) -> None:
 
 
 def _rates(now: Now, broker: ConfigResource, lists: Lists, recorded: Recorded) -> list[str]:
-    """A broker's rates that are moves': those that are known to be, and those that lists name of
-    which nothing is known. With these goes the other one, if it has the same value: Kafka's tool
-    sets both."""
+    """A broker's rates that are moves': of this shell, as it is recorded; of others, as lists name
+    them. With these goes the other one, if it has the same value: Kafka's tool sets both."""
     values = {key: now[broker, key] for key in RATES if (broker, key) in now}
-    known = {key: recorded[broker, key].value for key in values if (broker, key) in recorded}
-    theirs = {value for key, value in values.items() if (broker, key) in lists.theirs}
+    ours = {key for key, value in values.items() if lists.known(broker, key, value, recorded)}
+    theirs = {values[key] for key in values if key not in ours and (broker, key) in lists.theirs}
     return [
         key
         for key, value in values.items()
-        if value == known.get(key)
-        or (key in known and (broker, key) in lists.ours)
-        or (key not in known and value in theirs)
+        if (recorded[broker, key].before != value if key in ours else value in theirs)
     ]
 
 
@@ -119,18 +121,22 @@ class Lists:
 
     @classmethod
     def of(cls, lists: Mapping[Config, Iterable[str]], recorded: Recorded) -> Lists:
-        """`0:1` among the followers names the rate that broker 1 receives with."""
-        ours: set[Config] = set()
-        theirs: set[Config] = set()
-        rate_of = dict(zip(REPLICAS, RATES, strict=True))
-        for (topic, key), listed in lists.items():
-            known = recorded.get((topic, key))
-            for entry in listed:
-                broker = entry.partition(":")[2]
-                if broker.isdigit():
-                    rate = broker_of(int(broker)), rate_of[key]
-                    (ours if known and entry in known.own else theirs).add(rate)
-        return cls(frozenset(ours), frozenset(theirs))
+        """What these lists name."""
+        ours: dict[Config, set[str]] = {}
+        theirs: dict[Config, set[str]] = {}
+        for config, listed in lists.items():
+            own = recorded[config].own if config in recorded else frozenset()
+            ours[config], theirs[config] = set(listed) & own, set(listed) - own
+        return cls(named(ours), named(theirs))
+
+    def known(
+        self, broker: ConfigResource, key: str, value: str, recorded: Recorded
+    ) -> Setting | None:
+        """What is recorded of a rate, if it is that of which the record tells: a shell that ended
+        last put back what another one had replaced, and left that one's record."""
+        known = recorded.get((broker, key))
+        told = known and (known.value == value or (broker, key) in self.ours)
+        return known if told else None
 
 
 # -- lift ------------------------------------------------------------------------------------------
@@ -142,36 +148,33 @@ def to_lift(
     """What is to be put back of throttles that are left behind, as what is `recorded` knows it; and
     what of them stood there before, and stays."""
     settings, kept = [], []
-    for about, throttles in found.values.items():
-        resource = ConfigResource(_KINDS[about.kind], about.name)
-        for each in throttles:
-            known = recorded.get((resource, each.key))
-            stays = _stays(each, known)
-            if stays:
-                what = Resource("throttle", str(resource))
-                kept.append(Change(what, "alter", each.key, stays, stays, note=_STOOD_BEFORE))
-            if stays != each.value:
-                settings.append(_lifted(resource, each.key, each.value, known, stays))
+    each_left = [
+        (ConfigResource(_KINDS[about.kind], about.name), each)
+        for about, throttles in found.values.items()
+        for each in throttles
+    ]
+    listed = {(of, each.key): entries(each.value) for of, each in each_left if each.key in REPLICAS}
+    lists = Lists.of(listed, recorded)
+    for resource, each in each_left:
+        known = recorded.get((resource, each.key))
+        if each.key in RATES:
+            known = lists.known(resource, each.key, each.value, recorded)
+            settings.append(_rate(resource, each.key, each.value, known))
+            continue
+        stood = entries(known.before if known else None)
+        stays = joined(entry for entry in entries(each.value) if entry in stood)
+        if stays:
+            what = Resource("throttle", str(resource))
+            kept.append(Change(what, "alter", each.key, stays, stays, note=_STOOD_BEFORE))
+        if stays != each.value:
+            settings.append(Setting(resource, each.key, stays, each.value))
     return tuple(settings), tuple(kept)
 
 
-def _stays(throttle: Throttle, known: Setting | None) -> str | None:
-    """What of it stood there before."""
-    before = known.before if known else None
-    if throttle.key in RATES:
-        return before if throttle.value == before else None
-    stood = entries(before)
-    return joined(entry for entry in entries(throttle.value) if entry in stood)
-
-
-def _lifted(
-    resource: ConfigResource, key: str, value: str, known: Setting | None, stays: str | None = None
-) -> Setting:
-    if key in REPLICAS:
-        return Setting(resource, key, stays, value)
+def _rate(broker: ConfigResource, key: str, value: str, known: Setting | None) -> Setting:
     if known is None:
-        return Setting(resource, key, None, value, note=NOT_KNOWN)
-    return Setting(resource, key, known.before, value)
+        return Setting(broker, key, None, value, known=False)
+    return replace(known, value=value)
 
 
 def of_cancelled(
@@ -182,37 +185,80 @@ def of_cancelled(
 ) -> tuple[Setting, ...]:
     """What throttles these partitions, whose moves are cancelled, and what else is `recorded`, but
     for what others that are `moving` need."""
-    named = dict.fromkeys(partitions)
-    gone = [moving[each] for each in named if each in moving]
-    others = [each for key, each in moving.items() if key not in named]
-    leaving, staying = busy(named), busy(each.topic_partition for each in others)
-    up = {broker.id for broker in cluster.brokers(refresh=True)}
-    concerned = {broker_of(broker) for each in gone for broker in each.replicas if broker in up}
-    concerned |= {each for each, key in recorded if key in RATES and int(each.name) in up}
-    brokers = sorted(concerned, key=lambda broker: int(broker.name))
+    back = dict.fromkeys(partitions)
+    gone = [moving[each] for each in back if each in moving]
+    others = [each for key, each in moving.items() if key not in back]
+    leaving, staying = busy(back), busy(each.topic_partition for each in others)
     topics = [ConfigResource(ResourceType.TOPIC, name) for name in leaving]
     topics += [each for each, key in recorded if key in REPLICAS]
+    brokers = _brokers(cluster, gone, recorded)
     found = read(cluster, [*brokers, *topics, *map(topic_of, others)])
-    now, needed = set_in(found), limiting(found, others)
+    now, need = set_in(found), needed(found, others)
     lists = {
-        (topic, key): _own(
-            topic.name, now[topic, key], recorded.get((topic, key)), leaving, staying
-        )
+        (topic, key): _own(topic.name, value, recorded.get((topic, key)), leaving, staying)
         for topic in topics
         for key in REPLICAS
-        if (topic, key) in now
+        if (value := now.get((topic, key)))
     }
-    listed = Lists.of(lists, recorded)
     settings = [
-        _lifted(broker, key, now[broker, key], recorded.get((broker, key)))
-        for broker in brokers
-        for key in _rates(now, broker, listed, recorded)
-        if (broker, key) not in needed
+        _rate(*config, now[config], known)
+        for config, known in _of_moves(brokers, now, Lists.of(lists, recorded), recorded)
+        if _goes_back(known, recorded, staying) or not _is_needed(config, need, recorded)
     ]
     for (topic, key), own in lists.items():
         stays = joined(entry for entry in entries(now[topic, key]) if entry not in own)
         settings.append(Setting(topic, key, stays, now[topic, key]))
     return tuple(each for each in settings if each.value != each.before)
+
+
+def _brokers(
+    cluster: Cluster, gone: Sequence[Reassignment], recorded: Recorded
+) -> list[ConfigResource]:
+    """Those that are up, of these moves and of what is recorded."""
+    up = {broker.id for broker in cluster.brokers(refresh=True)}
+    ids = {broker for each in gone for broker in each.replicas}
+    ids |= {int(broker.name) for broker, key in recorded if key in RATES}
+    return [broker_of(id) for id in sorted(ids & up)]
+
+
+def _of_moves(
+    brokers: Iterable[ConfigResource], now: Now, lists: Lists, recorded: Recorded
+) -> Iterator[tuple[Config, Setting | None]]:
+    """The rates that are moves', and what is known of them."""
+    for broker in brokers:
+        for key in _rates(now, broker, lists, recorded):
+            yield (broker, key), lists.known(broker, key, now[broker, key], recorded)
+
+
+def _goes_back(known: Setting | None, recorded: Recorded, staying: Busy) -> bool:
+    """Whether a rate becomes again what another move had set before it: not where it is of a
+    throttle of which something moves on."""
+    if known is None or not known.earlier:
+        return False
+    return not any(
+        each.throttle == known.throttle and each.key in REPLICAS and each.resource.name in staying
+        for each in recorded.values()
+    )
+
+
+def of_replaced(
+    moves: Sequence[Reassignment], settings: Sequence[Setting], recorded: Recorded
+) -> tuple[Setting, ...]:
+    """What is recorded of the topics of `settings`, and of those of `moves` that go elsewhere now,
+    besides these settings: their lists, and the rates that these name."""
+    topics = {each.topic for each in moves}
+    topics |= {each.resource.name for each in settings if each.key in REPLICAS}
+    lists = {
+        config: known.own
+        for config, known in recorded.items()
+        if known.key in REPLICAS and known.resource.name in topics
+    }
+    anew = {each.config for each in settings}
+    return tuple(
+        recorded[config]
+        for config in (*lists, *sorted(named(lists), key=str))
+        if config in recorded and config not in anew
+    )
 
 
 def _own(
@@ -228,4 +274,4 @@ def _own(
     )
 
 
-__all__ = ["find", "of_cancelled", "to_lift"]
+__all__ = ["find", "of_cancelled", "of_replaced", "to_lift"]

@@ -169,10 +169,12 @@ def read_settings(rows: Any) -> tuple[Setting, ...]:
 
 def _setting(row: Any) -> Setting:
     kind, _, name = _text(row["resource"]).partition(" ")
-    before, value = row["before"], _text(row["value"])
-    if before is not None:
-        _text(before)
-    return Setting(ConfigResource(_KINDS[kind], name), _text(row["key"]), before, value)
+    resource = ConfigResource(_KINDS[kind], name)
+    if kind == "broker" and not name.isdigit():
+        raise ValueError(f"brokers are numbers, not {name!r}")
+    before, now = (None if row[each] is None else _text(row[each]) for each in ("before", "now"))
+    key, value, which = _text(row["key"]), _text(row["value"]), str(row["throttle"])
+    return Setting(resource, key, before, value, now, row["known"] is True, which)
 
 
 # -- write -----------------------------------------------------------------------------------------
@@ -205,6 +207,9 @@ def settings_rows(settings: Iterable[Setting]) -> list[dict[str, Any]]:
             "key": each.key,
             "before": each.before,
             "value": each.value,
+            "now": each.now,
+            "known": each.known,
+            "throttle": each.throttle,
         }
         for each in settings
     ]

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.errors import EndedElsewhere
 from kafka_shell.language.command import (
     Argument,
     Command,
@@ -91,7 +93,8 @@ def _finish(
     wanted: dict[TopicPartition, tuple[int, ...]] | None,
 ) -> MoveState | Plan | Nothing:
     """Follow, then a plan of what is to be put back."""
-    from kafka_shell.admin import reassignment, throttles
+    from kafka_shell.admin import reassignment
+    from kafka_shell.admin.throttle_lift import LiftThrottle
     from kafka_shell.nouns.reassignment import Move
 
     from .throttle_ledger import ledger
@@ -102,13 +105,14 @@ def _finish(
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         follow = reassignment.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
-        follow(cluster, context.report)
+        with suppress(EndedElsewhere):  # as the state tells
+            follow(cluster, context.report)
     known = _known(invocation, context, file)
     settings, kept = _to_lift(invocation, cluster, file, known)
     state = reassignment.state(cluster, wanted, dirs, known)
     steps: list[Any] = []
     if settings:
-        steps.append(throttles.LiftThrottle(settings, ledger(context)))
+        steps.append(LiftThrottle(settings, ledger(context)))
     steps += reassignment.misplaced(cluster, state, dirs)
     if steps or kept:
         return Plan(
@@ -142,13 +146,14 @@ def _to_lift(
 ) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
     """What is to be put back, and what of it stood there before: of the throttle of the move that
     a file knows, or of all that nothing needs (of the topics that are named)."""
-    from kafka_shell.admin import reassignment, throttles, throttles_left
+    from kafka_shell.admin import reassignment, throttles_left
     from kafka_shell.admin.throttle_ledger import by_config
+    from kafka_shell.admin.throttle_lift import still_set
 
     if file is not None and file.before:
         ours, moving = by_config(file.settings), reassignment.under_way(cluster).values
         settings = [each for config, each in known.items() if config in ours or not moving]
-        return throttles.still_set(cluster, settings), ()
+        return still_set(cluster, settings, known), ()
     topics: set[str] | None = None
     if file is not None:
         topics = {each.topic for each in file.wanted}

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from kafka_shell.admin.throttle_configs import RATES, Config
+from kafka_shell.admin.throttle_configs import Config
 from kafka_shell.admin.throttle_ledger import Ledger, Recorded, Setting, by_config
 from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
@@ -45,14 +45,11 @@ class FileLedger(Ledger):
             return {}
 
     def keep(self, settings: Iterable[Setting]) -> None:
-        """Remember these, but for a rate that is the same as before. Raises ShellError where the
-        file cannot be written."""
+        """Remember these. Raises ShellError where the file cannot be written."""
         try:
             with self._changed() as kept:
                 for each in settings:
-                    kept.pop(each.config, None)
-                    if each.key not in RATES or each.value != each.before:
-                        kept[each.config] = each
+                    kept[each.config] = each
         except OSError as error:
             raise ShellError(
                 f"{self._path} cannot be written: {error.strerror}",

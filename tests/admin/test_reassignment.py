@@ -12,7 +12,9 @@ from kafka_shell.admin import configs, move_sizes, move_wishes, reassignment
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.reassignment import MoveReplicas, plan_cancel, plan_move, state
 from kafka_shell.admin.throttle_configs import FOLLOWER_REPLICAS
-from kafka_shell.admin.throttles import LiftThrottle, SetThrottle, Setting, settings_for
+from kafka_shell.admin.throttle_ledger import Setting
+from kafka_shell.admin.throttle_lift import LiftThrottle
+from kafka_shell.admin.throttles import SetThrottle, settings_for
 from kafka_shell.admin.throttles_left import find, to_lift
 from kafka_shell.carry_out import apply
 from kafka_shell.errors import ShellError

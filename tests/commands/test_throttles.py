@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -108,18 +109,51 @@ def test_a_cancelled_move_puts_back_the_rate_it_replaced(
     assert moving.throttles(cluster, topic) == FOR_GOOD | {f"topic {topic} {FOLLOWERS}": "0:3,7:1"}
 
 
+@pytest.mark.parametrize("last", [0, 1], ids=["the-first-ends-last", "the-second-ends-last"])
 def test_the_last_of_two_moves_puts_back_what_stood_there_before_both(
-    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+    kafka: Program, cluster: Cluster, topics: tuple[str, str], last: int
 ) -> None:
-    first, second = topics
-    move(kafka, first, *SLOW)
-    begun = move(kafka, second, "--throttle", "300kB/s")
+    move(kafka, topics[0], *SLOW)
+    begun = move(kafka, topics[1], "--throttle", "300kB/s")
     assert "throttled.rate: 200kB/s -> 300kB/s" in begun.stderr, "the plan hides what stands"
     assert "is not known" not in begun.stderr
-    kafka.ok("reassign-partitions", "--cancel", "--topics", first)
-    assert at_three(cluster) == {f"broker 3 {RATE}": "300000"}, "the second move was let loose"
-    kafka.ok("reassign-partitions", "--cancel", "--topics", second)
-    assert moving.throttles(cluster, first, second) == FOR_GOOD
+    kafka.ok("reassign-partitions", "--cancel", "--topics", topics[1 - last])
+    own = ("200000", "300000")[last]
+    assert at_three(cluster) == {f"broker 3 {RATE}": own}, "the other move lost its throttle"
+    kafka.ok("reassign-partitions", "--cancel", "--topics", topics[last])
+    assert moving.throttles(cluster, *topics) == FOR_GOOD
+
+
+def test_a_rate_that_a_move_has_set_again_is_not_lost_when_it_is_raised(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    topic, _ = topics
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), RATE, "200000")
+    move(kafka, topic, *SLOW)
+    move(kafka, topic, "--additional", "--throttle", "50MB/s", "--wait")
+    assert moving.throttles(cluster, topic) == {f"broker 3 {RATE}": "200000"}
+
+
+def test_a_move_that_loses_a_part_lifts_its_throttle_all_the_same(
+    kafka: Program, cluster: Cluster, colleague: Program, topics: tuple[str, str]
+) -> None:
+    rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]} for topic in topics]
+    file = kafka.home / "both.json"
+    file.write_text(json.dumps({"version": 1, "partitions": rows}))
+    words = ("reassign-partitions", "--reassignment-json-file", str(file), *SLOW, "--wait")
+    with ThreadPoolExecutor() as pool:
+        running = pool.submit(kafka, *words)
+        wait_for("both move", lambda: all(moving.moving(cluster, topic) for topic in topics))
+        colleague.ok("reassign-partitions", "--cancel", "--topics", topics[1])
+        for broker in "123":  # and now the rest may end
+            for key in (LEADER_RATE, RATE):
+                put(cluster, ConfigResource(ResourceType.BROKER, broker), key, "90000000")
+        run = running.result()
+    assert run.status == 1 and f"partition {topics[1]}:0 is on" in run.stderr, str(run)
+    left = moving.throttles(cluster, *topics)
+    # What nobody's throttle had set at these brokers stays, as it is neither's.
+    assert not [what for what in left if "replicas" in what], f"lists are left: {left}"
+    assert left[f"broker 3 {RATE}"] == "9000000", f"the throttle is left: {left}"
 
 
 def test_a_throttle_that_was_raised_gives_way_to_what_stood_there_before(
@@ -168,8 +202,11 @@ def test_a_plan_says_where_nobody_knows_what_to_put_back(
     begun = move(kafka, second, "--throttle", "300kB/s")
     assert "what stood there before is not known" in begun.stderr, str(begun)
     kafka.ok("reassign-partitions", "--cancel", "--topics", second)
+    assert at_three(cluster) == {f"broker 3 {RATE}": "200000"}, "the other's move is let loose"
     colleague.ok("reassign-partitions", "--cancel", "--topics", first)
     assert moving.throttles(cluster, first, second) == FOR_GOOD
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, first, second) == FOR_GOOD, "an old record was believed"
 
 
 def test_a_move_without_throttle_does_not_hold_anothers(
@@ -199,25 +236,24 @@ def test_a_topic_deleted_while_it_moves_leaves_no_throttle(
     assert moving.throttles(cluster) == FOR_GOOD
 
 
-def test_a_move_that_is_cancelled_half_way_leaves_nothing_of_its_other_half(
-    kafka: Program, cluster: Cluster, three_brokers: Sandbox
+@pytest.mark.parametrize("then", ["cancelled", "raised"])
+def test_of_a_move_that_is_half_done_nothing_is_forgotten(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, then: str
 ) -> None:
-    topic = placed(cluster, (1, 2), (1, 3))
+    topic, aim = placed(cluster, (1, 2), (1, 3)), ([2, 3], [3, 2])
     fill(three_brokers, topic, 8 * MB)
     put(cluster, ConfigResource(ResourceType.BROKER, "2"), RATE, "9000000")
-    started = move(kafka, topic, *SLOW, to=([2, 3], [3, 2]))
-    # The half that is done: its copy was let through.
+    file = own_file(move(kafka, topic, *SLOW, to=aim))
+    # The half that is done: its copy is let through.
     put(cluster, ConfigResource(ResourceType.BROKER, "3"), RATE, "90000000")
     for broker in "123":
         put(cluster, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "90000000")
     wait_for("half is done", lambda: list(moving.moving(cluster, topic)) == [1])
-    file = own_file(started)
-    cancelled = kafka("reassign-partitions", "--cancel", "--reassignment-json-file", file)
-    assert cancelled.status == 0, str(cancelled)
-    left = moving.throttles(cluster, topic)
-    assert not [what for what in left if topic in what], f"the list of the half stays: {left}"
-    kafka("verify-reassign-partitions", "--finish", "--reassignment-json-file", file)
-    assert moving.throttles(cluster) == FOR_GOOD | {f"broker 2 {RATE}": "9000000"}
+    if then == "cancelled":
+        kafka.ok("reassign-partitions", "--cancel", "--reassignment-json-file", file)
+    else:
+        move(kafka, topic, "--additional", "--throttle", "50MB/s", "--wait", to=aim)
+    assert moving.throttles(cluster, topic) == FOR_GOOD | {f"broker 2 {RATE}": "9000000"}
 
 
 def test_a_leftover_is_not_what_stood_there_before_the_next_move(
