@@ -1,7 +1,7 @@
 """Moves of replicas: started, looked at, followed, cancelled (KIP-455; API keys 45, 46).
 
 A layout that is wanted comes from a file or from the planner (`placement`). What a move needs at
-its start and end besides, its throttle, is in `throttles`.
+its start and end besides, its throttle, is in `throttles` and `throttle_lift`.
 """
 
 from __future__ import annotations

@@ -27,6 +27,7 @@ EVERY = "*"  # all replicas of a topic: who sets it means it to stay, no move do
 
 Config = tuple[ConfigResource, str]
 Busy = Mapping[str, Collection[str]]  # by topic, the partitions that move
+Needed = tuple[frozenset[Config], frozenset[Config]]
 
 
 def read(cluster: Cluster, resources: Iterable[ConfigResource]) -> config_reads.Entries:
@@ -96,12 +97,16 @@ def limiting(
     return frozenset(rates)
 
 
-def needed(
-    found: config_reads.Entries, moving: Collection[Reassignment]
-) -> tuple[frozenset[Config], frozenset[Config]]:
-    """The rates that these moves need: where something stands there for good, and where nothing
-    does. A topic that lists `*` is limited by what stands for good, and let loose without it."""
+def needed(found: config_reads.Entries, moving: Collection[Reassignment]) -> Needed:
+    """The rates that these moves need: those of listed replicas, and those of `*` too."""
     return limiting(found, moving, every=False), limiting(found, moving)
+
+
+def is_needed(need: Needed, rate: Config, before: str | None) -> bool:
+    """Whether a move under way needs a rate that is to give way to what stood there before. One
+    whose topic lists `*` is limited by that, and let loose where there was nothing."""
+    listed, every = need
+    return rate in (every if before is None else listed)
 
 
 def named(lists: Mapping[Config, Iterable[str]]) -> frozenset[Config]:

@@ -8,9 +8,9 @@ from types import MappingProxyType
 
 from kafka_shell.nouns import ConfigResource, Resource
 
-from .throttle_configs import Config, entries
+from .throttle_configs import RATES, Config, entries
 
-_NOT_KNOWN = "what stood there before is not known: nothing is put back"
+_NOT_KNOWN = "what stood there before is not known, and is not put back"
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,8 +18,8 @@ class Setting:
     """One config that a move sets, and what is put back at its end (None: nothing).
 
     `now` is what it replaces: where another move is throttled already, that is not what stood there
-    before. That may not be `known`, as the other move is somebody else's. `throttle` is which one
-    it is part of.
+    before. That may not be `known`, as the other move is somebody else's. `throttle_id` is of
+    the throttle that it is part of.
     """
 
     resource: ConfigResource
@@ -28,7 +28,7 @@ class Setting:
     value: str
     now: str | None = None
     known: bool = True
-    throttle: str = ""
+    throttle_id: str = ""
 
     @property
     def config(self) -> Config:
@@ -44,6 +44,11 @@ class Setting:
     def earlier(self) -> str:
         """The rate of another throttle that it replaces; empty where there was none."""
         return "" if self.now in (None, self.before, self.value) else str(self.now)
+
+    @property
+    def is_missed(self) -> bool:
+        """Whether it is a rate that is not to be gone at the end."""
+        return self.key in RATES and self.known and self.before is not None
 
     @property
     def note(self) -> str:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Failure, Results
 
 from .config_reads import Entries
@@ -15,9 +17,11 @@ from .throttle_configs import (
     REPLICAS,
     Busy,
     Config,
+    Needed,
     busy,
     entries,
     idle,
+    is_needed,
     joined,
     named,
     needed,
@@ -30,8 +34,9 @@ from .throttles import alter
 
 _LATER = "Lift it later: verify-reassign-partitions --finish"
 _NEEDED = "left as it is: a move under way needs it"
-_EARLIER = "as it was: a move under way needs that"
-_HELD = "left as it is: the rate of its broker could not be put back"
+_EARLIER = "back to the rate of a move that is still under way"
+_HELD = "kept, so that the rate of its broker is found: that could not be put back"
+_ANEW = "left as it is: it was set anew since"
 
 Now = Mapping[Config, str]
 
@@ -58,7 +63,7 @@ class LiftThrottle:
         )
 
     def again(self, cluster: Cluster) -> LiftThrottle:
-        """What is put back is known."""
+        """The same: nothing is read again before it is sent."""
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
@@ -93,19 +98,23 @@ class LiftThrottle:
                 results.values[change] = change
                 over.append(each)
         self.ledger.forget(over)
-        earlier = [
-            each for each in self.settings if outcome.left.get(each, ("", ""))[1] == _EARLIER
-        ]
-        self.ledger.keep(
-            replace(each, value=each.earlier, now=None, throttle="") for each in earlier
-        )
+        self._remember(each for each in outcome.earlier if each not in outcome.failed)
         return results
+
+    def _remember(self, earlier: Iterable[Setting]) -> None:
+        """What stands there is another move's rate again."""
+        with suppress(ShellError):  # it is lifted by that move's end all the same
+            self.ledger.keep(
+                [replace(each, value=each.earlier, now=None, throttle_id="") for each in earlier]
+            )
 
 
 @dataclass
 class _Outcome:
-    """What is left, with its value and why; what failed."""
+    """What is left, with its value and why; of that, what is another move's rate again; what
+    failed."""
 
+    earlier: list[Setting] = field(default_factory=list)
     left: dict[Setting, tuple[str, str]] = field(default_factory=dict)
     failed: dict[Setting, Failure] = field(default_factory=dict)
 
@@ -113,7 +122,7 @@ class _Outcome:
 def _rates(
     settings: Sequence[Setting],
     now: Now,
-    need: tuple[Collection[Config], Collection[Config]],
+    need: Needed,
     recorded: Recorded,
     outcome: _Outcome,
 ) -> Iterable[tuple[Setting, str | None]]:
@@ -121,17 +130,25 @@ def _rates(
     listed = named_by_own(settings, now)
     for each in settings:
         value = now.get(each.config)
-        if each.key not in RATES or value is None:
+        if each.key not in RATES:
             continue
-        if each.config in need[each.before is None]:
-            last = recorded.get(each.config)
-            if value == each.value and last and last.throttle == each.throttle and each.earlier:
+        last = recorded.get(each.config)
+        if value is None:
+            # Somebody who did not know what stood there has lifted it first.
+            if last and each.is_missed:
+                yield each, each.before
+        elif is_needed(need, each.config, each.before):
+            is_last = last is not None and last.throttle_id == each.throttle_id
+            if is_last and each.earlier and value == each.value:
+                outcome.earlier.append(each)
                 outcome.left[each] = each.earlier, _EARLIER
                 yield each, each.earlier
             else:
                 outcome.left[each] = value, _NEEDED
         elif value == each.value or each.config in listed:
             yield each, each.before
+        elif value != each.before:
+            outcome.left[each] = value, _ANEW
 
 
 def _lists(
@@ -158,7 +175,7 @@ def _lists(
 
 
 def _changed(wanted: Mapping[Setting, str | None], now: Now) -> dict[Setting, str | None]:
-    return {each: to for each, to in wanted.items() if to != now[each.config]}
+    return {each: to for each, to in wanted.items() if to != now.get(each.config)}
 
 
 def _suffixes(found: Entries, failed: Iterable[Setting]) -> set[str]:
@@ -188,7 +205,7 @@ def still_set(
         if each.resource in found.failures:
             left.append(each)
         elif value is None:
-            continue
+            left += [each] if each.is_missed else []
         elif each.key in REPLICAS:
             left += [each] if each.own.intersection(entries(value)) else []
         elif value != each.before and (value == each.value or each.config in listed):
@@ -196,4 +213,12 @@ def still_set(
     return tuple(left)
 
 
-__all__ = ["LiftThrottle", "named_by_own", "still_set"]
+def missed(cluster: Cluster, recorded: Recorded) -> tuple[Setting, ...]:
+    """The rates of which nothing stands, as somebody lifted them who did not know what stood there
+    before; here that is known."""
+    rates = [each for each in recorded.values() if each.is_missed]
+    now = set_in(read(cluster, [each.resource for each in rates]))
+    return tuple(each for each in rates if each.config not in now)
+
+
+__all__ = ["LiftThrottle", "missed", "named_by_own", "still_set"]

@@ -1,8 +1,7 @@
 """Replication throttles of moves (KIP-73), set where a move needs them.
 
 A move sets the sending rate on the brokers it copies from, the receiving rate on those it copies
-to, and lists just its own replicas: `partition:broker`. `throttle_lift` puts
-back at its end what stood there before.
+to, and lists just its own replicas: `partition:broker`. Its end is in `throttle_lift`.
 """
 
 from __future__ import annotations
@@ -72,16 +71,16 @@ def settings_for(
     now, limits = set_in(found), limiting(found, moving, every=False)
     under_way = {each.topic_partition for each in moving}
     taken_over = busy(move.partition for move in moves if move.partition in under_way)
-    settings, throttle = [], uuid4().hex
+    settings, throttle_id = [], uuid4().hex
     for (resource, key), value in wanted.items():
         stands, known = now.get((resource, key)), recorded.get((resource, key))
         if key in RATES:
             before, sure = _replaced(stands, known, (resource, key) in limits)
-            settings.append(Setting(resource, key, before, value, stands, sure, throttle))
+            settings.append(Setting(resource, key, before, value, stands, sure, throttle_id))
         elif EVERY not in entries(stands):
             stood = _stood(resource.name, stands, known, taken_over)
             both = joined([*entries(stands), *entries(value)]) or value
-            settings.append(Setting(resource, key, stood, both, stands, True, throttle))
+            settings.append(Setting(resource, key, stood, both, stands, True, throttle_id))
     return tuple(settings)
 
 
@@ -158,7 +157,7 @@ class SetThrottle:
         )
 
     def again(self, cluster: Cluster) -> SetThrottle:
-        """What is put back at the end is what was seen first."""
+        """The same: nothing is read again, what is put back at the end is what was seen first."""
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
@@ -170,10 +169,10 @@ class SetThrottle:
         self.ledger.keep(self.settings)
         results = self._send(cluster, validate_only)
         if not results.ok:
-            done = [each for each, change in self._pairs if change in results.values]
-            alter(cluster, {each: each.now for each in done})
-            self.ledger.forget(self.settings)
-            self.ledger.keep(known[each.config] for each in self.settings if each.config in known)
+            # Of those too whose answer was lost. What cannot be set back is remembered, and found.
+            undone = alter(cluster, {each: each.now for each in self.settings}).values
+            self.ledger.forget(undone)
+            self.ledger.keep(known[each.config] for each in undone if each.config in known)
             change, why = next(iter(results.failures.items()))
             raise ShellError(
                 f"{change.resource} could not be set: {why.message}",

@@ -20,10 +20,12 @@ from .throttle_configs import (
     REPLICAS,
     Busy,
     Config,
+    Needed,
     broker_of,
     busy,
     entries,
     idle,
+    is_needed,
     joined,
     named,
     needed,
@@ -86,10 +88,8 @@ def find(
     return results
 
 
-def _is_needed(
-    rate: Config, need: tuple[Collection[Config], Collection[Config]], recorded: Recorded
-) -> bool:
-    return rate in need[rate not in recorded or recorded[rate].before is None]
+def _is_needed(rate: Config, need: Needed, recorded: Recorded) -> bool:
+    return is_needed(need, rate, recorded[rate].before if rate in recorded else None)
 
 
 def _add(results: Left, of: ConfigResource, left: Mapping[str, str]) -> None:
@@ -236,7 +236,9 @@ def _goes_back(known: Setting | None, recorded: Recorded, staying: Busy) -> bool
     if known is None or not known.earlier:
         return False
     return not any(
-        each.throttle == known.throttle and each.key in REPLICAS and each.resource.name in staying
+        each.throttle_id == known.throttle_id
+        and each.key in REPLICAS
+        and each.resource.name in staying
         for each in recorded.values()
     )
 

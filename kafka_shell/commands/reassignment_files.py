@@ -18,6 +18,7 @@ from kafka_shell.admin.log_dir_moves import Place
 from kafka_shell.admin.placing import Dirs
 from kafka_shell.admin.reassignment import MoveReplicas
 from kafka_shell.admin.throttle_ledger import Setting
+from kafka_shell.admin.throttles import SetThrottle
 from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
@@ -173,7 +174,7 @@ def _setting(row: Any) -> Setting:
     if kind == "broker" and not name.isdigit():
         raise ValueError(f"brokers are numbers, not {name!r}")
     before, now = (None if row[each] is None else _text(row[each]) for each in ("before", "now"))
-    key, value, which = _text(row["key"]), _text(row["value"]), str(row["throttle"])
+    key, value, which = _text(row["key"]), _text(row["value"]), str(row["throttle_id"])
     return Setting(resource, key, before, value, now, row["known"] is True, which)
 
 
@@ -209,7 +210,7 @@ def settings_rows(settings: Iterable[Setting]) -> list[dict[str, Any]]:
             "value": each.value,
             "now": each.now,
             "known": each.known,
-            "throttle": each.throttle,
+            "throttle_id": each.throttle_id,
         }
         for each in settings
     ]
@@ -275,7 +276,7 @@ class RecordedMove:
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Write both files, then start the moves. Raises ShellError where a file cannot be."""
         try:
-            self._write()
+            self.write()
         except ShellError:
             self.step.lift(cluster)
             raise
@@ -287,7 +288,8 @@ class RecordedMove:
             results.failures[self._written] = Failure("UNUSED", "nothing was moved")
         return results
 
-    def _write(self) -> None:
+    def write(self) -> None:
+        """Both files."""
         stay = dict(self.step.stay)
         before = {move.partition: move.before for move in self.step.moves} | stay
         after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
@@ -304,6 +306,31 @@ class RecordedMove:
         settings = settings_rows(self.step.throttle)
         ours = _told(self.throttle) | {"before": _rows(before), "settings": settings}
         _write(self.paths.move, to_json(after, dirs, **ours), why)
+
+
+@dataclass(frozen=True)
+class RecordedThrottle:
+    """The throttle of a move whose files are written before it is set, too: who is interrupted
+    between the two finds the file that the line to go on names."""
+
+    step: SetThrottle
+    move: RecordedMove
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Those of the throttle."""
+        return self.step.changes
+
+    def again(self, cluster: Cluster) -> RecordedThrottle:
+        """The same: the move's own step writes what it finds then."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Write the files, then set. Raises ShellError where one of these cannot be done."""
+        if not validate_only:
+            self.move.write()
+        return self.step.send(cluster, validate_only=validate_only)
 
 
 def _told(throttle: int | None) -> dict[str, Any]:
@@ -324,6 +351,7 @@ __all__ = [
     "MoveFile",
     "MovePaths",
     "RecordedMove",
+    "RecordedThrottle",
     "export",
     "folder",
     "is_own",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import EndedElsewhere
@@ -148,18 +149,25 @@ def _to_lift(
     a file knows, or of all that nothing needs (of the topics that are named)."""
     from kafka_shell.admin import reassignment, throttles_left
     from kafka_shell.admin.throttle_ledger import by_config
-    from kafka_shell.admin.throttle_lift import still_set
+    from kafka_shell.admin.throttle_lift import missed, still_set
 
     if file is not None and file.before:
         ours, moving = by_config(file.settings), reassignment.under_way(cluster).values
-        settings = [each for config, each in known.items() if config in ours or not moving]
-        return still_set(cluster, settings, known), ()
+        own = {each.throttle_id for each in file.settings}
+        candidates = [
+            each if each.throttle_id in own else replace(each, now=None)  # it is another move's
+            for config, each in known.items()
+            if config in ours or not moving
+        ]
+        return still_set(cluster, candidates, known), ()
     topics: set[str] | None = None
     if file is not None:
         topics = {each.topic for each in file.wanted}
     elif invocation["topics"]:
         topics = set(chosen_topics(invocation, cluster) or ())
-    return throttles_left.to_lift(throttles_left.find(cluster, None, known, topics), known)
+    found = throttles_left.find(cluster, None, known, topics)
+    settings, kept = throttles_left.to_lift(found, known)
+    return (*settings, *missed(cluster, known)), kept
 
 
 def _cancel_line(invocation: Invocation) -> str:

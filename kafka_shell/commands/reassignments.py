@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.reassignment import Layout
     from kafka_shell.context import Context
 
-    from .reassignment_files import MoveFile
+    from .reassignment_files import MoveFile, RecordedMove
 
 THROTTLE = Option("--throttle", Kind.RATE, "How fast copies are made at most, by each broker.",
                   metavar="RATE")  # fmt: skip
@@ -180,19 +180,26 @@ def carried(
     follow: Any = plan.follow
     paths = MovePaths.new(folder(context), context.clock())
     also = wanted_of(follow.moves) if follow else {}
-    steps = tuple(
-        RecordedMove(step, paths, throttle, also)
-        if isinstance(step, MoveReplicas) and not step.cancelled
-        else step
-        for step in plan.steps
-    )
-    file = f"--reassignment-json-file {quote(str(paths.move))}"
-    if not any(isinstance(step, RecordedMove) for step in steps):
-        file = ""  # only a throttle is changed
+    steps, file = plan.steps, ""
+    starts = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
+    if starts:  # otherwise only a throttle is changed
+        move = RecordedMove(starts[0], paths, throttle, also)
+        steps = tuple(_written_down(step, move) for step in steps)
+        file = f"--reassignment-json-file {quote(str(paths.move))}"
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow = replace(follow, cancel=cancel) if follow else None
     look = f"verify-reassign-partitions --finish {file}".strip()
     return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), look=look)
+
+
+def _written_down(step: Any, move: RecordedMove) -> Any:
+    from kafka_shell.admin.throttles import SetThrottle
+
+    from .reassignment_files import RecordedThrottle
+
+    if isinstance(step, SetThrottle):
+        return RecordedThrottle(step, move)
+    return move if step is move.step else step
 
 
 # -- cancel ----------------------------------------------------------------------------------------

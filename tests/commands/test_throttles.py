@@ -317,3 +317,26 @@ def test_a_move_that_goes_elsewhere_takes_its_first_throttle_with_it(
     elsewhere = ("--additional", "--throttle", "50MB/s", "--wait")
     move(kafka, topic, *elsewhere, to=([2],))
     assert moving.throttles(cluster, topic) == FOR_GOOD
+
+
+def test_the_end_of_an_earlier_move_leaves_the_rate_of_a_later_one(
+    kafka: Program, cluster: Cluster, topics: tuple[str, str]
+) -> None:
+    first, (second, _) = placed(cluster, (1, 2)), topics
+    file = own_file(move(kafka, first, "--throttle", "5MB/s"))
+    move(kafka, second, *SLOW)
+    kafka.ok("verify-reassign-partitions", "--finish", "--reassignment-json-file", file)
+    assert at_three(cluster) == {f"broker 3 {RATE}": "200000"}, "the later one was let loose"
+    kafka.ok("reassign-partitions", "--cancel", "--topics", second)
+    assert moving.throttles(cluster, first, second) == FOR_GOOD
+
+
+def test_what_a_colleague_removes_unknowing_is_put_back_by_who_knows(
+    kafka: Program, cluster: Cluster, colleague: Program, topics: tuple[str, str]
+) -> None:
+    topic, _ = topics
+    move(kafka, topic, *SLOW)
+    raised = move(colleague, topic, "--additional", "--throttle", "50MB/s", "--wait")
+    assert "is not known" in raised.stderr
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, topic) == FOR_GOOD
