@@ -176,7 +176,8 @@ def _plan(
     steps: list[Any] = _cancelling(
         cluster, wishes.back, list(wanted_of(wishes.back)), now.moving, ledger, recorded
     )
-    steps += [SetThrottle(settings, ledger)] if settings else []
+    throttled = SetThrottle(settings, ledger)
+    steps += [throttled] if throttled.changes else []
     replaced = [now.moving[each] for each in wanted_of(wishes.moves) if each in now.moving]
     lifted = (*settings, *of_replaced(replaced, settings, recorded))
     if wishes.moves or placing.moves:

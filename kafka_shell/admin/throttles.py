@@ -139,7 +139,8 @@ def _wanted(moves: Sequence[Move], rate: int, up: Collection[int]) -> dict[Confi
 
 @dataclass(frozen=True)
 class SetThrottle:
-    """Set a move's throttle: one IncrementalAlterConfigs for the topics, one for each broker.
+    """Set a move's throttle: one IncrementalAlterConfigs for the topics, one for each broker. What
+    stands already is not sent.
 
     All or nothing: a move must not start half throttled.
     """
@@ -153,8 +154,12 @@ class SetThrottle:
         """One change a config."""
         return tuple(
             Change(each.about, "alter", each.key, each.now, each.value, note=each.note)
-            for each in self.settings
+            for each in self._new
         )
+
+    @property
+    def _new(self) -> list[Setting]:
+        return [each for each in self.settings if each.now != each.value]
 
     def again(self, cluster: Cluster) -> SetThrottle:
         """The same: nothing is read again, what is put back at the end is what was seen first."""
@@ -170,7 +175,7 @@ class SetThrottle:
         results = self._send(cluster, validate_only)
         if not results.ok:
             # Of those too whose answer was lost. What cannot be set back is remembered, and found.
-            undone = alter(cluster, {each: each.now for each in self.settings}).values
+            undone = alter(cluster, {each: each.now for each in self._new}).values
             self.ledger.forget(undone)
             self.ledger.keep(known[each.config] for each in undone if each.config in known)
             change, why = next(iter(results.failures.items()))
@@ -181,14 +186,10 @@ class SetThrottle:
             )
         return results
 
-    @property
-    def _pairs(self) -> list[tuple[Setting, Change]]:
-        return list(zip(self.settings, self.changes, strict=True))
-
     def _send(self, cluster: Cluster, validate_only: bool) -> Results[Change, Change]:
-        outcome = alter(cluster, {each: each.value for each in self.settings}, validate_only)
+        outcome = alter(cluster, {each: each.value for each in self._new}, validate_only)
         results: Results[Change, Change] = Results()
-        for setting, change in self._pairs:
+        for setting, change in zip(self._new, self.changes, strict=True):
             if setting in outcome.failures:
                 results.failures[change] = outcome.failures[setting]
             else:

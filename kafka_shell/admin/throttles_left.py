@@ -52,10 +52,11 @@ def find(
     topics: Collection[str] | None = None,
 ) -> Left:
     """The throttles that no move under way needs: they outlived one, or somebody set them so. All,
-    or those of `topics` and of the brokers that these list.
+    or those of `topics` and of the brokers that these list. Not what is `recorded` of a move of
+    which a part goes on: its end lifts all.
 
     Topics and brokers without one are left out; those that could not be read are failures. A rate
-    that is `recorded` as a move's is found even where no list is left that names its broker.
+    that is recorded as a move's is found even where no list is left that names its broker.
     """
     from .move_progress import under_way
     from .scan import scan
@@ -68,11 +69,12 @@ def find(
     found = read(cluster, [*brokers, *asked, *map(topic_of, moving)])
     now, need = set_in(found), needed(found, moving)
     partitions = busy(each.topic_partition for each in moving)
+    going_on = _going_on(recorded, partitions)
     lists = {
         (topic, key): listed
         for topic in asked
         for key in REPLICAS
-        if (listed := idle(topic.name, now.get((topic, key)), partitions))
+        if (listed := _at_rest((topic, key), now, partitions, going_on))
     }
     named_by = Lists.of(lists, recorded)
     results: Left = Results()
@@ -80,12 +82,33 @@ def find(
         results.failures[Resource(resource.kind, resource.name)] = why
     for broker in brokers:
         rates = _rates(now, broker, named_by, recorded)
-        left = [key for key in rates if not _is_needed((broker, key), need, recorded)]
+        left = [
+            key
+            for key in rates
+            if not _is_needed((broker, key), need, recorded) and (broker, key) not in going_on
+        ]
         _add(results, broker, {key: now[broker, key] for key in left})
     for topic in asked:
         left = [key for key in REPLICAS if (topic, key) in lists]
         _add(results, topic, {key: ",".join(lists[topic, key]) for key in left})
     return results
+
+
+def _going_on(recorded: Recorded, moving: Busy) -> Recorded:
+    """What is recorded of throttles of which something still moves."""
+    throttles = {
+        known.throttle_id
+        for (topic, key), known in recorded.items()
+        if key in REPLICAS and len(idle(topic.name, ",".join(known.own), moving)) < len(known.own)
+    }
+    return {config: known for config, known in recorded.items() if known.throttle_id in throttles}
+
+
+def _at_rest(config: Config, now: Now, moving: Busy, going_on: Recorded) -> tuple[str, ...]:
+    """A topic's throttled replicas that do not move, and are of no throttle that goes on."""
+    own = going_on[config].own if config in going_on else frozenset()
+    found = idle(config[0].name, now.get(config), moving)
+    return tuple(entry for entry in found if entry not in own)
 
 
 def _is_needed(rate: Config, need: Needed, recorded: Recorded) -> bool:

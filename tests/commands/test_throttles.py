@@ -161,7 +161,8 @@ def test_a_throttle_that_was_raised_gives_way_to_what_stood_there_before(
 ) -> None:
     topic, _ = topics
     move(kafka, topic, *SLOW)
-    move(kafka, topic, "--additional", "--throttle", "50MB/s")
+    raised = move(kafka, topic, "--additional", "--throttle", "50MB/s")
+    assert FOLLOWERS not in raised.stderr, "the plan tells what does not change"
     finished = kafka.ok("verify-reassign-partitions", "--finish")
     assert "50MB/s -> 9MB/s" in finished.stderr, str(finished)
     assert moving.throttles(cluster, topic) == FOR_GOOD
@@ -249,6 +250,8 @@ def test_of_a_move_that_is_half_done_nothing_is_forgotten(
     for broker in "123":
         put(cluster, ConfigResource(ResourceType.BROKER, broker), LEADER_RATE, "90000000")
     wait_for("half is done", lambda: list(moving.moving(cluster, topic)) == [1])
+    verified = kafka("verify-reassign-partitions")
+    assert "throttles that no move needs" not in verified.stdout, "its end lifts them"
     if then == "cancelled":
         kafka.ok("reassign-partitions", "--cancel", "--reassignment-json-file", file)
     else:

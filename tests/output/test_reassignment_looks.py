@@ -110,6 +110,5 @@ def test_a_log_is_told_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None
             report("Moving 1 partition", done, 16_000_000)
             now[0] += 20.0
     assert err.getvalue() == (
-        "Moving 1 partition: 4.0M of 16.0M, 1m left\n"
-        "Moving 1 partition: 12.0M of 16.0M, 13s left\n"
+        "Moving 1 partition: 4.0M of 16.0M, 1m left\nMoving 1 partition: 12.0M of 16.0M, 13s left\n"
     )
