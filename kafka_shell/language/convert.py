@@ -21,7 +21,8 @@ Pairs = tuple[tuple[str, str], ...]
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
-_SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
+# Groups and client-metrics subscriptions may be called /a: a name that there is comes first.
+_SELECTORS = (Kind.TOPIC, Kind.BROKER)
 _LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
 
 

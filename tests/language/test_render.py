@@ -96,7 +96,7 @@ def commands(draw: st.DrawFn) -> Command:
     if draw(st.booleans()):
         # What stands before a line may be left out, as the seconds of `watch` may: else nobody
         # could tell where the line begins.
-        arguments = [replace(argument, required=False) for argument in arguments]
+        arguments = [replace(argument, required=False, many=False) for argument in arguments]
         arguments.append(Argument("line", Kind.LINE, "", required=draw(st.booleans())))
     options = [
         Option(f"--{name}", draw(KINDS | st.just(Kind.FLAG)), "", choices=("one", "two words"),
