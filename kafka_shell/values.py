@@ -1,4 +1,4 @@
-"""7d, 1GiB, 50MB/s, 2026-01-31T10:00 <-> the numbers that Kafka wants. Exact, or refused."""
+"""7d, 1GiB, 50MB/s, 2026-01-31T10:00 <-> the numbers Kafka wants, exact or refused. Paths."""
 
 from __future__ import annotations
 
@@ -91,12 +91,15 @@ _BITS = {ConfigType.SHORT: 16, ConfigType.INT: 32, ConfigType.LONG: 64}
 _NUMERIC = frozenset((*_BITS, ConfigType.DOUBLE))
 
 
-# -- durations, sizes, times -----------------------------------------------------------------------
+# -- paths -----------------------------------------------------------------------------------------
 
 
 def to_path(text: str) -> Path:
     """A path as it is typed: `~` is the home folder. `~nobody/f` stays as it is."""
     return Path(os.path.expanduser(text))  # noqa: PTH111  pathlib's raises for an unknown user
+
+
+# -- durations, sizes, times -----------------------------------------------------------------------
 
 
 def to_milliseconds(text: str) -> int:

@@ -98,10 +98,11 @@ class LiftThrottle:
                 results.values[change] = change
                 over.append(each)
         self.ledger.forget(over)
-        self._remember(each for each in outcome.earlier if each not in outcome.failed)
+        if earlier := [each for each in outcome.earlier if each not in outcome.failed]:
+            self._remember(earlier)
         return results
 
-    def _remember(self, earlier: Iterable[Setting]) -> None:
+    def _remember(self, earlier: Sequence[Setting]) -> None:
         """What stands there is another move's rate again."""
         with suppress(ShellError):  # it is lifted by that move's end all the same
             self.ledger.keep(
@@ -127,7 +128,7 @@ def _rates(
     outcome: _Outcome,
 ) -> Iterable[tuple[Setting, str | None]]:
     """What the rates become; what is left as it is is told to the outcome."""
-    listed = named_by_own(settings, now)
+    listed = _named_by_own(settings, now)
     for each in settings:
         value = now.get(each.config)
         if each.key not in RATES:
@@ -183,7 +184,7 @@ def _suffixes(found: Entries, failed: Iterable[Setting]) -> set[str]:
     return {f":{each.name}" for each in resources if each.kind == "broker"}
 
 
-def named_by_own(settings: Iterable[Setting], now: Now) -> frozenset[Config]:
+def _named_by_own(settings: Iterable[Setting], now: Now) -> frozenset[Config]:
     """The rates that the entries name which moves have added to these lists, and which stand."""
     lists = (each for each in settings if each.key in REPLICAS)
     return named(
@@ -198,7 +199,7 @@ def still_set(
     is neither the move's nor goes with a list of its replicas was set by somebody since."""
     found = read(cluster, [each.resource for each in settings])
     now = set_in(found)
-    listed = named_by_own([*settings, *recorded.values()], now)
+    listed = _named_by_own([*settings, *recorded.values()], now)
     left = []
     for each in settings:
         value = now.get(each.config)
@@ -221,4 +222,4 @@ def missed(cluster: Cluster, recorded: Recorded) -> tuple[Setting, ...]:
     return tuple(each for each in rates if each.config not in now)
 
 
-__all__ = ["LiftThrottle", "missed", "named_by_own", "still_set"]
+__all__ = ["LiftThrottle", "missed", "still_set"]

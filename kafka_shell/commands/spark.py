@@ -144,7 +144,6 @@ def _controls(invocation: Invocation, context: Context) -> tuple[tuple[Control, 
 
 
 def _write_report(file: str, page: str) -> None:
-
     try:
         to_path(file).write_text(page, encoding="utf-8")
     except OSError as error:
