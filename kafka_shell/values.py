@@ -157,12 +157,18 @@ def to_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
 
 
 def spell_time(milliseconds: int, zone: tzinfo | None = None) -> str:
-    """The time with its zone, in `zone` or the machine's own. `to_time` reads it back."""
+    """The time with its zone, in `zone` or the machine's own. `to_time` reads it back.
+
+    Records carry what their producers say: what is beyond the year 9999 stays a number.
+    """
     from datetime import UTC, datetime, timedelta
 
-    moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
     precision = "milliseconds" if milliseconds % 1000 else "seconds"
-    return moment.astimezone(zone).isoformat(timespec=precision)
+    try:
+        moment = datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=milliseconds)
+        return moment.astimezone(zone).isoformat(timespec=precision)
+    except (OverflowError, ValueError):
+        return str(milliseconds)
 
 
 def spell_duration(milliseconds: int) -> str:

@@ -280,3 +280,8 @@ def test_a_path_of_nobody_stays_as_it_is(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv("HOME", "/home/alice")
     assert str(values.to_path("~/f")) == "/home/alice/f"
     assert str(values.to_path("~no.such.user/f")) == "~no.such.user/f"
+
+
+@pytest.mark.parametrize("time", [(1 << 63) - 1, -(1 << 63), 253_402_300_800_000])
+def test_a_time_that_no_calendar_has_stays_a_number(time: int) -> None:
+    assert values.spell_time(time, PARIS_IN_WINTER) == str(time)

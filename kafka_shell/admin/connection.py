@@ -19,6 +19,7 @@ from . import frames, versions
 from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
 from .failures import as_failure, failure
 from .jobs import Job
+from .malformed import reading
 from .pool import Pool
 from .requests import (
     ANY,
@@ -66,6 +67,7 @@ class Cluster:
         """When the command ends (monotonic seconds), or None. See `within`."""
         self._pool = Pool(config)
         self._runner = Runner(config, self._pool)
+        self._heard: list[Job] = []  # the last answers
 
     def __enter__(self) -> Cluster:
         return self
@@ -105,7 +107,7 @@ class Cluster:
         Raises ShellError: of the connection, the deadline, or the response's own error code.
         """
         call = Call(request, to, raw, version, lowest, highest, change, check, timeout)
-        (job,) = self._drive([call])
+        (job,) = self._heard = self._drive([call])
         if job.error is not None:
             raise job.error
         return job.result
@@ -115,7 +117,7 @@ class Cluster:
 
         Raises ShellError only where no broker at all could be reached.
         """
-        jobs = self._drive(calls)
+        jobs = self._heard = self._drive(calls)
         return [job.result if job.error is None else as_failure(job.error) for job in jobs]
 
     def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
@@ -123,6 +125,7 @@ class Cluster:
         there, while `ahead` of them are in flight. Calls are taken when their turn comes."""
         with self._guarded():
             for job in self._runner.stream(calls, self.deadline, ahead):
+                self._heard = [job]
                 yield job.result if job.error is None else as_failure(job.error)
 
     def send_raw(
@@ -169,14 +172,15 @@ class Cluster:
 
     @contextmanager
     def within(self, seconds: float | None) -> Iterator[None]:
-        """One deadline for everything sent inside; an outer, earlier one holds. None changes
-        nothing."""
+        """One command: a deadline for everything sent inside (an outer, earlier one holds; None
+        sets none). Answers that make no sense to who asked are ShellErrors (`malformed-answer`)."""
         outer = self.deadline
         if seconds is not None:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
         try:
-            yield
+            with reading(self._sender):
+                yield
         finally:
             self.deadline = outer
 
@@ -253,6 +257,16 @@ class Cluster:
         return version <= high and low <= high
 
     # -- inside ------------------------------------------------------------------------------------
+
+    def _sender(self) -> tuple[str, str] | None:
+        """The broker and the API of the last answers, in words; None before any."""
+        answered = [job for job in self._heard if job.link is not None]
+        links = {job.link.address for job in answered if job.link is not None}
+        names = {job.request.name for job in answered}
+        if not answered:  # of a verb that looked only at what every connection learns
+            return ("one of the brokers", "Metadata") if self._pool.ready() else None
+        who = self._pool.describe(links.pop()) if len(links) == 1 else "one of the brokers"
+        return who, " or ".join(sorted(names))
 
     def _drive(self, calls: Sequence[Call]) -> list[Job]:
         with self._guarded():

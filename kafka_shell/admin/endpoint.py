@@ -123,7 +123,7 @@ class ConnectionConfig:
     call_timeout: float = 60.0
     backoff: float = 0.1
     backoff_max: float = 1.0
-    max_frame: int = 1 << 29
+    max_frame: int = 1 << 27
 
     @property
     def uses_tls(self) -> bool:

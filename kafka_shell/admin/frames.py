@@ -20,6 +20,10 @@ _CLIENT_SOFTWARE = (b"kafka-sh", b"0.1")  # as brokers show it in their metrics 
 Versions = dict[int, tuple[int, int]]
 
 
+class MalformedError(ValueError):
+    """Bytes that are no message. The text quotes nothing of them."""
+
+
 def request_frame(
     api_key: int, version: int, correlation: int, client_id: str, body: bytes, flexible: bool
 ) -> bytes:
@@ -32,7 +36,7 @@ def request_frame(
 
 
 def split_answer(frame: memoryview, flexible: bool) -> tuple[int, memoryview]:
-    """A response's correlation id and its body. Raises ValueError on a frame too short for it."""
+    """A response's correlation id and its body. Raises MalformedError where there is none."""
     reader = Reader(frame)
     correlation = reader.int32()
     if flexible:
@@ -41,7 +45,7 @@ def split_answer(frame: memoryview, flexible: bool) -> tuple[int, memoryview]:
 
 
 class Reader:
-    """Walks big-endian Kafka primitives. Raises ValueError where the bytes end too early."""
+    """Walks big-endian Kafka primitives. Raises MalformedError where the bytes end too early."""
 
     __slots__ = ("_at", "_data")
 
@@ -60,7 +64,7 @@ class Reader:
 
     def _unpack(self, form: str, size: int) -> int:
         if self._at + size > len(self._data):
-            raise ValueError("the message ends too early")
+            raise MalformedError("it ends too early")
         value: int = struct.unpack_from(form, self._data, self._at)[0]
         self._at += size
         return value
@@ -87,22 +91,30 @@ class Reader:
                 return value
             shift += 7
             if shift > 28:
-                raise ValueError("a varint is too long")
+                raise MalformedError("a number in it is too long")
 
     def take(self, size: int) -> bytes:
         if size < 0 or self._at + size > len(self._data):
-            raise ValueError("the message ends too early")
+            raise MalformedError("it ends too early")
         self._at += size
         return bytes(self._data[self._at - size : self._at])
 
     def string(self, flexible: bool = False) -> str | None:
         """A nullable string, compact when `flexible`."""
         size = self.varint() - 1 if flexible else self.int16()
-        return None if size < 0 else self.take(size).decode()
+        if size < 0:
+            return None
+        try:
+            return self.take(size).decode()
+        except UnicodeDecodeError:
+            raise MalformedError("a text in it is not UTF-8") from None
 
     def count(self, flexible: bool = False) -> int:
         """How many items an array has; a null array has none."""
-        return max(0, self.varint() - 1 if flexible else self.int32())
+        count = max(0, self.varint() - 1 if flexible else self.int32())
+        if count > len(self._data) - self._at:  # an item takes a byte at least
+            raise MalformedError("it ends too early")
+        return count
 
     def skip_tags(self) -> None:
         for _ in range(self.varint()):

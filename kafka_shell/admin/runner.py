@@ -24,6 +24,7 @@ from .failures import (
     failure,
 )
 from .jobs import NOTHING, Job, as_advertised, ask_again, late, outcome_unknown, wakes
+from .malformed import malformed
 from .pool import Pool
 from .requests import (
     ANY,
@@ -316,18 +317,27 @@ class Runner:
             return
         assert exchange.body is not None
         job.met = True
-        if job.request.api_key == frames.METADATA:
-            self._pool.learn(exchange.body, version)
-        if job.call.raw:
-            job.finish(bytes(exchange.body))
-            return
-        if isinstance(job.request, RawRequest):
-            job.finish(job.request.decode(version, exchange.body))
-            return
         try:
-            self._judge(job, job.request.decode(version, exchange.body))
+            self._read(job, version, exchange.body)
         except ShellError as error:
             job.fail(error)
+        except Exception as error:  # foreign bytes are read: anything can be raised
+            job.fail(self._malformed(job, error))
+
+    def _read(self, job: Job, version: int, body: memoryview) -> None:
+        if job.request.api_key == frames.METADATA:
+            self._pool.learn(body, version)
+        if job.call.raw:
+            job.finish(bytes(body))
+        elif isinstance(job.request, RawRequest):
+            job.finish(job.request.decode(version, body))
+        else:
+            self._judge(job, job.request.decode(version, body))
+
+    def _malformed(self, job: Job, error: Exception) -> ShellError:
+        assert job.link is not None
+        why = malformed(self._pool.describe(job.link.address), job.request.name, error)
+        return outcome_unknown(job, why) if job.call.changes(job.request) else why
 
     def _judge(self, job: Job, response: Any) -> None:
         """Take an answer, ask again where the wrong broker was asked, or fail."""

@@ -16,7 +16,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.nouns import Broker, Partition, Topic, TopicSummary
 
 from .failures import as_error, failure
-from .frames import count, string
+from .frames import MalformedError, count, string
+from .requests import RawRequest
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -63,9 +64,13 @@ def _pattern(count: int, length: int) -> Match:
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
     """The cluster's metadata: of these topics, of none (an empty sequence), or of all (None)."""
-    version = cluster.negotiate(API_KEY, LOWEST_VERSION, HIGHEST_VERSION)
-    body = cluster.send_raw(API_KEY, version, encode_request(version, names))
-    found = MetadataScan(body, version)
+    request = RawRequest(
+        API_KEY,
+        (LOWEST_VERSION, HIGHEST_VERSION),
+        lambda version: encode_request(version, names),
+        read=lambda version, body: MetadataScan(body, version),
+    )
+    found: MetadataScan = cluster.send(request)
     if found.error_code:
         raise as_error(failure(found.error_code, about="the cluster's metadata"))
     return found
@@ -89,7 +94,10 @@ def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
 
 
 class MetadataScan:
-    """One Metadata response, versions 9 to 13. Immutable once read."""
+    """One Metadata response, versions 9 to 13. Immutable once read.
+
+    Making it walks all of it, and raises where it is malformed: what is decoded later is whole.
+    """
 
     def __init__(self, body: bytes, version: int) -> None:
         self._data = body
@@ -185,6 +193,8 @@ class MetadataScan:
         position = self._walk_topics(count - 1, position)
         if self._version >= 13:
             self.error_code = _INT16(self._data, position)[0]
+        if position > len(self._data):
+            raise MalformedError("it ends too early")
 
     def _brokers_from(self, position: int) -> int:
         count, position = self._varint(position)
@@ -250,7 +260,7 @@ class MetadataScan:
         cluster it is hot.
 
         A partition is 14 fixed bytes (error, index, leader, leader epoch) and three arrays of
-        int32. Arrays of 127 or more replicas do not happen; their one-byte lengths are assumed.
+        int32. Arrays of 127 or more replicas do not happen: their lengths are one byte.
         """
         data = self._data
         factor = under = offline = 0
@@ -259,7 +269,10 @@ class MetadataScan:
             at = position + 11 + 4 * replicas
             in_sync = data[at]
             away = at - 3 + 4 * in_sync
-            tags = away - 3 + 4 * data[away]
+            gone = data[away]
+            if not (0 < replicas < 0x80 and 0 < in_sync < 0x80 and 0 < gone < 0x80):
+                raise MalformedError("a list of replicas in it is none")
+            tags = away - 3 + 4 * gone
             if in_sync < replicas:
                 under += 1
             if data[position + 6] & 0x80:  # a negative leader: none
@@ -311,6 +324,8 @@ class MetadataScan:
         if length == 0:
             return None, position
         end = position + length - 1
+        if end > len(self._data):
+            raise MalformedError("it ends too early")
         return self._data[position:end].decode(), end
 
     def _skip_tags(self, position: int) -> int:
@@ -333,6 +348,8 @@ class MetadataScan:
             if byte < 0x80:
                 return value, position + 1
             shift += 7
+            if shift > 28:
+                raise MalformedError("a number in it is too long")
 
 
 def uuid_of(topic_id: str) -> UUID:

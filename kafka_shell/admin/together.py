@@ -135,6 +135,7 @@ class _Guest(Cluster):
         self.deadline = host.deadline
         self._pool, self._runner = host._pool, host._runner
         self._host, self._desk = host, desk
+        self._heard = []
 
     def close(self) -> None:
         """The connections are the host's."""
@@ -171,7 +172,8 @@ class _Errand(Generic[T]):
     def run(self) -> None:
         """To its end, whatever it is."""
         try:
-            self._value = self._verb(self._guest)
+            with self._guest.within(None):
+                self._value = self._verb(self._guest)
         except BaseException as error:  # told on the thread that called
             self._error = error
         finally:

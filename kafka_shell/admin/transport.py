@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import selectors
 import socket
-import struct
 import time
 from collections import deque
 from collections.abc import Callable, Generator
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 
 from . import frames
 from .dial import Dial, Loop
 from .endpoint import Address, ConnectionConfig
 from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent
+from .malformed import malformed
+from .versions import api_name
 
 if TYPE_CHECKING:
     import ssl
@@ -58,15 +59,19 @@ Login = Generator[Ask, memoryview, Entry]
 class Exchange:
     """One request and what became of it: `body` or `error`. `written`: it may have been done."""
 
-    __slots__ = ("body", "correlation", "end", "error", "flexible", "left", "on_done", "patience")
+    __slots__ = (
+        "api_key", "body", "correlation", "end", "error", "flexible", "left", "on_done", "patience",
+    )  # fmt: skip
 
     def __init__(
         self,
+        api_key: int,
         correlation: int,
         flexible: bool,
         patience: float,
         on_done: Callable[[Exchange], None] | None,
     ) -> None:
+        self.api_key = api_key
         self.correlation = correlation
         self.flexible = flexible
         self.patience = patience
@@ -159,7 +164,7 @@ class Link:
         # ApiVersions is answered with the old header always: a client cannot know better yet.
         answer_flexible = flexible and api_key != frames.API_VERSIONS
         patience = max(patience, self._config.request_timeout)
-        exchange = Exchange(self._correlation, answer_flexible, patience, on_done)
+        exchange = Exchange(api_key, self._correlation, answer_flexible, patience, on_done)
         if not self._in_flight:
             self._moved = time.monotonic()
         self._in_flight.append(exchange)
@@ -286,15 +291,25 @@ class Link:
             self.state = State.READY
         except ShellError as error:
             self.close(error)
-        except (ValueError, struct.error):
-            self.close(not_kafka(self.address, b""))
         else:
             self.ask(*ask, on_done=self._stepped)
 
     def _stepped(self, exchange: Exchange) -> None:
-        if exchange.body is not None:
-            self.answers_before += 1
+        if exchange.body is None:
+            return
+        self.answers_before += 1
+        try:
             self._step(exchange.body)
+        except Exception as error:  # foreign bytes are read: anything can be raised
+            self.close(self._nonsense(exchange.api_key, error))
+
+    def _nonsense(self, api_key: int, why: object, data: bytes = b"") -> ShellError:
+        """The error for an answer that is none; `data` is how it begins."""
+        if not self.ready and api_key == frames.API_VERSIONS:
+            return not_kafka(self.address, data)
+        return malformed(
+            f"the broker at {self.address}", api_name(api_key), why, Status.UNREACHABLE
+        )
 
     # -- bytes -------------------------------------------------------------------------------------
 
@@ -337,6 +352,7 @@ class Link:
                 ended = ended or ConnectionResetError()
                 break
             self._inbox += data
+            self._take_frames()  # each time: what is too much must not be collected first
         self._take_frames()
         if ended is not None and not self.closed:
             self.close(self._why_lost(ended))
@@ -346,7 +362,7 @@ class Link:
             size = int.from_bytes(self._inbox[:4], "big", signed=True)
             limit = self._config.max_frame if self.ready else _FIRST_FRAME_MAX
             if not 4 <= size <= limit or not self._in_flight:
-                self.close(not_kafka(self.address, bytes(self._inbox[:60])))
+                self.close(self._out_of_step(size, limit))
                 return
             if len(self._inbox) < 4 + size:
                 self._moved = time.monotonic()
@@ -355,6 +371,12 @@ class Link:
             del self._inbox[: 4 + size]
             self._answered(frame)
 
+    def _out_of_step(self, size: int, limit: int) -> ShellError:
+        key = self._in_flight[0].api_key if self._in_flight else -1
+        why = f"its size is {size:,} bytes, of {limit:,} at most" if size > limit else "it has none"
+        why = why if self._in_flight else "nothing was asked"
+        return self._nonsense(key, why, bytes(self._inbox[:60]))
+
     def _answered(self, frame: memoryview) -> None:
         exchange = self._in_flight[0]
         try:
@@ -362,7 +384,8 @@ class Link:
         except ValueError:
             correlation, body = -1, frame
         if correlation != exchange.correlation:
-            self.close(not_kafka(self.address, bytes(frame[:60])))
+            why = "it answers another request"
+            self.close(self._nonsense(exchange.api_key, why, bytes(frame[:60])))
             return
         self._in_flight.popleft()
         self._moved = time.monotonic()
