@@ -10,6 +10,7 @@ from typing import Any
 from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
+from kafka_shell.language.tokens import quote
 from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Report, Results, Step
 from kafka_shell.takeback import take_back
 
@@ -41,6 +42,7 @@ def carry_out(
     sent: a guard refuses, nobody could be asked, the answer was no, or the cluster changed since.
     """
     guard = "" if dry_run else _guard(context, plan)
+    _check_consent(context, yes)
     undo = take_back(plan.changes)
     verdicts = _validate(plan, context)
     if dry_run:
@@ -49,6 +51,7 @@ def carry_out(
     asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
+    _refuse_partly(plan, verdicts)
     if not plan.steps:
         if elsewhere := _follow(plan, context):  # what was asked for may be on its way
             raise elsewhere
@@ -95,6 +98,33 @@ def _guard(context: Context, plan: Plan) -> str:
             code="read-only",
         )
     return guard
+
+
+def _check_consent(context: Context, yes: str | bool | None) -> None:
+    """Raise where --yes=TEXT names anything but this cluster: `--yes=no` must not be a yes."""
+    name = context.settings.cluster_name
+    if isinstance(yes, str) and yes != name:
+        raise ShellError(
+            f"{yes!r} is not {name}: nothing was changed",
+            hint=f"--yes takes no value but the cluster's name: --yes or --yes={quote(name)}",
+            code="declined",
+        )
+
+
+def _refuse_partly(plan: Plan, verdicts: Verdicts) -> None:
+    """Raise where a part of a plan that destroys is invalid: then none of it is sent."""
+    invalid = len(plan.refused.failures) + len(verdicts)
+    if plan.effect is not Effect.DESTROY or not plan.steps or not invalid:
+        return
+    if len(verdicts) == len(plan.changes) and plan.refused.ok:
+        return  # all of it: each is told by itself
+    asked = len(plan.changes) + len(plan.refused.failures)
+    said = "".join(f"\n{change.resource}: {why}" for change, why in verdicts.items())
+    raise ShellError(
+        f"nothing was sent: {invalid:,} of {asked:,} items are invalid{said}",
+        hint="A command that destroys data does all of it or nothing. Leave the invalid items out.",
+        code="refused",
+    )
 
 
 def _validate(plan: Plan, context: Context) -> Verdicts:

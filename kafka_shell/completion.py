@@ -16,7 +16,7 @@ from kafka_shell.language.argv import split
 from kafka_shell.language.command import Option
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import Want, Wanted, wanted
-from kafka_shell.language.tokens import join, quote, tokenize
+from kafka_shell.language.tokens import commands, join, quote
 from kafka_shell.metadata.disk import view_on_disk
 from kafka_shell.shell import candidates
 from kafka_shell.shell.candidates import Candidate
@@ -135,7 +135,7 @@ def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:
     """
     line = environ.get("COMP_LINE", "")
     typed = line[: int(environ.get("COMP_POINT") or len(line))]
-    words = [word.text for word in tokenize(typed).words]
+    words = [word.text for word in commands(typed)[-1].words]
     current = "" if not typed or typed[-1].isspace() else words.pop()
     breaks = set(environ.get("COMP_WORDBREAKS", "=:")) & {"=", ":"}
     trim = max((current.rfind(mark) + 1 for mark in breaks), default=0)

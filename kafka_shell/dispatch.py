@@ -6,18 +6,19 @@ import errno
 import os
 import re
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from io import TextIOWrapper
-from typing import IO, TextIO, cast
+from threading import Thread
+from typing import IO, TYPE_CHECKING, TextIO, cast
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.parse import parse
+from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
-from kafka_shell.language.tokens import Line, Word, tokenize, words_of
+from kafka_shell.language.tokens import Line, commands, words_of
 from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed
@@ -25,41 +26,94 @@ from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.values import to_path
 
+if TYPE_CHECKING:
+    from subprocess import Popen
+
 _SHORT = 100  # characters of a line that say which one it is
 _OF_KAFKA = re.compile(r"(?:^|[/\\])kafka-[a-z-]+(?:\.sh|\.bat)?$")
 # What ends a stream that is written to; a broken pipe is no error.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-def run_text(text: str, context: Context, *, origin: str = "") -> Status:
-    """Run a line as typed at the prompt or read from a script. `origin` is "file:line" or empty."""
+_Part = tuple[Line, Invocation | None]  # a command of the line; no invocation is `!cmd`
+
+
+def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool = False) -> Status:
+    """Run a line as typed at the prompt or read from a script: one command, or several.
+
+    All are parsed before the first runs. `&&` and `||` are the POSIX shell's. `;` is a line break:
+    at the prompt the next command runs in any case, and the last one's status is the line's; in a
+    script (`origin` is "file:line") a failure ends it, unless `keep_going`: the highest status
+    wins.
+    """
     try:
-        line = tokenize(text)
-        if line.shell is not None:
-            return _told(_shell_escape(line.shell, context), text, context, origin)
-        if line.empty:
-            return Status.OK
-        status = _run(line, text, context)
+        parts = [
+            (line, None if line.shell is not None else _parse(line, text, context))
+            for line in commands(text)
+            if not line.empty or line.problem or line.incomplete
+        ]
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
-    return _told(status, text, context, origin)
+    status = worst = Status.OK
+    for joined in _between_semicolons(parts):
+        status = _run_joined(joined, text, context, origin)
+        worst = max(worst, status)
+        if _stops(status, context) or (status and origin and not keep_going):
+            break
+    return worst if origin else status
 
 
-def _told(status: Status, text: str, context: Context, origin: str) -> Status:
-    """In a script, what ended a line without an error of its own is told with its place."""
-    if status and origin:
-        short = " ".join(text.replace("\\\n", " ").split())
-        short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
-        ended = ShellError(f"the line ended with status {int(status)}: {short}")
-        report_error(ended, context, origin=origin)
+def _between_semicolons(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """The commands that `&&` and `||` join, apart from those behind a `;`."""
+    found: list[list[_Part]] = []
+    for part in parts:
+        if part[0].joint in ("&&", "||") and found:
+            found[-1].append(part)
+        else:
+            found.append([part])
+    return found
+
+
+def _run_joined(parts: Sequence[_Part], text: str, context: Context, origin: str) -> Status:
+    """Run `a && b || c`; the status of the last command that ran."""
+    status, last, reported = Status.OK, parts[0][0], False
+    for line, invocation in parts:
+        if line is not parts[0][0] and (line.joint == "&&") == bool(status):
+            continue
+        if _stops(status, context):
+            break
+        last, reported = line, False
+        try:
+            status = (
+                _shell_escape(line.shell or "", context)
+                if invocation is None
+                else _run(line, invocation, context)
+            )
+        except ShellError as error:
+            status, reported = report_error(error, context, text=text, origin=origin), True
+    if status and origin and not reported:
+        _tell(status, last, context, origin)
     return status
+
+
+def _stops(status: Status, context: Context) -> bool:
+    """Whether nothing more of the line runs, whatever joins it: Ctrl-C, or `exit`."""
+    return status is Status.INTERRUPTED or context.script.left
+
+
+def _tell(status: Status, line: Line, context: Context, origin: str) -> None:
+    """In a script, what ended a line without an error of its own is told with its place."""
+    short = " ".join(line.source.replace("\\\n", " ").split())
+    short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
+    ended = ShellError(f"the line ended with status {int(status)}: {short}")
+    report_error(ended, context, origin=origin)
 
 
 def run_argv(argv: Sequence[str], context: Context) -> Status:
     """Run one command given as words of argv: they are never pipes."""
     line = words_of(argv)
     try:
-        return _run(line, line.text, context)
+        return _run(line, _parse(line, line.text, context), context)
     except ShellError as error:
         return report_error(error, context, text=line.text)
 
@@ -110,6 +164,9 @@ def _theme(context: Context) -> Theme:
 
 def _width(out: TextIO) -> int | None:
     """Columns of the terminal, or None where the stream is none."""
+    columns: int | None = getattr(out, "columns", None)
+    if columns is not None:
+        return columns
     try:
         return os.get_terminal_size(out.fileno()).columns if out.isatty() else None
     except (OSError, ValueError):
@@ -119,19 +176,13 @@ def _width(out: TextIO) -> int | None:
 # -- running ---------------------------------------------------------------------------------------
 
 
-def _run(line: Line, text: str, context: Context) -> Status:
-    invocation = _with_defaults(_parse(line, text, context), context)
+def _run(line: Line, invocation: Invocation, context: Context) -> Status:
+    invocation = _with_defaults(invocation, context)
     context = _somewhere(context, invocation)
-    if invocation.get("help"):
-        from kafka_shell.commands.help import page
-
-        context.out.write(page(invocation.command))
-        return Status.OK
     try:
-        with _destination(line, context) as (out, ended):
-            writer = writer_for(context, invocation, out)
+        with _destination(line, context) as ended:
             try:
-                status = _answer(invocation, context, writer)
+                status = _answer(invocation, context)
             except (BrokenPipeError, PipeClosed):
                 status = Status.OK  # whoever reads has read enough
     except OSError as error:
@@ -164,56 +215,22 @@ def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
         name: value
         for name, value in context.defaults.items()
         if name in invocation.values
-        and not invocation.values[name]
+        and invocation.values[name] in (None, False)
         and invocation.command.option(f"--{name}") is None
     }
     return replace(invocation, values={**invocation.values, **values}) if values else invocation
 
 
 def _parse(line: Line, text: str, context: Context) -> Invocation:
+    check_line(line, text)
     words = line.words
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with its prompt
     if words and _OF_KAFKA.search(words[0].text):
-        _answer_pasted(words, text, context)
+        from kafka_shell.pasted_line import answer_pasted
+
+        answer_pasted(line, words, text, context)
     return parse(line, REGISTRY, text=text)
-
-
-def _answer_pasted(words: Sequence[Word], text: str, context: Context) -> None:
-    """Raise the line that does here what Kafka's own tool does; nothing where it is none."""
-    from kafka_shell.language.pasted import translate
-
-    typed = [word.text for word in words]
-    if context.shell is not None and "--command-config" not in typed:
-        typed = _without_this_cluster(typed, context)
-    here = translate(typed, REGISTRY)
-    if here is None:
-        return
-    context.script.suggested = here
-    raise UsageError(
-        f"{typed[0]} is Kafka's own tool",
-        hint=f"Here it is: {here}",
-        code="pasted",
-        span=words[0].span,
-        text=text,
-    )
-
-
-def _without_this_cluster(words: Sequence[str], context: Context) -> list[str]:
-    """The words without their bootstrap, where that is the cluster the prompt is on already.
-
-    Where it is another, it stays: a line for one cluster must not run on the next.
-    """
-    from kafka_shell.admin.connection import parse_addresses
-
-    for index, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in ("--bootstrap-server", "--broker-list"):
-            end = index + (1 if equals else 2)
-            named = parse_addresses(value if equals else "".join(words[index + 1 : end]))
-            if named == context.settings.connection.bootstrap:
-                return [*words[:index], *words[end:]]
-    return list(words)
 
 
 def _somewhere(context: Context, invocation: Invocation) -> Context:
@@ -235,7 +252,13 @@ def _somewhere(context: Context, invocation: Invocation) -> Context:
     return there
 
 
-def _answer(invocation: Invocation, context: Context, writer: Writer) -> Status:
+def _answer(invocation: Invocation, context: Context) -> Status:
+    if invocation.get("help"):
+        from kafka_shell.commands.help import page
+
+        context.out.write(page(invocation.command))
+        return Status.OK
+    writer = writer_for(context, invocation, context.out)
     deadline = invocation.get("deadline")
     if not invocation.command.needs_cluster:
         return _run_and_write(invocation, context, writer)
@@ -284,16 +307,19 @@ class _Ended:
 
 
 @contextmanager
-def _destination(line: Line, context: Context) -> Iterator[tuple[TextIO, _Ended]]:
-    """The stream for stdout: the context's, a file (`>`), or another program (`|`)."""
-    ended = _Ended()
-    if line.redirect is not None:
-        with _open(line.redirect.path, line.redirect.append) as file:
-            yield file, ended
-    elif line.pipe is not None:
-        yield from _through(line.pipe, context, ended)
-    else:
-        yield context.out, ended
+def _destination(line: Line, context: Context) -> Iterator[_Ended]:
+    """While it lasts, the context's stdout is where the line sends it: a file (`>`), or another
+    program (`|`). What the line runs itself (`watch`, `source`) writes there too."""
+    ended, out = _Ended(), context.out
+    with ExitStack() as stack:
+        if line.redirect is not None:
+            context.out = stack.enter_context(_open(line.redirect.path, line.redirect.append))
+        elif line.pipe is not None:
+            context.out = stack.enter_context(_through(line.pipe, context, ended))
+        try:
+            yield ended
+        finally:
+            context.out = out
 
 
 def _open(path: str, append: bool) -> TextIO:
@@ -305,37 +331,59 @@ def _open(path: str, append: bool) -> TextIO:
         ) from None
 
 
-def _through(command: str, context: Context, ended: _Ended) -> Iterator[tuple[TextIO, _Ended]]:
+@contextmanager
+def _through(command: str, context: Context, ended: _Ended) -> Iterator[TextIO]:
     import subprocess
 
-    process = subprocess.Popen(
-        ["/bin/sh", "-c", command], stdin=subprocess.PIPE, stdout=_real(context.out)
-    )
-    stdin = TextIOWrapper(cast(IO[bytes], process.stdin), encoding="utf-8")
-    try:
-        yield stdin, ended
-    finally:
-        with suppress(BrokenPipeError):
-            stdin.close()
-        ended.status = Status.FAILED if process.wait() else Status.OK
-
-
-def _real(stream: TextIO) -> TextIO | None:
-    """The stream, if another process can write to it."""
-    try:
-        stream.flush()
-        stream.fileno()
-    except (OSError, ValueError):
-        return None
-    return stream
+    with _program(command, context.out, subprocess.PIPE) as process:
+        stdin = TextIOWrapper(cast(IO[bytes], process.stdin), encoding="utf-8")
+        try:
+            yield stdin
+        finally:
+            with suppress(BrokenPipeError):
+                stdin.close()
+            ended.status = Status.FAILED if process.wait() else Status.OK
 
 
 def _shell_escape(command: str, context: Context) -> Status:
     import subprocess
 
     stdin = subprocess.DEVNULL if context.script.from_stdin else None
-    code = subprocess.call(["/bin/sh", "-c", command], stdin=stdin, stdout=_real(context.out))
+    with _program(command, context.out, stdin) as process:
+        code = process.wait()
     return Status.FAILED if code else Status.OK
+
+
+@contextmanager
+def _program(command: str, out: TextIO, stdin: int | None) -> Iterator[Popen[bytes]]:
+    """/bin/sh with a command of the user's. What it writes goes to `out`: through this process
+    where `out` is no file that another one could write to."""
+    import subprocess
+
+    real = _is_real(out)
+    stdout = out if real else subprocess.PIPE
+    with subprocess.Popen(["/bin/sh", "-c", command], stdin=stdin, stdout=stdout) as process:
+        copier = None if real else Thread(target=_copy, args=(process.stdout, out), daemon=True)
+        if copier is not None:
+            copier.start()
+        yield process
+        if copier is not None:
+            copier.join()
+
+
+def _copy(source: IO[bytes], out: TextIO) -> None:
+    for row in TextIOWrapper(source, encoding="utf-8", errors="replace"):
+        out.write(row)
+
+
+def _is_real(stream: TextIO) -> bool:
+    """Whether another process can write to the stream."""
+    try:
+        stream.flush()
+        stream.fileno()
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 __all__ = ["report_error", "run_argv", "run_text", "warn", "writer_for"]

@@ -9,7 +9,7 @@ from typing import BinaryIO
 from kafka_shell.context import Context
 from kafka_shell.dispatch import report_error, run_text
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.language.tokens import logical_lines
+from kafka_shell.language.logical_lines import logical_lines
 
 LONGEST = 1 << 20  # bytes of one line: a hundred times what anybody types
 DEEPEST = 20  # files that run one another
@@ -34,7 +34,8 @@ def run_script(
     worst = Status.OK
     try:
         for number, text in logical_lines(_decoded(stream, name)):
-            status = run_text(text, context, origin=f"{name}:{number}")
+            place = f"{name}:{number}"
+            status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
             if context.script.left or (status and not keep_going):
                 break

@@ -84,19 +84,17 @@ def _no_report(task: str, done: int, total: int | None) -> None:
 
 
 class _Caught(io.StringIO):
-    """Looks like the stream it stands for, so that the answer has its width and colours."""
+    """Looks like the terminal it stands for, so that the answer has its width and colours; no other
+    program can write to it."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__()
-        self._stream = stream
+        self._terminal = stream.isatty()
+        self.columns = _size(stream)[1] if self._terminal else None
 
     def isatty(self) -> bool:
         """As the stream itself."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """The stream's, for the terminal's size."""
-        return self._stream.fileno()
+        return self._terminal
 
 
 class _Blocks:
@@ -145,7 +143,7 @@ class _Screen(_Blocks):
         lines = answer.rstrip("\n").split("\n")
         if self._last is not None and [*map(_plain, lines)] != [*map(_plain, self._last)]:
             self._changed_at = clock
-        rows, columns = self._size()
+        rows, columns = _size(self._out)
         shown = _fitting(lines, rows - 2)
         marked = [_marked(text, _at(self._last, row)) for row, text in enumerate(shown)]
         # Each row is cleared before it is written: afterwards its last cell would go too.
@@ -170,12 +168,14 @@ class _Screen(_Blocks):
         left = left if len(left) <= room else left[: max(0, room - 1)] + "…"
         return f"\x1b[1m{left:<{room}}\x1b[0m  {right}"
 
-    def _size(self) -> tuple[int, int]:
-        try:
-            size = os.get_terminal_size(self._out.fileno())
-        except (OSError, ValueError):
-            return 24, 80
-        return size.lines or 24, size.columns or 80
+
+def _size(stream: TextIO) -> tuple[int, int]:
+    """Rows and columns of a terminal."""
+    try:
+        size = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 24, 80
+    return size.lines or 24, size.columns or 80
 
 
 def _fitting(lines: Sequence[str], rows: int) -> list[str]:

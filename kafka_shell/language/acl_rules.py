@@ -21,7 +21,7 @@ from kafka_shell.nouns.access import (
     PatternType,
 )
 
-from .tokens import Span
+from .logical_lines import Span
 
 FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}

@@ -54,7 +54,7 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
                 left += [word, *([value] if value else [])]
                 continue
         target = connection if option in CONNECTION else program
-        _put(target, option, value)
+        _put(target, option, value if equals or option.kind is not Kind.FLAG else None)
     if at is None and left:
         raise _nobody_has(left[0], registry)
     name_words = (argv[at].removeprefix("--"),) if at is not None else ()
@@ -77,7 +77,7 @@ def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command 
             return flags[word], index
         elif word.startswith("-"):
             option = _find(word, CONNECTION + RUNNING + PROGRAM)
-            skip = option is not None and option.kind is not Kind.FLAG and not option.value_optional
+            skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
         elif bare is None:
             bare = index
             if word in names:
@@ -105,10 +105,13 @@ def _mine(command: Command | None, option: Option, value: str) -> bool:
     return own is not None and own.kind is Kind.BROKER and value.isdigit()
 
 
-def _put(target: dict[str, Any], option: Option, value: str) -> None:
+def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
+    """Note the option's value; None is a flag that stands alone."""
     name = option.name.removeprefix("--")
-    if option.kind is Kind.FLAG:
-        target[name] = value if option.value_optional and value else True
+    if value is None:
+        target[name] = True
+    elif option.kind is Kind.FLAG:
+        target[name] = value
     elif option.many:
         target[name] = (*target.get(name, ()), value)
     else:

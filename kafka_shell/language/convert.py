@@ -14,7 +14,8 @@ from kafka_shell.nouns.masking import masked
 
 from . import selectors
 from .command import Argument, Kind, Option
-from .tokens import Span, quote
+from .logical_lines import Span
+from .tokens import quote
 
 Pairs = tuple[tuple[str, str], ...]
 

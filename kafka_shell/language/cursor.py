@@ -9,8 +9,9 @@ from enum import Enum
 from .command import Argument, Command, Invocation, Kind, Option
 from .fragment import fragment_of
 from .highlight import classify
+from .logical_lines import Span
 from .scan import Known, Parameter, Role, Scan, Scope, Use, bare, find_command, is_open, scan
-from .tokens import Line, Span, Word, tokenize
+from .tokens import Line, Word, commands
 
 __all__ = ["Want", "Wanted", "classify", "wanted"]
 
@@ -76,7 +77,8 @@ def wanted(text: str, position: int, registry: Sequence[Command], *, depth: int 
     nothing = Wanted(Want.NOTHING, span=(position, position))
     if len(text) > LONGEST or depth > DEEPEST:
         return nothing
-    head = tokenize(text[:position])
+    heads = commands(text[:position])
+    head = heads[-1]
     if head.shell is not None or head.pipe is not None:
         return replace(nothing, in_pipe=True)
     if head.comment and head.comment[1] == position:
@@ -91,7 +93,8 @@ def wanted(text: str, position: int, registry: Sequence[Command], *, depth: int 
     current = Word("", "", (position, position))
     if before and before[-1].span[1] == position:
         current = before.pop()
-    after = [word for word in tokenize(text).words if word.span[0] >= position]
+    whole = commands(text)[: len(heads)][-1]
+    after = [word for word in whole.words if word.span[0] >= position]
     return _Typing(text, position, registry, quote, depth).read(before, current, after)
 
 

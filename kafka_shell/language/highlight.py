@@ -9,9 +9,10 @@ from kafka_shell.errors import ShellError
 
 from .command import Command, Kind
 from .convert import convert
+from .logical_lines import Span
 from .scan import Found, Role, Scope, Use, find_command, scan
 from .selectors import is_pattern
-from .tokens import Line, Span, Word, tokenize
+from .tokens import Line, Word, commands
 
 Classified = list[tuple[Span, str]]
 
@@ -31,10 +32,15 @@ def classify(text: str, registry: Sequence[Command], *, depth: int = 0) -> Class
     """
     if len(text) > LONGEST or depth > DEEPEST:
         return []
-    line = tokenize(text)
+    return _apart([each for line in commands(text) for each in _command(line, registry, depth)])
+
+
+def _command(line: Line, registry: Sequence[Command], depth: int) -> Classified:
     found: Classified = [(span, "operator") for span in line.operators]
+    if line.joint_span:
+        found.append((line.joint_span, "operator"))
     if line.shell is not None:
-        return _apart([*found, ((line.operators[0][1], len(text)), "shell")])
+        return [*found, ((line.operators[0][1], len(line.text)), "shell")]
     if line.pipe_span:
         found.append((line.pipe_span, "shell"))
     if line.comment:
@@ -44,8 +50,7 @@ def classify(text: str, registry: Sequence[Command], *, depth: int = 0) -> Class
     if line.problem:
         found = [*(each for each in found if not _over(each[0], line.problem.span)),
                  (line.problem.span, "error")]  # fmt: skip
-    found += _words(line, registry, depth)
-    return _apart(found)
+    return found + _words(line, registry, depth)
 
 
 def _over(one: Span, other: Span) -> bool:

@@ -10,9 +10,10 @@ from kafka_shell.errors import UsageError, did_you_mean
 from .command import Argument, Command, Invocation, Kind, Option
 from .common import PROGRAM
 from .convert import config_pairs, convert, is_list, label
+from .logical_lines import Span
 from .render import render
 from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
-from .tokens import Line, Span, Word
+from .tokens import Line, Word
 from .usage import usage
 
 __all__ = ["config_pairs", "parse", "parse_words", "render", "usage"]
@@ -29,7 +30,7 @@ def parse(
     check_line(line, text)
     found = find_command(line.words, registry)
     if found.command is None or found.trouble:
-        raise _no_command(found, registry, text, extra)
+        raise _no_command(found, registry, text, extra, line)
     return parse_words(found.command, found.rest, text=text, line=line, name=found.name,
                        registry=registry, extra=extra)  # fmt: skip
 
@@ -261,7 +262,7 @@ def _owns(command: Command, name: str) -> bool:
 
 
 def _no_command(
-    found: Found, registry: Sequence[Command], text: str, extra: Sequence[Option]
+    found: Found, registry: Sequence[Command], text: str, extra: Sequence[Option], line: Line
 ) -> UsageError:
     trouble = found.trouble
     if trouble is None:
@@ -281,7 +282,10 @@ def _no_command(
         hint = did_you_mean(f"{typed} {following.text}", begun) if following else ""
         return UsageError(message, hint=hint, code="unknown-command", text=text,
                           span=following.span if following else span)  # fmt: skip
-    return UsageError(f"unknown command '{_short(typed)}'", hint=_command_hint(typed, registry),
+    hint = _command_hint(typed, registry)
+    if line.joint:
+        hint += f"\nA program of this machine: {line.joint} !{_short(line.source)}"
+    return UsageError(f"unknown command '{_short(typed)}'", hint=hint,
                       code="unknown-command", span=span, text=text)  # fmt: skip
 
 

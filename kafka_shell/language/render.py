@@ -89,7 +89,7 @@ def _line(text: str) -> str:
     line = tokenize(f"x {text}")
     verbatim = (
         text == text.strip()
-        and not (line.operators or line.comment or line.incomplete)
+        and not (line.operators or line.comment or line.incomplete or line.problem)
         and len(line.words) > 1
         and not (len(line.words) == 2 and line.words[1].quoted)
     )

@@ -1,28 +1,25 @@
-"""Text to words that know where they stand: POSIX quoting, comments, pipes, files, `!cmd`."""
+"""Text to commands, and those to words that know where they stand: POSIX quoting, comments,
+`;` `&&` `||`, pipes, files, `!cmd`."""
 
 from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field, replace
 
-Span = tuple[int, int]
+from .logical_lines import Open, Span, unfinished
+from .shell_text import end_of_pipeline
 
 MOST_WORDS = 100_000  # more of them is a file that was mistaken for a line
 
 _GAP = re.compile(r"(?:\s|\\\r?\n)+")  # a backslash at the end of a line joins two lines
-_BARE = re.compile(r"[^\s'\"\\|>/]+")
+_BARE = re.compile(r"[^\s'\"\\|>;&/]+")
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
-_NEWLINE = re.compile(r"\r?\n")
-_WITHIN = {  # what may change something, by the quote that is open
-    "": re.compile(r"['\"\\#]"),
-    "'": re.compile("'"),
-    '"': re.compile(r"[\"\\]"),
-}
+_ESCAPED = re.compile(r"[\"\\]")  # what may change something between double quotes
 # At the start of an item, so that /^svc-\d+/ keeps its backslashes without quotes. It must be
 # closed: a path such as /tmp/my\ file is an ordinary word.
-_REGEX = re.compile(r"/(?:\\[^\r\n]|[^/\\\s'\"|>])*+/(?=[\s,|>]|\Z)")
+_REGEX = re.compile(r"/(?:\\[^\r\n]|[^/\\\s'\"|>;&])*+/(?=[\s,|>;&]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,14 +62,6 @@ class Redirect:
 
 
 @dataclass(frozen=True, slots=True)
-class Open:
-    """The text stops in the middle of something: `what` is "quote" or "backslash"."""
-
-    what: str
-    span: Span
-
-
-@dataclass(frozen=True, slots=True)
 class Problem:
     """What is wrong with the line at the level of words. The parser raises it."""
 
@@ -83,10 +72,12 @@ class Problem:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line in words. `text` is what every span points into.
+    """One command in words. `text` is the whole line, with its other commands: spans point into it.
 
-    `pipe` is what follows the first unquoted `|`, verbatim, for /bin/sh; `shell` what follows `!`
-    at the start. `incomplete` asks for another line. `operators` are the places of `|` and `>`.
+    `joint` is the operator before it (`;`, `&&`, `||`; empty for the first), at `joint_span`; the
+    command itself is at `span`. `pipe` is what follows its first unquoted `|`, verbatim, for
+    /bin/sh; `shell` what follows `!` at its start, to the end of the text. `incomplete` asks for
+    another line. `operators` are the places of `|` and `>`.
     """
 
     text: str
@@ -99,25 +90,72 @@ class Line:
     incomplete: Open | None = None
     problem: Problem | None = None
     operators: tuple[Span, ...] = ()
+    joint: str = ""
+    joint_span: Span | None = None
+    span: Span = (0, 0)
 
     @property
     def empty(self) -> bool:
         """Whether there is nothing to do: blanks and comments only."""
         return not (self.words or self.operators or self.shell is not None)
 
+    @property
+    def source(self) -> str:
+        """The command as it was typed."""
+        return self.text[self.span[0] : self.span[1]].strip()
+
+
+def commands(text: str) -> tuple[Line, ...]:
+    """The commands of a line, at least one. Never raises: what is wrong is in `problem` and
+    `incomplete`. After a `;` at the end there is one more, which is empty."""
+    found: list[Line] = []
+    joint: Span | None = None
+    while True:
+        start = joint[1] if joint else 0
+        line, at = _Reader(text).read(start)
+        line = replace(line, span=(start, at), joint_span=joint,
+                       joint=text[slice(*joint)] if joint else "")  # fmt: skip
+        if at >= len(text):
+            line = replace(line, incomplete=unfinished(text))
+            return *found, _lacking(line, found, last=True)
+        found.append(_lacking(line, found, last=False))
+        joint = (at, at + (2 if text[at : at + 2] in ("&&", "||") else 1))
+
 
 def tokenize(text: str) -> Line:
-    """The line's words. Never raises: what is wrong is in `problem` and `incomplete`."""
-    incomplete = unfinished(text)
-    start = _skip(text, 0)
-    if text.startswith("!", start):
-        return Line(text, shell=text[start + 1 :].strip(), incomplete=incomplete,
-                    operators=((start, start + 1),))  # fmt: skip
-    return _Reader(text).read(start, incomplete)
+    """The only command of a text; where there are several, the first, with a problem."""
+    first, *others = commands(text)
+    problems = [each.problem for each in (first, *others) if each.problem]
+    if not problems and any(not each.empty for each in others):
+        problems = [Problem("only one command may stand here", others[0].joint_span or (0, 0))]
+    return replace(first, problem=problems[0]) if problems else first
+
+
+def part_at(text: str, position: int) -> Line:
+    """The command of the line that the position is in."""
+    parts = commands(text)
+    return next((each for each in reversed(parts) if each.span[0] <= position), parts[0])
+
+
+def _lacking(line: Line, before: Sequence[Line], *, last: bool) -> Line:
+    """The command, with a problem where an operator beside it has nothing to join."""
+    if not line.empty or line.problem is not None:
+        return line
+    if last and line.joint in ("&&", "||"):
+        wrong = Problem(f"nothing follows {line.joint}", line.joint_span or line.span)
+        return replace(line, problem=wrong)
+    if not last:
+        at = line.span[1]
+        mark = line.text[at : at + 2]
+        mark = mark if mark in ("&&", "||", ";;") else mark[:1]
+        hint = "Quote it where it is part of a word." if not before else ""
+        wrong = Problem(f"nothing stands before {mark}", (at, at + len(mark)), hint)
+        return replace(line, problem=wrong)
+    return line
 
 
 class _Reader:
-    """Reads one line from left to right."""
+    """Reads one command from left to right."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -127,26 +165,32 @@ class _Reader:
         self.comment: Span | None = None
         self.problem: Problem | None = None
 
-    def read(self, at: int, incomplete: Open | None) -> Line:
+    def read(self, at: int) -> tuple[Line, int]:
+        """The command that starts here, and where it ends: at an operator or the text's end."""
         text, pipe, pipe_span = self.text, None, None
-        while at < len(text):
+        at = _skip(text, at)
+        if text.startswith("!", at):
+            return Line(text, shell=text[at + 1 :].strip(), operators=((at, at + 1),)), len(text)
+        while at < len(text) and not _separates(text, at):
             if text[at] == "#":
                 at = self._comment(at)
             elif text[at] == "|":
-                pipe, pipe_span = self._pipe(at)
-                break
+                pipe, pipe_span, at = self._pipe(at)
             elif text[at] == ">":
                 at = self._redirect(at)
+            elif text[at] == "&":
+                at = self._ampersand(at)
             else:
                 word, at = _word(text, at)
                 self.words.append(word)
                 if len(self.words) > MOST_WORDS:
                     self._wrong(f"the line has more than {MOST_WORDS:,} words", word.span,
                                 "Is it a file? source FILE runs its lines.")  # fmt: skip
-                    break
+                    at = len(text)
             at = _skip(text, at)
-        return Line(text, tuple(self.words), pipe, pipe_span, self.redirect, None, self.comment,
-                    incomplete, self.problem, tuple(self.operators))  # fmt: skip
+        line = Line(text, tuple(self.words), pipe, pipe_span, self.redirect, None, self.comment,
+                    None, self.problem, tuple(self.operators))  # fmt: skip
+        return line, at
 
     def _wrong(self, message: str, span: Span, hint: str = "") -> None:
         self.problem = self.problem or Problem(message, span, hint)
@@ -157,14 +201,13 @@ class _Reader:
         self.comment = (at, end)
         return end
 
-    def _pipe(self, at: int) -> tuple[str, Span]:
+    def _pipe(self, at: int) -> tuple[str, Span, int]:
         operator = (at, at + 1)
         self.operators.append(operator)
-        rest = self.text[at + 1 :]
+        end = end_of_pipeline(self.text, at + 1)
+        rest = self.text[at + 1 : end]
         pipe = rest.strip()
-        if pipe.startswith("|"):
-            self._wrong("'||' is not known here", (at, at + 2), "use | to pipe into a command")
-        elif not pipe:
+        if not pipe:
             self._wrong("nothing follows |", operator, "a pipe wants a command: | grep orders")
         elif not self.words:
             self._wrong("nothing stands before |", operator)
@@ -172,7 +215,16 @@ class _Reader:
             self._wrong("the answer goes to a file or to a pipe, not to both", operator,
                         "pipe into tee to have both: | tee FILE")  # fmt: skip
         start = at + 1 + len(rest) - len(rest.lstrip())
-        return pipe, (start, start + len(pipe))
+        return pipe, (start, start + len(pipe)), end
+
+    def _ampersand(self, at: int) -> int:
+        mark = "&>" if self.text.startswith("&>", at) else "&"
+        hint = "Quote & where it is part of a word; && runs one command after another."
+        if mark == "&>":
+            hint = "> FILE takes the answer; messages stay on the terminal"
+        self._wrong(f"'{mark}' is not known here", (at, at + len(mark)), hint)
+        self.operators.append((at, at + len(mark)))
+        return at + len(mark)
 
     def _redirect(self, at: int) -> int:
         text = self.text
@@ -180,11 +232,11 @@ class _Reader:
         operator = (at, at + 2 if append else at + 1)
         self.operators.append(operator)
         before = self.words[-1] if self.words else None
-        if before and before.span[1] == at and before.raw in {"1", "2", "&"}:
+        if before and before.span[1] == at and before.raw in {"1", "2"}:
             self._wrong(f"'{before.raw}>' is not known here", (before.span[0], operator[1]),
                         "> FILE takes the answer; messages stay on the terminal")  # fmt: skip
         start = _skip(text, operator[1])
-        if start >= len(text) or text[start] in "|>#":
+        if start >= len(text) or text[start] in "|>#;&":
             self._wrong(f"no file follows {text[operator[0] : operator[1]]}", operator,
                         "quote > where it is part of a word")  # fmt: skip
             return start
@@ -193,6 +245,10 @@ class _Reader:
             self._wrong("a second file for one answer", (operator[0], word.span[1]))
         self.redirect = Redirect(word.text, append, operator, word)
         return end
+
+
+def _separates(text: str, at: int) -> bool:
+    return text[at] == ";" or text[at : at + 2] in ("&&", "||")
 
 
 def _skip(text: str, at: int) -> int:
@@ -246,7 +302,7 @@ def _single(text: str, at: int, runs: list[Span]) -> int:
 
 def _double(text: str, at: int, runs: list[Span]) -> int:
     start = at
-    while found := _WITHIN['"'].search(text, at):
+    while found := _ESCAPED.search(text, at):
         at = found.start()
         if text[at] == '"':
             runs.append((start, at))
@@ -267,77 +323,6 @@ def _escape(text: str, at: int, runs: list[Span]) -> int:
             return at + len(newline)
     runs.append((at, min(at + 1, len(text))))
     return min(at + 1, len(text))
-
-
-def unfinished(text: str) -> Open | None:
-    """The quote or trailing backslash that leaves the text open, pipes and `!cmd` included."""
-    walk = _Walk()
-    walk.feed(text)
-    return walk.open
-
-
-class _Walk:
-    """Follows quotes through a text that may come in pieces. The shell's own part is read alike."""
-
-    def __init__(self) -> None:
-        self.quote = ""
-        self.open: Open | None = None
-        self._known_at, self._fresh = 0, True  # whether a word (a comment) may start just there
-
-    def feed(self, text: str) -> None:
-        """Walk through `text`; `open` then says what it leaves open, with places in this piece."""
-        at, opened, self.open, self._known_at = 0, 0, None, 0
-        while at < len(text):
-            found = _WITHIN[self.quote].search(text, at)
-            if not found:
-                break
-            place, char = found.start(), found.group()
-            if char == "\\":
-                at = self._backslash(text, place)
-            elif char == "#":
-                at = self._hash(text, place)
-            else:
-                self.quote, opened, at = ("" if self.quote else char), place, place + 1
-        if self.quote:
-            self.open = Open("quote", (opened, min(opened + 1, len(text))))
-
-    def _backslash(self, text: str, place: int) -> int:
-        fresh = self._may_start(text, place)
-        newline = _NEWLINE.match(text, place + 1)
-        self._fresh = fresh and (newline is not None or place + 1 == len(text))
-        self._known_at = newline.end() if newline else place + 2
-        if place + 1 == len(text) and not self.quote:
-            self.open = Open("backslash", (place, place + 1))
-        return self._known_at
-
-    def _hash(self, text: str, place: int) -> int:
-        end = text.find("\n", place) if self._may_start(text, place) else place + 1
-        return len(text) if end < 0 else end
-
-    def _may_start(self, text: str, place: int) -> bool:
-        if place == self._known_at:
-            return self._fresh
-        before = text[place - 1]
-        return before.isspace() or before in "|>"
-
-
-def logical_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Physical lines joined while one is open: (number of the first, from 1; the text).
-
-    Each physical line is looked at once, however long the joined one becomes.
-    """
-    held: list[str] = []
-    first, walk = 1, _Walk()
-    for number, physical in enumerate(lines, 1):
-        if not held:
-            first, walk = number, _Walk()
-        held.append(physical.rstrip("\r\n"))
-        walk.feed(held[-1])
-        if walk.open is None:
-            yield first, "\n".join(held)
-            held = []
-    if held:
-        yield first, "\n".join(held)
 
 
 def words_of(argv: Sequence[str]) -> Line:

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..nouns import Change, Done, Failure, Outcome, names
+from ..nouns import Change, Done, Effect, Failure, Outcome, names
 from .errors import failure_lines
 from .pane import Pane
 from .plans import (
@@ -79,7 +79,9 @@ def look_lines(outcome: Outcome) -> Iterator[Text]:
 def _verdict(outcome: Outcome) -> Text:
     """What a dry run says of itself, and what the broker says to the plan."""
     steps = outcome.plan.steps
-    if not all(step.validates for step in steps):
+    if outcome.plan.effect is Effect.DESTROY and steps and not outcome.ok:
+        said = "nothing would be sent while some items are invalid; nothing was changed"
+    elif not all(step.validates for step in steps):
         said = "nothing was changed (the broker was not asked: its API cannot only validate)"
         if any(step.validates for step in steps):
             said = "nothing was changed (the broker was asked about a part only)"

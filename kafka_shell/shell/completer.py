@@ -13,9 +13,10 @@ from prompt_toolkit.formatted_text import FormattedText
 from kafka_shell.context import Context
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
+from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
-from kafka_shell.language.tokens import logical_lines, quote, tokenize
+from kafka_shell.language.tokens import part_at, quote
 from kafka_shell.metadata.cache import FRESH_S, Cache
 from kafka_shell.metadata.view import ClusterView
 from kafka_shell.nouns import ConfigResource, ResourceType
@@ -142,7 +143,7 @@ class ShellCompleter(Completer):
         start, line = line_at(text, position)
         command = wanted(line, position - start, self._registry).command
         if command is None:
-            command = find_command(tokenize(line).words, self._registry).command
+            command = find_command(part_at(line, position - start).words, self._registry).command
         return command.name if command is not None else ""
 
     # -- what the view lacks ---------------------------------------------------------------------

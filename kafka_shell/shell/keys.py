@@ -14,7 +14,7 @@ from prompt_toolkit.filters import Condition, completion_is_selected, has_focus,
 from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental_search
 
-from kafka_shell.language.tokens import unfinished
+from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.metadata.match import common_prefix
 
 from .completer import Offer

@@ -10,7 +10,7 @@ from prompt_toolkit.lexers import Lexer
 
 from kafka_shell.language.command import Command
 from kafka_shell.language.cursor import LONGEST, classify
-from kafka_shell.language.tokens import logical_lines
+from kafka_shell.language.logical_lines import logical_lines
 
 # The language's classes -> the theme's roles; what is not here looks like any text.
 _ROLES = {

@@ -26,7 +26,7 @@ from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.language.tokens import logical_lines
+from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.metadata.cache import TOPICS, Cache
 from kafka_shell.nouns import Report
 from kafka_shell.output import theme as themes

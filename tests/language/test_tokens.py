@@ -8,15 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.language.tokens import (
-    Line,
-    join,
-    logical_lines,
-    quote,
-    tokenize,
-    unfinished,
-    words_of,
-)
+from kafka_shell.language.logical_lines import logical_lines, unfinished
+from kafka_shell.language.tokens import Line, join, quote, tokenize, words_of
 
 pytestmark = pytest.mark.quick
 
@@ -107,7 +100,15 @@ def test_a_shell_escape(text: str, shell: str) -> None:
 @pytest.mark.parametrize(
     ("text", "message", "at"),
     [
-        ("a || b", "'||' is not known here", "||"),
+        ("a & b", "'&' is not known here", "&"),
+        ("a b&c", "'&' is not known here", "&"),
+        ("a &> f", "'&>' is not known here", "&>"),
+        ("a ||", "nothing follows ||", "||"),
+        ("a && # b", "nothing follows &&", "&&"),
+        ("&& a", "nothing stands before &&", "&&"),
+        ("; a", "nothing stands before ;", ";"),
+        ("a | ; b", "nothing follows |", "|"),
+        ("a > ; b", "no file follows >", ">"),
         ("a |", "nothing follows |", "|"),
         ("| wc", "nothing stands before |", "|"),
         ("a > f | wc", "to a file or to a pipe", "|"),

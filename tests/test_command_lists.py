@@ -1,0 +1,258 @@
+"""`;`, `&&` and `||` between commands: the shell's meaning, and nothing runs before all is read."""
+
+from __future__ import annotations
+
+import io
+import uuid
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context, Paths
+from kafka_shell.language.cursor import Want, wanted
+from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.language.tokens import commands
+from kafka_shell.sandbox import Sandbox
+from kafka_shell.script import run_script
+
+from .in_process import Shell
+from .program import Program
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def name() -> str:
+    return f"list.{uuid.uuid4().hex[:8]}"
+
+
+# -- text ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("text", "parts"),
+    [
+        ("a; b ;c", [("", "a"), (";", "b"), (";", "c")]),
+        ("a&&b||c", [("", "a"), ("&&", "b"), ("||", "c")]),
+        ("a;", [("", "a"), (";", "")]),
+        ("a ';' '&&' \"||\" \\; b", [("", "a ';' '&&' \"||\" \\; b")]),
+        ("a # x; b && c", [("", "a # x; b && c")]),
+        ("a > f && b >> 'g;h' ; c", [("", "a > f"), ("&&", "b >> 'g;h'"), (";", "c")]),
+        ("a | sort -u && b", [("", "a | sort -u"), ("&&", "b")]),
+        ("a | grep 'x;y' || b", [("", "a | grep 'x;y'"), ("||", "b")]),
+        ("a | (x; y) && b", [("", "a | (x; y)"), ("&&", "b")]),
+        ("a | while read t; do echo $t; done; b",
+         [("", "a | while read t; do echo $t; done"), (";", "b")]),
+        ("a | if x; then y; else z && w; fi | wc; b",
+         [("", "a | if x; then y; else z && w; fi | wc"), (";", "b")]),
+        ("a | case $x in p) q;; (r) s;; esac; b",
+         [("", "a | case $x in p) q;; (r) s;; esac"), (";", "b")]),
+        ("a | x $(y; z) `v; w` ${u:-;}; b", [("", "a | x $(y; z) `v; w` ${u:-;}"), (";", "b")]),
+        ("a | grep done; b", [("", "a | grep done"), (";", "b")]),
+        ("a | cat # x; b", [("", "a | cat # x; b")]),
+        ("a && !ls; b | c", [("", "a"), ("&&", "!ls; b | c")]),
+        ("!ls; b && c", [("", "!ls; b && c")]),
+        ("a &&\n# why\nb", [("", "a"), ("&&", "# why\nb")]),
+        ("a /x|y;z/", [("", "a /x|y"), (";", "z/")]),
+    ],
+)  # fmt: skip
+def test_where_commands_end(text: str, parts: list[tuple[str, str]]) -> None:
+    found = commands(text)
+    assert [(line.joint, line.source) for line in found] == parts
+    assert all(line.problem is None for line in found), found
+
+
+@pytest.mark.quick
+def test_a_line_goes_on_after_an_operator() -> None:
+    script = ["a &&\n", "\n", "# why\n", "b ||   # or\n", "c\n", "d '&&'\n", "e \\&&\n", "f\n"]
+    assert [text for _, text in logical_lines(script)][:2] == [
+        "a &&\n\n# why\nb ||   # or\nc", "d '&&'",
+    ]  # fmt: skip
+
+
+@pytest.mark.quick
+@given(st.text("ab ;&|'\"\\#>!\n", max_size=30))
+def test_the_parts_are_the_text(text: str) -> None:
+    found = commands(text)
+    ends = [(line.joint_span or (0, 0))[1] for line in found]
+    assert [line.span[0] for line in found] == ends
+    assert "".join(line.joint + text[slice(*line.span)] for line in found) == text
+    for line in found:
+        assert all(text[slice(*word.span)] == word.raw for word in line.words)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "before", ["list-topics; ", "list-topics | wc -l && ", "a || ", "watch 1 topics;"]
+)
+def test_completion_in_a_later_part(before: str) -> None:
+    found = wanted(before + "del", len(before) + 3, REGISTRY)
+    assert (found.want, found.prefix) == (Want.COMMAND, "del")
+    text = before + "alter-configs --topic orders reten; topics"
+    at = text.index("reten") + 5
+    found = wanted(text, at, REGISTRY)
+    assert (found.want, found.prefix, found.words["topic"]) == (Want.VALUE, "reten", ("orders",))
+    assert found.span == (at - 5, at)
+    assert wanted(before + "delete-topic > f", len(before) + 16, REGISTRY).prefix == "f"
+
+
+# -- on a cluster ----------------------------------------------------------------------------------
+
+
+def test_a_later_mistake_stops_the_first(shell: Shell, name: str) -> None:
+    line = f"create-topic {name} && alter-configs {name} --nosuch; list-topics"
+    run = shell(line)
+    assert run.status == 2
+    assert "--nosuch" in run.err
+    carets = next(row for row in run.err.splitlines() if "^" in row)
+    shown = run.err.splitlines()[run.err.splitlines().index(carets) - 1]
+    assert shown[carets.index("^") : carets.rindex("^") + 1] == "--nosuch"
+    assert shell(f"describe-topic {name}").status == 1, "the first part ran"
+
+
+@pytest.mark.parametrize(
+    ("line", "said", "status"),
+    [
+        ("topic nosuch; topic {t}", True, 0),
+        ("topic nosuch && topic {t}", False, 1),
+        ("topic nosuch || topic {t}", True, 0),
+        ("topic {t} || topic nosuch", True, 0),
+        ("topic nosuch && topic nosuch || topic {t}", True, 0),
+        ("topic nosuch || topic nosuch && topic {t}", False, 1),
+        ("topic {t} && topic {t} ; topic nosuch", True, 1),
+        ("topics | grep -q nosuch && topic {t}", False, 1),
+        ("topic {t} | cat; # the end", True, 0),
+    ],
+)
+def test_what_runs(shell: Shell, name: str, line: str, said: bool, status: int) -> None:
+    shell.ok(f"create-topic {name}")
+    run = shell(line.format(t=name))
+    assert run.status == status, str(run)
+    assert (name in run.out) is said, str(run)
+
+
+def test_operators_are_no_arguments(shell: Shell, name: str) -> None:
+    shell.ok(f"create-topic {name}.a && create-topic {name}.b")
+    assert shell(f"topics {name}*").out.split() == [f"{name}.a", f"{name}.b"]
+    run = shell(f"delete-topic {name}.a --yes && topics {name}*")
+    assert run.out.split("\n")[1:-1] == [f"{name}.b"]
+    run = shell(f"delete-topic nosuch --yes & topics {name}*")
+    assert (run.status, shell(f"topics {name}*").out.split()) == (2, [f"{name}.b"])
+
+
+def test_a_shell_command_takes_the_rest(shell: Shell, name: str, tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    shell.ok(f"create-topic {name} && !echo one > {target}; echo two && echo three >> {target}")
+    assert target.read_text() == "one\nthree\n"
+
+
+def test_a_program_is_hinted(shell: Shell) -> None:
+    run = shell("list-topics && echo yes")
+    assert run.status == 2
+    assert "&& !echo yes" in run.err
+
+
+def test_files_of_each_part(shell: Shell, name: str, tmp_path: Path) -> None:
+    shell.ok(f"create-topic {name}")
+    one, two = tmp_path / "1", tmp_path / "2"
+    shell.ok(f"topics {name} > {one} ; topics {name} --long > '{two}' # done; really")
+    assert one.read_text() == f"{name}\n"
+    assert name in two.read_text()
+
+
+@pytest.mark.parametrize("keep_going", [False, True])
+def test_a_semicolon_in_a_script_is_a_line_break(
+    shell: Shell, name: str, keep_going: bool, sandbox: Sandbox
+) -> None:
+    from kafka_shell import settings
+
+    out, err = io.StringIO(), io.StringIO()
+    paths = Paths.of({"KAFKA_SH_HOME": str(shell.home)})
+    found = settings.load({"broker": sandbox.bootstrap}, {}, paths.config_file)
+    context = Context(found, paths, out, err, environ={})
+    script = f"topic nosuch ; create-topic {name}\n"
+    status = run_script(io.BytesIO(script.encode()), context, name="x", keep_going=keep_going)
+    context.close()
+    assert status == 1
+    assert "x:1" in err.getvalue()
+    assert (f"created topic {name}" in out.getvalue()) is keep_going
+
+
+def test_nothing_runs_after_exit(shell: Shell, name: str) -> None:
+    assert name not in shell(f"exit; create-topic {name}").out
+    assert shell(f"topic {name}").status == 1
+
+
+def test_words_of_argv_are_no_operators(sandbox: Sandbox, tmp_path: Path, name: str) -> None:
+    kafka = Program(tmp_path)
+    run = kafka("--broker", sandbox.bootstrap, "describe-topic", name, "&&", "topics")
+    assert run.status == 1
+    assert "&&" in run.stderr
+
+
+# -- one invalid name ------------------------------------------------------------------------------
+
+
+def test_one_invalid_name_stops_a_plan_that_destroys(shell: Shell, name: str) -> None:
+    shell.ok(f"create-topic {name}.a {name}.b")
+    for line in (f"delete-topic {name}.a,{name}.nosuch,{name}.b --yes",
+                 f"delete-topic {name}.* {name}.nosuch --yes"):  # fmt: skip
+        run = shell(line)
+        assert run.status == 1, str(run)
+        assert f"{name}.nosuch" in run.err
+        assert "nothing was sent" in run.err
+        assert "deleted" not in run.out
+    assert shell(f"topics {name}.*").out.split() == [f"{name}.a", f"{name}.b"]
+    run = shell(f"delete-topic {name}.a,{name}.nosuch --dry-run")
+    assert "nothing would be sent" in run.err
+    run = shell(f"delete-topic {name}.a {name}.nosuch", answer="y")
+    assert (run.status, "nothing was sent" in run.err) == (1, True)
+    shell.ok(f"delete-topic {name}.a,{name}.nosuch,{name}.b --if-exists --yes")
+
+
+def test_the_same_of_groups_and_records(shell: Shell, name: str) -> None:
+    shell.ok(f"create-topic {name} --partitions 1")
+    shell.ok(f"reset-offsets {name}.g --topic {name} --to earliest --yes")
+    run = shell(f"delete-group {name}.g {name}.nosuch --yes")
+    assert (run.status, "nothing was sent" in run.err) == (1, True), str(run)
+    assert name in shell("list-groups").out
+    run = shell(f"delete-records {name}:0 {name}:7 --to latest --yes")
+    assert run.status == 1, str(run)
+    assert "deleted" not in run.out
+
+
+# -- consent ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("word", ["--yes=no", "--yes=false", "--yes=", "--force=no", "--yes=yes"])
+def test_a_word_is_no_consent(shell: Shell, name: str, word: str) -> None:
+    shell.ok(f"create-topic {name}")
+    for line in (f"delete-topic {name} {word}", f"alter-configs {name} retention.ms=8d {word}"):
+        run = shell(line, answer="y")
+        assert run.status == 1, str(run)
+        assert "nothing was changed" in run.err
+    assert shell(f"describe-configs {name}").out.count("8d") == 0
+    shell.ok(f"delete-topic {name} --yes={shell.bootstrap}")
+
+
+@pytest.mark.parametrize("place", ["before", "after"])
+@pytest.mark.parametrize("word", ["--yes=no", "--yes=", "--force=false"])
+def test_a_word_is_no_consent_of_the_program(
+    sandbox: Sandbox, tmp_path: Path, shell: Shell, name: str, word: str, place: str
+) -> None:
+    shell.ok(f"create-topic {name}")
+    kafka = Program(tmp_path)
+    delete = ["delete-topic", name]
+    line = [word, *delete] if place == "before" else [*delete, word]
+    run = kafka("--broker", sandbox.bootstrap, *line)
+    assert (run.status, "nothing was changed" in run.stderr) == (1, True), str(run)
+    run = kafka("--broker", sandbox.bootstrap, word, stdin=f"delete-topic {name}\n")
+    assert (run.status, "nothing was changed" in run.stderr) == (1, True), str(run)
+    kafka.ok("--broker", sandbox.bootstrap, *delete, "--force")
