@@ -10,8 +10,8 @@ from typing import Any
 from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
-from kafka_shell.language.tokens import quote
 from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Report, Results, Step
+from kafka_shell.quoting import quote
 from kafka_shell.takeback import take_back
 
 _READ = 100  # changes whose fresh state anybody reads

@@ -7,7 +7,9 @@ The network is never asked.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context, Paths
@@ -16,14 +18,18 @@ from kafka_shell.language.argv import split
 from kafka_shell.language.command import Option
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import Want, Wanted, wanted
-from kafka_shell.language.tokens import commands, join, quote
+from kafka_shell.language.logical_lines import unfinished
+from kafka_shell.language.tokens import commands
 from kafka_shell.metadata.disk import view_on_disk
+from kafka_shell.quoting import join, quote
 from kafka_shell.shell import candidates
 from kafka_shell.shell.candidates import Candidate
 from kafka_shell.shell.offers import offers
 from kafka_shell.shell.places import Places
 
 VARIABLE = "KAFKA_SH_COMPLETE"
+
+_QUOTES = re.compile(r"['\"\\$`!]")  # what is not itself, or ends it, between bash's quotes
 
 _BASH = """\
 # kafka.sh: completion for bash. Load it with: eval "$(kafka.sh --completion bash)"
@@ -83,6 +89,8 @@ def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
     shell = environ[VARIABLE]
     if shell == "bash":
         words, current, trim = _of_bash(environ)
+        if _open_quote(environ) and (trim or _QUOTES.search(current)):
+            return ""
     else:
         words, current, trim = list(argv[:-1]), argv[-1] if argv else "", 0
     try:
@@ -91,8 +99,25 @@ def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
         return ""
     if shell != "fish":  # the others replace the word by what all candidates begin with
         found = [each for each in found if each.text.startswith(current)]
-    spell = quote if shell == "bash" else str
-    return "".join(f"{(spell(each.text) + each.tail)[trim:]}\t{each.about}\n" for each in found)
+    if shell == "bash" and _open_quote(environ):
+        found = [each for each in found if not _QUOTES.search(each.text)]
+    if shell == "bash":
+        found = [_for_bash(each, environ, trim) for each in found]
+    return "".join(f"{each.text}{each.tail}\t{_one_line(each.about)}\n" for each in found)
+
+
+def _for_bash(found: Candidate, environ: Mapping[str, str], trim: int) -> Candidate:
+    """What bash puts in the place of what follows its last word break: it quotes nothing itself."""
+    rest = found.text[trim:]
+    return replace(found, text=rest if _open_quote(environ) else quote(rest) if rest else "")
+
+
+def _open_quote(environ: Mapping[str, str]) -> bool:
+    return unfinished(_typed(environ)) is not None
+
+
+def _one_line(about: str) -> str:
+    return "".join(char for char in " ".join(about.split()) if char.isprintable())
 
 
 def candidates_for(
@@ -113,6 +138,8 @@ def candidates_for(
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
     offered = list(offers(place, view, REGISTRY, Places(context)).offered)
     offered += _options_of_the_program(place, current, bool(command))
+    # A line break would end the shell's own quotes, and a tab what is read as the candidate.
+    offered = [each for each in offered if each.text.isprintable()]
     head = current[: len(current) - len(place.prefix)] if place.want is Want.VALUE else ""
     return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
 
@@ -133,10 +160,15 @@ def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:
 
     Bash ends words at `=` and `:`, and replaces only what follows.
     """
-    line = environ.get("COMP_LINE", "")
-    typed = line[: int(environ.get("COMP_POINT") or len(line))]
+    typed = _typed(environ)
     words = [word.text for word in commands(typed)[-1].words]
     current = "" if not typed or typed[-1].isspace() else words.pop()
     breaks = set(environ.get("COMP_WORDBREAKS", "=:")) & {"=", ":"}
     trim = max((current.rfind(mark) + 1 for mark in breaks), default=0)
     return words[1:], current, trim
+
+
+def _typed(environ: Mapping[str, str]) -> str:
+    """The line as far as the cursor."""
+    line = environ.get("COMP_LINE", "")
+    return line[: int(environ.get("COMP_POINT") or len(line))]

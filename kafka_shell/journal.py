@@ -13,9 +13,10 @@ from typing import Any
 
 from kafka_shell.context import Context, open_private
 from kafka_shell.errors import ShellError
-from kafka_shell.language.tokens import quote, tokenize
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns import Change, Done, JournalEntry
 from kafka_shell.nouns.masking import masked
+from kafka_shell.quoting import quote
 
 _FIELDS = JournalEntry.__slots__
 _KEPT_BYTES = 8 << 20  # beyond this the journal is turned over once: journal.jsonl.old

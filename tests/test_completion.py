@@ -122,3 +122,44 @@ def test_a_broken_cache_or_config_offers_nothing_and_says_nothing(kafka: Program
     config.parent.mkdir(parents=True)
     config.write_text("default = [broken")
     assert bash(kafka, "kafka.sh topic ord") == []
+
+
+HOSTILE = [
+    "a\n$(touch PWNED)\n", "a'; touch PWNED; '", "a=b;touch PWNED", "a:$(touch PWNED)",
+    "a`touch PWNED`",    "a\"; touch PWNED; \"", "a\t; touch PWNED", "--yes", "--group=orders", "-x", "a b", "a\x1b[2J",
+    "a\u202eb", "a!!", "a\\", "a\x00b", "a;touch PWNED", "a|touch PWNED", "a&touch PWNED", "~",
+    "a*",    "a#b", "a{b,c}", "a>PWNED",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("shell", SHELLS)
+def test_hostile_names_stay_one_word(kafka: Program, shell: object) -> None:
+    """What a Tab inserts is a single word of the shell's that is the name, whatever it holds."""
+    assert callable(shell)
+    shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
+    shelf.keep_names(BROKER, {"groups": HOSTILE, "users": [], "principals": []})
+    for start in ("delete-group ", "delete-group a", "delete-group --group ", "delete-group a=",
+                  "delete-group a:", "delete-group -"):  # fmt: skip
+        offered = [each for each in shell(kafka, f"kafka.sh --broker {BROKER} {start}") if each]
+        assert not any(each.startswith("--yes") for each in offered if start != "delete-group -")
+        assert "--group=orders" not in offered
+        if shell is not bash:
+            continue
+        for each in offered:
+            typed = start.split()[-1] if start[-1] in "=:" else ""
+            words = subprocess.run(
+                ["bash", "-c", f'set -f; printf "%s\\0" {typed}{each}'],
+                cwd=kafka.home, capture_output=True, text=True, check=True,
+            ).stdout.split("\0")[:-1]  # fmt: skip
+            assert len(words) == 1, (start, each)
+            assert words[0] in HOSTILE or words[0].startswith("--"), (start, each)
+    assert not list(kafka.home.rglob("PWNED"))
+
+
+def test_bash_inside_quotes(kafka: Program) -> None:
+    shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
+    shelf.keep_names(BROKER, {"groups": [*HOSTILE, "a c"], "users": [], "principals": []})
+    offered = bash(kafka, f"kafka.sh --broker {BROKER} delete-group 'a")
+    assert {"a b", "a c", "a;touch PWNED"} <= set(offered)
+    assert not [each for each in offered if set(each) & set("'\"$`\\!\n")]
+    assert bash(kafka, f"kafka.sh --broker {BROKER} delete-group 'a=") == []

@@ -11,12 +11,13 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent / "kafka_shell"
-BASE = {"nouns", "values", "errors"}
+BASE = {"nouns", "values", "errors", "quoting"}
 
 # Part of the program -> the parts it may import. A part is a folder or a module of kafka_shell.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
-    "nouns": set(),
+    "quoting": set(),
+    "nouns": {"quoting"},
     "values": {"nouns", "errors"},
     "language": BASE,
     "client_configs": BASE,
@@ -40,7 +41,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sandbox": BASE | {"admin", "carry_out"},
     "watch": BASE | {"context", "output"},
     "dispatch": BASE
-    | {"carry_out", "commands", "context", "language", "output", "settings", "admin"},
+    | {"carry_out", "commands", "context", "language", "output", "settings", "pasted_line"},
+    "pasted_line": BASE | {"commands", "context", "language", "admin"},
     "script": BASE | {"context", "dispatch", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.
     "completion": BASE | {"commands", "language", "metadata", "context", "settings", "shell"},

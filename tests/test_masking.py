@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.language.tokens import quote
 from kafka_shell.nouns.masking import masked
+from kafka_shell.quoting import quote
 
 pytestmark = pytest.mark.quick
 

@@ -6,8 +6,8 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.language.tokens import quote
 from kafka_shell.nouns.audits import Drift
+from kafka_shell.quoting import quote
 
 from .collection import Collection
 from .table import Table

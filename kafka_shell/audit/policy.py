@@ -40,8 +40,8 @@ from typing import Any
 
 from kafka_shell import values
 from kafka_shell.errors import ShellError, Status, did_you_mean
-from kafka_shell.language.tokens import quote
 from kafka_shell.nouns.audits import AuditFinding
+from kafka_shell.quoting import quote
 
 from .control import Control, Level
 

@@ -171,7 +171,7 @@ def _to_lift(
 
 
 def _cancel_line(invocation: Invocation) -> str:
-    from kafka_shell.language.tokens import quote
+    from kafka_shell.quoting import quote
 
     if invocation["reassignment-json-file"]:
         file = quote(invocation["reassignment-json-file"])

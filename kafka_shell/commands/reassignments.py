@@ -172,7 +172,7 @@ def carried(
     """The plan with its files, and waited for only if that is wanted."""
     from kafka_shell.admin.move_progress import wanted_of
     from kafka_shell.admin.reassignment import MoveReplicas
-    from kafka_shell.language.tokens import quote
+    from kafka_shell.quoting import quote
 
     from .reassignment_files import MovePaths, RecordedMove, folder
 

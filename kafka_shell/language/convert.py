@@ -11,11 +11,11 @@ from kafka_shell import values
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.nouns import Secret
 from kafka_shell.nouns.masking import masked
+from kafka_shell.quoting import quote
 
 from . import selectors
 from .command import Argument, Kind, Option
 from .logical_lines import Span
-from .tokens import quote
 
 Pairs = tuple[tuple[str, str], ...]
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
@@ -51,7 +51,8 @@ class Wanted:
     For VALUE: `kind` (ENTITY is resolved), the `argument` or `option` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
-    rest of the line by name, flags with none.
+    rest of the line by name, flags with none. `is_option` tells whether a value would be read as an
+    option here.
     """
 
     want: Want
@@ -69,6 +70,7 @@ class Wanted:
     options: tuple[Option, ...] = ()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     in_pipe: bool = False
+    is_option: Callable[[str], bool] = field(default=lambda text: False, compare=False)
 
 
 def wanted(text: str, position: int, registry: Sequence[Command], *, depth: int = 0) -> Wanted:
@@ -177,8 +179,9 @@ class _Typing:
         if use is None or (dashed and use.role is not Role.VALUE):
             return self._option(current, rest)
         if use.role is Role.VALUE:
-            return self._value(use, rest, _rival(use, found))
-        return self._argument(use, found, rest)
+            reserved = scope.is_option if use.start == 0 else _never
+            return self._value(use, replace(rest, is_option=reserved), _rival(use, found))
+        return self._argument(use, found, replace(rest, is_option=_never if ended else _dashed))
 
     def _nested(self, start: int) -> Wanted:
         """What is being typed in the line that this command takes as its last argument."""
@@ -229,8 +232,17 @@ class _Typing:
             part=fragment.part,
             key=fragment.key,
             alternatives=(Kind.HOST_PORT,) if rival else (),
+            is_option=_never if fragment.start else rest.is_option,
         )
         return _at(use.word, found, self.position, use.start + fragment.start)
+
+
+def _never(text: str) -> bool:
+    return False
+
+
+def _dashed(text: str) -> bool:
+    return len(text) > 1 and text.startswith("-")
 
 
 def _rival(use: Use, found: Scan) -> Option | None:

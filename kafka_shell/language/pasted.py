@@ -9,11 +9,12 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from kafka_shell.errors import UsageError
+from kafka_shell.quoting import join
 
 from .command import Command
 from .convert import config_pairs
 from .parse import parse, render
-from .tokens import join, words_of
+from .tokens import words_of
 
 Given = dict[str, list[str]]
 """Options of the pasted line and their values, in order; "" holds the words before any option."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from kafka_shell.quoting import join, quote
+
 from .command import Argument, Command, Invocation, Kind, Option
 from .convert import is_list, spell
 from .scan import Known, Scope, distribute
-from .tokens import join, quote, tokenize
+from .tokens import tokenize
 
 
 def render(invocation: Invocation) -> str:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_right
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+
+from kafka_shell.quoting import join
 
 from .logical_lines import Open, Span, unfinished
 from .shell_text import end_of_pipeline
@@ -15,7 +17,6 @@ MOST_WORDS = 100_000  # more of them is a file that was mistaken for a line
 
 _GAP = re.compile(r"(?:\s|\\\r?\n)+")  # a backslash at the end of a line joins two lines
 _BARE = re.compile(r"[^\s'\"\\|>;&/]+")
-_SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 _ESCAPED = re.compile(r"[\"\\]")  # what may change something between double quotes
 # At the start of an item, so that /^svc-\d+/ keeps its backslashes without quotes. It must be
 # closed: a path such as /tmp/my\ file is an ordinary word.
@@ -335,15 +336,3 @@ def words_of(argv: Sequence[str]) -> Line:
         words.append(word)
         at = end + 1
     return Line(text, tuple(words))
-
-
-def quote(text: str) -> str:
-    """The word as it must be typed, here and in a POSIX shell."""
-    if _SAFE.fullmatch(text):
-        return text
-    return "'" + text.replace("'", "'\"'\"'") + "'"
-
-
-def join(words: Iterable[str]) -> str:
-    """The line that reads back as these words."""
-    return " ".join(quote(word) for word in words)

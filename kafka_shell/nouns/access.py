@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-import shlex
 from dataclasses import dataclass
 from enum import IntEnum
+
+from kafka_shell.quoting import quote
 
 from .plans import Resource
 
@@ -226,7 +227,7 @@ def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
 
 def word(text: str) -> str:
     """A word of a rule as it is typed: quoted only where it would not be one word."""
-    return text if re.fullmatch(r"[^\s'\"\\]+", text) else shlex.quote(text)
+    return text if re.fullmatch(r"[^\s'\"\\]+", text) else quote(text)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-import shlex
 from dataclasses import dataclass
+
+from kafka_shell.quoting import quote
 
 from .clients import ANY_NAME, AnyName, Default
 from .plans import Resource
@@ -30,8 +31,8 @@ class ClientEntity:
         return self.user, self.client_id is not None, self.client_id or ""
 
     def __str__(self) -> str:
-        of = f" client-id {shlex.quote(self.client_id)}" if self.client_id is not None else ""
-        return f"user {shlex.quote(self.user)}{of}"
+        of = f" client-id {quote(self.client_id)}" if self.client_id is not None else ""
+        return f"user {quote(self.user)}{of}"
 
 
 @dataclass(frozen=True, slots=True)

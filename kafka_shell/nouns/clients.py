@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from enum import Enum, IntEnum
 from typing import Final
+
+from kafka_shell.quoting import quote
 
 from .plans import Resource, Secret, Value
 
@@ -70,7 +71,7 @@ def _words(kind: str, name: str | Default) -> Iterator[str]:
         yield f"{kind}-default"
     else:
         yield kind
-        yield shlex.quote(name)
+        yield quote(name)
 
 
 def _rank(name: str | Default | None) -> tuple[int, str]:

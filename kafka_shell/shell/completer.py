@@ -16,10 +16,11 @@ from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
-from kafka_shell.language.tokens import part_at, quote
+from kafka_shell.language.tokens import part_at
 from kafka_shell.metadata.cache import FRESH_S, Cache
 from kafka_shell.metadata.view import ClusterView
 from kafka_shell.nouns import ConfigResource, ResourceType
+from kafka_shell.quoting import quote
 
 from .candidates import Candidate
 from .offers import CONFIGS, documented, is_about_quotas, offers, part_of

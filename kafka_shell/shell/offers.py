@@ -46,7 +46,15 @@ def offers(
     for kind in found.alternatives:
         other = replace(found, kind=kind, part="", key="")
         offered = _also(offered, _of_kind(other, kind, view, registry, places))
-    return offered
+    return _as_values(offered, found)
+
+
+def _as_values(offered: Candidates, found: Wanted) -> Candidates:
+    """Without the names that would be read as options where they are typed."""
+    if not any(found.is_option(each.text) for each in offered.offered):
+        return offered
+    kept = tuple(each for each in offered.offered if not found.is_option(each.text))
+    return Candidates(kept, offered.more)
 
 
 def _also(one: Candidates, other: Candidates) -> Candidates:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
@@ -18,5 +17,5 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         option = "--remove" if verbs == {"create"} else "--add"
         return f"alter-acls {with_option(option, resource.name)}"
     if verbs == {"create"}:
-        return f"expire-token {word('--', resource.name)}"
-    return f"renew-token {word('--', resource.name)}"
+        return f"expire-token {positional('--', resource.name)}"
+    return f"renew-token {positional('--', resource.name)}"

@@ -6,8 +6,7 @@ import shlex
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
@@ -20,5 +19,5 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         if change.before is None:
             words.append(with_option("--delete-config", change.field))
         else:
-            words.append(word("--add-config", f"{change.field}={change.before}"))
+            words.append(positional("--add-config", f"{change.field}={change.before}"))
     return " ".join(["alter-client-configs", *words])

@@ -6,9 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
+from kafka_shell.quoting import with_option
 from kafka_shell.values import spell_number
-
-from .words import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

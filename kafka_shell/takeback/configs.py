@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 _SUBJECTS = {
     "broker": "--broker-id",
@@ -20,7 +19,7 @@ _SUBJECTS = {
 def line(resource: Resource, changes: Sequence[Change]) -> str:
     """`delete-topic` or `alter-configs`; empty where the changes are of another sort."""
     if any(change.verb == "create" for change in changes):
-        name = word("--topic", resource.name)
+        name = positional("--topic", resource.name)
         return f"delete-topic {name}" if resource.kind == "topic" else ""
     subject = _subject(resource)
     if not subject:
@@ -32,12 +31,12 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         if change.before is None:
             words.append(with_option("--delete-config", change.field))
         else:
-            words.append(word("--add-config", f"{change.field}={change.before}"))
+            words.append(positional("--add-config", f"{change.field}={change.before}"))
     return " ".join(["alter-configs", *words]) if len(words) > 1 else ""
 
 
 def _subject(resource: Resource) -> str:
     if resource.kind == "topic":
-        return word("--topic", resource.name)
+        return positional("--topic", resource.name)
     option = _SUBJECTS.get(resource.kind, "")
     return with_option(option, resource.name) if option and resource.name else option

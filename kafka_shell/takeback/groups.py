@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
@@ -20,4 +19,4 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
     ]
     kind = ["--type share"] if resource.kind == "share-group-offsets" else []
-    return " ".join(["reset-offsets", word("--group", resource.name), *kind, *offsets])
+    return " ".join(["reset-offsets", positional("--group", resource.name), *kind, *offsets])

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 _ON_BROKER = " on broker "
 
@@ -16,5 +15,5 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
     partition, on_broker, broker = resource.name.partition(_ON_BROKER)
     if resource.kind != "replica" or not on_broker:
         return ""
-    words = [word("--topic", partition), with_option("--broker-id", broker)]
+    words = [positional("--topic", partition), with_option("--broker-id", broker)]
     return " ".join(["alter-log-dirs", *words, with_option("--log-dir", str(changes[0].before))])

@@ -5,15 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option, word
+from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
     """`alter-quorum` or `update-features`."""
     change = changes[0]
     if resource.kind == "feature":
-        return f"update-features {word('--feature', f'{resource.name}={change.before}')}"
+        return f"update-features {positional('--feature', f'{resource.name}={change.before}')}"
     if change.verb == "create":
         directory = str(change.after).rpartition(":")[2]
         return f"alter-quorum {with_option('--remove', f'{resource.name}:{directory}')}"

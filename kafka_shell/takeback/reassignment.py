@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.nouns import Change, Resource
-
-from .words import with_option
+from kafka_shell.quoting import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:

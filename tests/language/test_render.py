@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Effect, Kind, Option
 from kafka_shell.language.parse import parse, render
-from kafka_shell.language.tokens import Word, join, tokenize
+from kafka_shell.language.tokens import Word, tokenize
+from kafka_shell.quoting import join
 
 from .registry import REGISTRY, nothing
 

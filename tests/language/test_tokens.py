@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.language.logical_lines import logical_lines, unfinished
-from kafka_shell.language.tokens import Line, join, quote, tokenize, words_of
+from kafka_shell.language.tokens import Line, tokenize, words_of
+from kafka_shell.quoting import join, quote
 
 pytestmark = pytest.mark.quick
 
