@@ -24,6 +24,7 @@ from .pool import Pool
 from .requests import (
     ANY,
     CONTROLLER,
+    METADATA,
     AnyBroker,
     Call,
     Controller,
@@ -83,6 +84,11 @@ class Cluster:
     def __repr__(self) -> str:
         return f"Cluster({', '.join(map(str, self.config.bootstrap))})"
 
+    def on_wait(self, tell: Callable[[str], None] | None) -> None:
+        """Have it told whom is waited for, once that takes longer than a second; empty when the
+        wait is over."""
+        self._pool.on_wait = tell
+
     def close(self) -> None:
         """Close every connection. A later call opens new ones."""
         self._pool.drop()
@@ -123,10 +129,9 @@ class Cluster:
     def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
         """The same for more answers than memory should hold: each in its turn, as soon as it is
         there, while `ahead` of them are in flight. Calls are taken when their turn comes."""
-        with self._guarded():
-            for job in self._runner.stream(calls, self.deadline, ahead):
-                self._heard = [job]
-                yield job.result if job.error is None else as_failure(job.error)
+        for job in self._stream(calls, ahead):
+            self._heard = [job]
+            yield job.result if job.error is None else as_failure(job.error)
 
     def send_raw(
         self,
@@ -172,9 +177,12 @@ class Cluster:
 
     @contextmanager
     def within(self, seconds: float | None) -> Iterator[None]:
-        """One command: a deadline for everything sent inside (an outer, earlier one holds; None
-        sets none). Answers that make no sense to who asked are ShellErrors (`malformed-answer`)."""
+        """Around a command: one deadline for everything sent inside (an outer, earlier one holds;
+        None sets none). Answers that make no sense to who asked are ShellErrors
+        (`malformed-answer`)."""
         outer = self.deadline
+        if outer is None:
+            self._pool.begin()
         if seconds is not None:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
@@ -215,12 +223,14 @@ class Cluster:
 
     def versions_of_brokers(self) -> Results[int, str]:
         """The Kafka release of every broker, by its id; connects to each."""
-        with self._guarded():
-            found = self._runner.connect_all(sorted(self._head(False).brokers), self.deadline)
-        return Results(
-            {id: versions.release(link.versions) for id, link in found.values.items()},
-            found.failures,
-        )
+        ids = sorted(row[0] for row in self._head(False).brokers)
+        found: Results[int, str] = Results()
+        for id, link in zip(ids, self.send_all([Call(None, Node(id)) for id in ids]), strict=True):
+            if isinstance(link, Failure):
+                found.failures[id] = link
+            else:
+                found.values[id] = versions.release(link.versions)
+        return found
 
     @property
     def cluster_id(self) -> str:
@@ -272,14 +282,17 @@ class Cluster:
         with self._guarded():
             return self._runner.run(calls, self.deadline)
 
-    def _link(self, to: Target) -> Link:
+    def _stream(self, calls: Iterable[Call], ahead: int) -> Iterator[Job]:
         with self._guarded():
-            return self._runner.link_to(to, self.deadline)
+            yield from self._runner.stream(calls, self.deadline, ahead)
+
+    def _link(self, to: Target) -> Link:
+        link: Link = self.send(None, to)
+        return link
 
     def _head(self, refresh: bool) -> frames.MetadataHead:
         if refresh or not self._pool.head.brokers:
-            with self._guarded():
-                self._runner.refresh(self.deadline)
+            self.send(METADATA)
         return self._pool.head
 
     @contextmanager

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status
@@ -15,9 +16,10 @@ from .failures import (
     REQUEST_TIMED_OUT,
 )
 from .pool import Pool
-from .requests import AnyBroker, Call, Node, RawRequest, Request
+from .requests import AnyBroker, Call, Node, Request
 from .transport import Link
 
+_NAMED = 3  # brokers that are named at once
 _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
 
@@ -92,8 +94,23 @@ def late(pool: Pool, job: Job) -> ShellError:
         + (": the change may still happen" if may_happen else ""),
         hint="Look before you repeat it." if may_happen else "Give it longer with --deadline.",
         code="deadline",
-        status=Status.FAILED if link is not None or job.met else Status.UNREACHABLE,
+        status=Status.FAILED if pool.answered or job.met or job.sent else Status.UNREACHABLE,
     )
+
+
+def waited_since(job: Job) -> float:
+    """When a job, or the last answer that came before its own, was last heard of."""
+    return max(job.started, job.link.moved) if job.sent and job.link is not None else job.started
+
+
+def waiting_for(pool: Pool, jobs: Sequence[Job]) -> str:
+    """Whom these jobs wait for: "broker 3 (host:9092)"; empty where there are none."""
+    whom = dict.fromkeys(
+        pool.describe(job.link.address) if job.link is not None else str(job.call.to)
+        for job in jobs
+    )
+    named = ", ".join(list(whom)[:_NAMED])
+    return named + (f" and {len(whom) - _NAMED} more" if len(whom) > _NAMED else "")
 
 
 def wakes(job: Job, now: float) -> float:
@@ -110,6 +127,3 @@ def ask_again(job: Job, code: int) -> int:
     if isinstance(job.call.to, Node) and code not in _NOT_YET:
         return 0  # whoever chose the broker chooses again
     return code if code in MOVED else 0
-
-
-NOTHING = RawRequest(-1, (0, 0), lambda _: b"", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, Status
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     import ssl
 
 _STAGGER = 0.25  # seconds before the next bootstrap server is tried beside the last
+SILENT_S = 1.0  # what is waited for longer is told
 _KNOWN_TRIED = 3  # brokers of the last metadata that are tried beside the bootstrap servers
 
 
@@ -32,6 +34,9 @@ class Pool:
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
         self.entered = False  # whether this cluster has let us in before
+        self.answered = False  # whether a broker has answered the command that runs
+        self.silent: dict[Address, float] = {}  # since when: let the command that runs wait in vain
+        self.on_wait: Callable[[str], None] | None = None
         self.head = frames.MetadataHead()
         self.coordinators: dict[Coordinator, int] = {}
 
@@ -58,13 +63,23 @@ class Pool:
                 link.close()
                 del self._links[address]
 
+    def begin(self) -> None:
+        """Another command begins: what one broker did to the last is no reason to doubt it now."""
+        self.answered = False
+        self.silent.clear()
+
+    def waits_for(self, whom: str) -> None:
+        """Tell whom is waited for; empty when the wait is over."""
+        if self.on_wait is not None:
+            self.on_wait(whom)
+
     def forget_brokers(self) -> None:
         """The next call that needs the brokers or the controller asks for them anew."""
         self.head = frames.MetadataHead(cluster_id=self.head.cluster_id)
 
     def ready(self) -> list[Link]:
         """The links that requests can be put on."""
-        return [link for link in self._links.values() if link.ready]
+        return [link for link in list(self._links.values()) if link.ready]
 
     def link_at(self, address: Address) -> Link | None:
         """The link to an address, in whatever state."""
@@ -114,7 +129,7 @@ class Pool:
         known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_KNOWN_TRIED]]
         left = list(dict.fromkeys((*self._config.bootstrap, *known)))
         tried: list[Link] = []
-        next_at = 0.0
+        began, next_at = time.monotonic(), 0.0
         while True:
             now = time.monotonic()
             if left and (now >= next_at or all(link.closed for link in tried)):
@@ -122,14 +137,16 @@ class Pool:
                 next_at = now + _STAGGER
             for link in tried:
                 if link.ready:
-                    self.entered = True
+                    self.entered = self.answered = True
                     self._close_others(tried, link)
                     return link
             if not left and all(link.closed for link in tried):
                 raise self._no_broker(tried)
             if now >= until:
-                raise _too_slow(tried)
-            self.loop.turn(min(until, next_at) if left else until)
+                raise _too_slow(tried, self.answered)
+            self.loop.turn(min(until, next_at if left else until, now + SILENT_S))
+            if time.monotonic() - began > SILENT_S:
+                self.waits_for(", ".join(str(each.address) for each in tried if not each.closed))
 
     def _close_others(self, links: list[Link], winner: Link) -> None:
         for link in links:
@@ -166,11 +183,11 @@ class Pool:
         return self._tls
 
 
-def _too_slow(tried: list[Link]) -> ShellError:
+def _too_slow(tried: list[Link], answered: bool) -> ShellError:
     doing = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
     return ShellError(
         f"the deadline passed while waiting for {doing or 'a broker'}",
         hint="Give it longer with --deadline, or check the address.",
         code="deadline",
-        status=Status.UNREACHABLE,
+        status=Status.FAILED if answered else Status.UNREACHABLE,
     )

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
 
+from . import frames
 from .versions import api_name
 
 # API keys that change nothing: their requests are sent again when a connection is lost. The rest
@@ -132,7 +133,8 @@ class RawRequest:
 class Call:
     """One request and where it goes.
 
-    `request` is a kafka-python message or a RawRequest. `lowest` and `highest` narrow the versions
+    `request` is a kafka-python message or a RawRequest; None asks for the connection alone: the
+    result is its Link. `lowest` and `highest` narrow the versions
     that will do, `version` fixes one. `raw` asks for the body's bytes. `change` says whether it
     may alter the cluster, where the API key does not tell. `check` off hands over an answer whose
     own error code is not 0. `timeout` (seconds) bounds this call.
@@ -166,8 +168,16 @@ class Call:
         return request.api_key not in _READS and not request.validates_only
 
 
+METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body)
+"""Of the brokers, the cluster's id and the controller alone: no topic is asked about."""
+
+NO_REQUEST = RawRequest(-1, (0, 0), lambda _: b"", 0)
+
+
 def as_request(request: Any) -> Request:
     """A kafka-python message, or something that is a Request already."""
+    if request is None:
+        return NO_REQUEST
     if isinstance(request, RawRequest):
         return request
     from .wire import Message

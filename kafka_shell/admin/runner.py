@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections import deque
 from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -10,7 +11,6 @@ from itertools import islice
 from typing import Any
 
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Results
 
 from . import frames, versions
 from .endpoint import ConnectionConfig
@@ -19,22 +19,30 @@ from .failures import (
     MOVED,
     NoBrokerError,
     as_error,
-    as_failure,
     error_name,
     failure,
 )
-from .jobs import NOTHING, Job, as_advertised, ask_again, late, outcome_unknown, wakes
+from .jobs import (
+    Job,
+    as_advertised,
+    ask_again,
+    late,
+    outcome_unknown,
+    waited_since,
+    waiting_for,
+    wakes,
+)
 from .malformed import malformed
-from .pool import Pool
+from .pool import SILENT_S, Pool
 from .requests import (
     ANY,
+    METADATA,
     AnyBroker,
     Call,
     Controller,
     Coordinator,
     Node,
     RawRequest,
-    Target,
     as_request,
 )
 from .transport import Exchange, Link
@@ -46,6 +54,9 @@ _MAY_PASS = frozenset(
     {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
 )
 _DROPPED = frozenset({"connection-lost", "closed-early"})
+_SILENT = frozenset({"no-answer", "connect-timeout"})
+_SECOND_CHANCE_S = 2.0  # for a broker that has let this command wait in vain already
+_KEPT_BACK, _KEPT_BACK_S = 0.2, 2.0  # of the deadline, for what follows a broker's answer
 _FIND_COORDINATOR = 10
 _FIND_COORDINATOR_VERSIONS = (0, 6)
 _LOWEST_OF_KIND = (0, 1, 6)  # of FindCoordinator, by CoordinatorKind
@@ -65,8 +76,9 @@ class Runner:
         return mine if deadline is None else min(mine, deadline)
 
     def run(self, calls: Iterable[Call], deadline: float | None) -> list[Job]:
-        """Every call to its end. Raises ShellError only where no broker can be reached at all."""
-        jobs = [self._job(call, deadline) for call in calls]
+        """Every call to its end. Raises ShellError only where no broker can be reached at all, and
+        none has answered."""
+        jobs = [self.job(call, deadline) for call in calls]
         self._drive(jobs)
         return jobs
 
@@ -74,73 +86,53 @@ class Runner:
         """The same one after the other, each as soon as it is done; so many are in flight that
         brokers work while an answer is looked at."""
         left, jobs = iter(calls), deque[Job]()
-        with self._driving():
+        answered = False
+        with self.driving():
             while True:
-                jobs.extend(self._job(call, deadline) for call in islice(left, ahead - len(jobs)))
+                jobs.extend(self.job(call, deadline) for call in islice(left, ahead - len(jobs)))
                 if not jobs:
                     return
                 while not jobs[0].done:
-                    self._round(jobs)
+                    self._round(jobs, answered)
+                answered = answered or jobs[0].error is None
                 yield jobs.popleft()
 
-    def _job(self, call: Call, deadline: float | None) -> Job:
-        return Job(call, as_request(call.request), self.until(deadline, call.timeout))
-
-    def link_to(self, to: Target, deadline: float | None) -> Link:
-        """A ready link to a target."""
-        job = Job(Call(None, to), NOTHING, self.until(deadline, None))
-        self._pool.loop.turn(0.0)
-        while True:
-            self._locate([job])
-            if job.error is not None:
-                raise job.error
-            link = self._ready_link(job)
-            if job.error is not None:
-                raise job.error
-            if link is not None:
-                return link
-            if time.monotonic() > job.until:
-                raise late(self._pool, job)
-            self._pool.loop.turn(self._next([job]))
+    def job(self, call: Call, deadline: float | None) -> Job:
+        """A call that is to be sent. One of several brokers may take only a part of the time that
+        is left, so that a broker that hangs does not use up what its fellows' answers need."""
+        until = self.until(deadline, call.timeout)
+        if deadline is not None and isinstance(call.to, Node | Coordinator):
+            left = deadline - time.monotonic()
+            until = min(until, deadline - max(0.0, min(_KEPT_BACK_S, _KEPT_BACK * left)))
+        return Job(call, as_request(call.request), until)
 
     def refresh(self, deadline: float | None) -> None:
         """Ask a broker for the brokers, the cluster's id and the controller (Metadata)."""
-        request = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body)
-        (job,) = self.run([Call(request)], deadline)
+        (job,) = self.run([Call(METADATA)], deadline)
         if job.error is not None:
             raise job.error
-
-    def connect_all(
-        self, brokers: Sequence[tuple[int, str, int, str | None]], deadline: float | None
-    ) -> Results[int, Link]:
-        """A ready link to each broker, all made at once."""
-        jobs = {row[0]: Job(Call(None, Node(row[0])), NOTHING, self.until(deadline, None))
-                for row in brokers}  # fmt: skip
-        results: Results[int, Link] = Results()
-        while jobs:
-            for node, job in list(jobs.items()):
-                link = self._ready_link(job)
-                if link is not None:
-                    results.values[node] = link
-                elif job.error is None and time.monotonic() > job.until:
-                    job.error = late(self._pool, job)
-                if job.error is not None:
-                    results.failures[node] = as_failure(job.error)
-                if link is not None or job.error is not None:
-                    del jobs[node]
-            if jobs:
-                self._pool.loop.turn(self._next(jobs.values()))
-        return results
 
     # -- the round ---------------------------------------------------------------------------------
 
     def _drive(self, jobs: Sequence[Job]) -> None:
-        with self._driving():
+        with self.driving():
             while not all(job.done for job in jobs):
                 self._round(jobs)
 
+    def _round(self, jobs: Collection[Job], answered: bool = False) -> None:
+        """A round. Where no broker can be reached any more, what was answered is kept."""
+        try:
+            self.round(jobs)
+        except NoBrokerError as error:
+            if not answered and not any(job.done and job.error is None for job in jobs):
+                raise
+            for job in jobs:
+                if not job.done:
+                    job.fail(error)
+
     @contextmanager
-    def _driving(self) -> Iterator[None]:
+    def driving(self) -> Iterator[None]:
+        """Around rounds: connections are looked at before, and left whole after."""
         self._pool.loop.turn(0.0)  # an idle connection that its broker closed is seen here
         self._depth += 1
         try:
@@ -149,8 +141,9 @@ class Runner:
             self._depth -= 1
             if not self._depth:
                 self._pool.drop_busy()
+                self._pool.waits_for("")
 
-    def _round(self, jobs: Collection[Job]) -> None:
+    def round(self, jobs: Collection[Job]) -> None:
         """Send what can be sent, give up what is late, and wait for what comes next."""
         idle = [job for job in jobs if not job.done and not job.sent]
         self._locate(idle)
@@ -159,17 +152,29 @@ class Runner:
         if all(job.done for job in jobs):
             return
         self._expire(jobs)
-        self._pool.loop.turn(self._next(job for job in jobs if not job.done))
+        left = [job for job in jobs if not job.done]
+        self._pool.loop.turn(min(self._next(left), self._tell(left)))
 
     def _next(self, jobs: Iterable[Job]) -> float:
         """When something has to be done even if no bytes come."""
         now = time.monotonic()
         return min((wakes(job, now) for job in jobs), default=now)
 
+    def _tell(self, jobs: Sequence[Job]) -> float:
+        """Say what has been waited for longer than a second, and when to look again."""
+        if self._pool.on_wait is None or not jobs:
+            return math.inf
+        now, since = time.monotonic(), [waited_since(job) for job in jobs]
+        slow = [job for job, began in zip(jobs, since, strict=True) if now - began > SILENT_S]
+        self._pool.waits_for(waiting_for(self._pool, slow))
+        return now + SILENT_S if slow else min(since) + SILENT_S + 0.01
+
     def _expire(self, jobs: Iterable[Job]) -> None:
         now = time.monotonic()
         for job in jobs:
             if not job.done and now >= job.until:
+                if job.link is not None:
+                    self._pool.silent[job.link.address] = time.monotonic()
                 job.fail(late(self._pool, job))
 
     def _advance(self, job: Job) -> None:
@@ -177,6 +182,9 @@ class Runner:
         if link is None or job.done:
             return
         request, call = job.request, job.call
+        if call.request is None:
+            job.finish(link)
+            return
         who = self._pool.describe(link.address)
         try:
             version = versions.choose(request.api_key, call.versions(request), link.versions, who)
@@ -211,11 +219,13 @@ class Runner:
         except ShellError as error:
             self._not_reached(job, error)
             return None
+        at = job.link.address
+        if isinstance(to, Node) and self._pool.silent.get(at, math.inf) < job.started:
+            job.until = min(job.until, job.started + _SECOND_CHANCE_S)
         if job.link.ready:
             return job.link
         if job.link.closed:
             why = self._pool.why(job.link)
-            at = job.link.address
             self._not_reached(job, as_advertised(self._pool, self._config, job, at, why))
         return None
 
@@ -316,7 +326,9 @@ class Runner:
             self._lost(job, exchange)
             return
         assert exchange.body is not None
-        job.met = True
+        job.met = self._pool.answered = True
+        if job.link is not None:
+            self._pool.silent.pop(job.link.address, None)
         try:
             self._read(job, version, exchange.body)
         except ShellError as error:
@@ -374,6 +386,8 @@ class Runner:
         """The connection ended with the request in flight."""
         assert exchange.error is not None and job.link is not None
         error = self._first_request_refused(job.link) or exchange.error
+        if error.code == "no-answer":
+            self._pool.silent[job.link.address] = time.monotonic()
         if error.code == "sasl-needed" or error.code.startswith("tls-"):
             job.fail(error)
         elif exchange.left and job.call.changes(job.request):
@@ -381,7 +395,8 @@ class Runner:
         else:
             job.met = True
             job.losses += 1
-            if job.losses > _LOSSES:
+            hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
+            if hangs or job.losses > _LOSSES:
                 job.fail(error)  # a broker that hangs up on this request will do so again
             else:
                 self._again(job, error.message)
@@ -401,6 +416,8 @@ class Runner:
 
         Where there is no broker at all, that is raised: every call has met the same.
         """
+        if error.code in _SILENT and job.link is not None:
+            self._pool.silent[job.link.address] = time.monotonic()
         if self._worth_waiting(job, error):
             self._forget_route(job, 0)
             self._again(job, error.message)

@@ -1,28 +1,32 @@
-"""Several verbs side by side over one Cluster: what they ask for goes out in the same round.
+"""Several verbs side by side over one Cluster, none waiting for what another one asked.
 
 Verbs are plain synchronous functions, and a Cluster is used by one thread at a time. Here each verb
-has a thread and a Cluster of its own that only hands wishes over. When every verb waits, the thread
-that called sends all they wait for at once. So n verbs of two round trips each take two, and there
-is still one set of connections, one login.
+has a thread and a Cluster of its own that sends nothing itself: it hands its calls over. The thread
+that called sends them, as they come, and hands each answer back as soon as it is there. So n verbs
+take as long as the slowest, over one set of connections and one login.
 """
 
 from __future__ import annotations
 
+import selectors
+import socket
 import threading
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeVar, cast
+import time
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
+from itertools import islice
+from typing import TypeVar
 
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Results
 
 from .connection import Call, Cluster
-from .frames import MetadataHead
+from .failures import NoBrokerError
 from .jobs import Job
-from .requests import Target
-from .transport import Link
 
 T = TypeVar("T")
+
+_IDLE_S = 60.0  # a bell ends the wait long before
 
 
 def together(cluster: Cluster, verbs: Sequence[Callable[[Cluster], T]]) -> list[T | ShellError]:
@@ -30,159 +34,136 @@ def together(cluster: Cluster, verbs: Sequence[Callable[[Cluster], T]]) -> list[
 
     Raises what is no ShellError, and what ends the program: Ctrl-C.
     """
-    desk = _Desk(cluster, len(verbs))
-    errands = [_Errand(verb, _Guest(cluster, desk), desk) for verb in verbs]
-    for errand in errands:
-        threading.Thread(target=errand.run, daemon=True).start()
-    desk.serve()
-    return [errand.outcome() for errand in errands]
+    desk = _Desk(cluster)
+    runs = [_start(verb, _Guest(cluster, desk), desk) for verb in verbs]
+    with cluster._guarded():
+        desk.serve(runs)
+    answers: list[T | ShellError] = []
+    for run in runs:
+        error = run.exception()
+        answers.append(error if isinstance(error, ShellError) else run.result())
+    return answers
 
 
-@dataclass
-class _Wish:
-    """What a verb waits for: the ends of calls, or whatever else wants the connections."""
+def _start(verb: Callable[[Cluster], T], guest: Cluster, desk: _Desk) -> Future[T]:
+    """Run a verb on a thread of its own."""
+    ended: Future[T] = Future()
 
-    calls: Sequence[Call]
-    run: Callable[[], Any] | None = None
-    result: Any = None
-    error: BaseException | None = None
-    granted: bool = False
+    def run() -> None:
+        try:
+            with guest.within(None):
+                ended.set_result(verb(guest))
+        except BaseException as error:  # told on the thread that called
+            ended.set_exception(error)
+        finally:
+            desk.ring()
+
+    threading.Thread(target=run, daemon=True).start()
+    return ended
 
 
 class _Desk:
-    """Where wishes are handed in, and granted all at once when every verb waits."""
+    """Where verbs hand their calls in. All of them are sent by the one thread that serves."""
 
-    def __init__(self, cluster: Cluster, verbs: int) -> None:
-        self._cluster = cluster
-        self._busy = verbs  # that neither wait nor have ended
-        self._wishes: list[_Wish] = []
-        self._changed = threading.Condition()
+    def __init__(self, cluster: Cluster) -> None:
+        self._runner, self._pool = cluster._runner, cluster._pool
+        self._handed_in: deque[tuple[Job, Future[Job]]] = deque()
+        self._bell, self._rope = socket.socketpair()
+        self._bell.setblocking(False)
+        self._rope.setblocking(False)
         self._closed: BaseException | None = None
 
-    def ask(self, wish: _Wish) -> Any:
-        """Hand in a wish and wait; on the verb's thread."""
-        with self._changed:
-            if self._closed is not None:
-                raise self._closed
-            self._wishes.append(wish)
-            self._busy -= 1
-            self._changed.notify_all()
-            self._changed.wait_for(lambda: wish.granted)
-        if wish.error is not None:
-            raise wish.error
-        return wish.result
+    # -- on a verb's thread ------------------------------------------------------------------------
 
-    def leave(self) -> None:
-        """A verb has ended."""
-        with self._changed:
-            self._busy -= 1
-            self._changed.notify_all()
+    def hand_in(self, call: Call, deadline: float | None) -> Future[Job]:
+        """Have a call sent; its job when that is done."""
+        ended: Future[Job] = Future()
+        self._handed_in.append((self._runner.job(call, deadline), ended))
+        self.ring()
+        if self._closed is not None:
+            raise self._closed
+        return ended
 
-    def serve(self) -> None:
-        """Grant wishes until every verb has ended; on the thread that owns the cluster."""
+    def ring(self) -> None:
+        """Have the one that serves look what is new."""
         try:
-            while True:
-                with self._changed:
-                    self._changed.wait_for(lambda: not self._busy)
-                    wishes = list(self._wishes)
-                if not wishes:
-                    return
-                self._grant(wishes)
-                self._release(wishes)
+            self._rope.send(b"!")
+        except OSError:
+            return  # it is full, so it has been rung; or nobody serves any more
+
+    # -- on the thread that serves -----------------------------------------------------------------
+
+    def serve(self, runs: Sequence[Future[T]]) -> None:
+        """Send what is handed in until every verb has ended."""
+        waiting: dict[Job, Future[Job]] = {}
+        try:
+            with self._runner.driving():
+                self._pool.loop.watch(self._bell, selectors.EVENT_READ, lambda _: self._rung())
+                while not all(run.done() for run in runs):
+                    while self._handed_in:
+                        job, ended = self._handed_in.popleft()
+                        waiting[job] = ended
+                    self._round(waiting)
         except BaseException as error:
-            self._close(error)
-            raise
-
-    def _grant(self, wishes: Sequence[_Wish]) -> None:
-        sending = [wish for wish in wishes if wish.run is None]
-        try:
-            jobs = self._cluster._drive([call for wish in sending for call in wish.calls])
-        except ShellError as error:  # no broker at all can be reached
-            for wish in sending:
-                wish.error = error
-        else:
-            rest = iter(jobs)
-            for wish in sending:
-                wish.result = [next(rest) for _ in wish.calls]
-        for wish in wishes:
-            if wish.run is not None:
-                try:
-                    wish.result = wish.run()
-                except ShellError as error:
-                    wish.error = error
-
-    def _release(self, wishes: Sequence[_Wish]) -> None:
-        with self._changed:
-            self._busy += len(wishes)
-            self._wishes = []
-            for wish in wishes:
-                wish.granted = True
-            self._changed.notify_all()
-
-    def _close(self, error: BaseException) -> None:
-        with self._changed:
             self._closed = error
-            for wish in self._wishes:
-                wish.error, wish.granted = error, True
-            self._changed.notify_all()
+            for ended in (*waiting.values(), *(each for _, each in self._handed_in)):
+                ended.set_exception(error)
+            raise
+        finally:
+            self._pool.loop.forget(self._bell)
+            self._bell.close()
+            self._rope.close()
+
+    def _rung(self) -> None:
+        while True:
+            try:
+                if not self._bell.recv(4096):
+                    return
+            except BlockingIOError:
+                return
+
+    def _round(self, waiting: dict[Job, Future[Job]]) -> None:
+        """Send and wait once; hand back what is done."""
+        if not waiting:
+            self._pool.loop.turn(time.monotonic() + _IDLE_S)
+            return
+        try:
+            self._runner.round(list(waiting))
+        except ShellError as error:  # no broker at all can be reached
+            for job in waiting:
+                if not job.done:
+                    job.fail(error)
+        for job in [job for job in waiting if job.done]:
+            waiting.pop(job).set_result(job)
 
 
 class _Guest(Cluster):
-    """The Cluster that a verb is handed: it sends nothing itself."""
+    """The Cluster that a verb is handed: what it wants sent, it hands in."""
 
     def __init__(self, host: Cluster, desk: _Desk) -> None:
         self.config = host.config
         self.deadline = host.deadline
         self._pool, self._runner = host._pool, host._runner
-        self._host, self._desk = host, desk
+        self._desk = desk
         self._heard = []
 
     def close(self) -> None:
         """The connections are the host's."""
 
-    def versions_of_brokers(self) -> Results[int, str]:
-        """As the host has them."""
-        found: Results[int, str] = self._wait(self._host.versions_of_brokers)
-        return found
-
     def _drive(self, calls: Sequence[Call]) -> list[Job]:
-        jobs: list[Job] = self._desk.ask(_Wish(list(calls)))
+        handed_in = [self._desk.hand_in(call, self.deadline) for call in calls]
+        jobs = [ended.result() for ended in handed_in]
+        errors = [job.error for job in jobs]
+        for error in errors[:1]:
+            if isinstance(error, NoBrokerError) and all(errors):
+                raise error
         return jobs
 
-    def _link(self, to: Target) -> Link:
-        link: Link = self._wait(lambda: self._host._link(to))
-        return link
-
-    def _head(self, refresh: bool) -> MetadataHead:
-        head: MetadataHead = self._wait(lambda: self._host._head(refresh))
-        return head
-
-    def _wait(self, run: Callable[[], Any]) -> Any:
-        return self._desk.ask(_Wish((), run))
-
-
-class _Errand(Generic[T]):
-    """One verb on its thread."""
-
-    def __init__(self, verb: Callable[[Cluster], T], guest: _Guest, desk: _Desk) -> None:
-        self._verb, self._guest, self._desk = verb, guest, desk
-        self._value: T | None = None
-        self._error: BaseException | None = None
-
-    def run(self) -> None:
-        """To its end, whatever it is."""
-        try:
-            with self._guest.within(None):
-                self._value = self._verb(self._guest)
-        except BaseException as error:  # told on the thread that called
-            self._error = error
-        finally:
-            self._desk.leave()
-
-    def outcome(self) -> T | ShellError:
-        """The answer, or the error. Raises what is no ShellError."""
-        if isinstance(self._error, ShellError):
-            return self._error
-        if self._error is not None:
-            raise self._error
-        return cast(T, self._value)
+    def _stream(self, calls: Iterable[Call], ahead: int) -> Iterator[Job]:
+        left, handed_in = iter(calls), deque[Future[Job]]()
+        while True:
+            some = islice(left, ahead - len(handed_in))
+            handed_in.extend(self._desk.hand_in(call, self.deadline) for call in some)
+            if not handed_in:
+                return
+            yield handed_in.popleft().result()

@@ -142,6 +142,11 @@ class Link:
         return len(self._in_flight)
 
     @property
+    def moved(self) -> float:
+        """When bytes last went either way (monotonic seconds)."""
+        return self._moved
+
+    @property
     def stale(self) -> bool:
         """Whether its login is about to lapse (KIP-368): a new connection is to be made."""
         return self._expires is not None and time.monotonic() > self._expires

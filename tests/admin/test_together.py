@@ -1,17 +1,22 @@
-"""Verbs side by side: their requests go out in the same rounds, their errors stay their own."""
+"""Verbs side by side: none waits for another, one thread sends, errors stay their own."""
 
 from __future__ import annotations
 
+import socket
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
 from kafka_shell.admin import quotas, topics
-from kafka_shell.admin.connection import Call, Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.admin.connection import Call, Cluster, ConnectionConfig, Node, parse_addresses
+from kafka_shell.admin.dial import Loop
+from kafka_shell.admin.requests import METADATA
 from kafka_shell.admin.runner import Runner
 from kafka_shell.admin.together import together
 from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Failure
 
 pytestmark = pytest.mark.quick
 
@@ -21,27 +26,59 @@ def twice(cluster: Cluster) -> int:
     return len(quotas.describe(cluster))
 
 
-@pytest.fixture
-def rounds(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """How many requests went out at once, each time."""
-    sent: list[int] = []
-    run = Runner.run
+def test_what_one_verb_waits_for_holds_up_no_other(cluster: Cluster) -> None:
+    """A verb of many round trips ends while another one still waits for its first answer."""
+    ended: list[str] = []
 
-    def recorded(self, calls, deadline):  # type: ignore[no-untyped-def]
-        calls = list(calls)
-        if calls:
-            sent.append(len(calls))
-        return run(self, calls, deadline)
+    def waits(guest: Cluster) -> None:
+        with guest.within(2.0):
+            (answer,) = guest.send_all([Call(METADATA, Node(99))])
+        ended.append(answer.name)
 
-    monkeypatch.setattr(Runner, "run", recorded)
-    return sent
+    def asks_on(guest: Cluster) -> None:
+        for _ in range(5):
+            quotas.describe(guest)
+        ended.append("asked five times")
 
-
-def test_verbs_of_two_requests_take_two_rounds(cluster: Cluster, rounds: list[int]) -> None:
     topics.scan(cluster)
-    rounds.clear()
-    assert together(cluster, [twice] * 5) == [twice(cluster)] * 5
-    assert rounds[:2] == [5, 5]
+    with socket.create_server(("127.0.0.1", 0)) as mute:  # takes connections, and says nothing
+        head = cluster._pool.head
+        there = (99, "127.0.0.1", mute.getsockname()[1], None)
+        cluster._pool.head = replace(head, brokers=(*head.brokers, there))
+        together(cluster, [waits, asks_on])
+    cluster._pool.head = head
+    assert ended == ["asked five times", "deadline"]
+
+
+def test_one_thread_drives_whatever_the_verbs_do(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Sending to each in turn, side by side with other ways to ask: the connections, their loop and
+    the broker's answers are in the hands of one thread."""
+    drivers: set[str] = set()
+    turn = Loop.turn
+
+    def recorded(self: Loop, until: float) -> None:
+        drivers.add(threading.current_thread().name)
+        turn(self, until)
+
+    def streams(guest: Cluster) -> int:
+        calls = (Call(METADATA) for _ in range(40))
+        return sum(not isinstance(answer, Failure) for answer in guest.send_each(calls, 4))
+
+    monkeypatch.setattr(Loop, "turn", recorded)
+    answers = together(cluster, [streams, streams, twice, lambda guest: len(guest.brokers())])
+    assert answers == [40, 40, twice(cluster), 1]
+    assert drivers == {threading.current_thread().name}
+
+
+def test_a_stream_may_be_left_in_the_middle(cluster: Cluster) -> None:
+    def leaves(guest: Cluster) -> int:
+        for _ in guest.send_each((Call(METADATA) for _ in range(40)), 8):
+            return 1
+        return 0
+
+    assert together(cluster, [leaves, twice]) == [1, twice(cluster)]
 
 
 def test_answers_are_in_order_though_some_take_longer(cluster: Cluster) -> None:
@@ -81,11 +118,11 @@ def test_where_nobody_can_be_reached_each_is_told() -> None:
 def test_ctrl_c_ends_all_of_them(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
     before = threading.active_count()
 
-    def struck(self, calls, deadline):  # type: ignore[no-untyped-def]
+    def struck(self, jobs):  # type: ignore[no-untyped-def]
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(Runner, "run", struck)
+        patch.setattr(Runner, "round", struck)
         with pytest.raises(KeyboardInterrupt):
             together(cluster, [twice, twice])
     for thread in threading.enumerate():
