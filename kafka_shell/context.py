@@ -135,6 +135,7 @@ class Context:
             from kafka_shell.admin.connection import Cluster
 
             self._cluster = Cluster(self.settings.connection)
+            self._cluster.on_wait(getattr(self.report, "waiting", None))
         return self._cluster
 
     def note(self, message: str) -> None:

@@ -19,6 +19,7 @@ from kafka_shell.nouns.access import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error, needs
+from .many import in_requests
 from .settle import settle
 
 _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
@@ -161,7 +162,7 @@ def plan_create(
     filters = list(dict.fromkeys(map(AclFilter.on, fine)))
     return Plan(
         Effect.CHANGE,
-        (CreateAcls(wanted),) if wanted else (),
+        tuple(map(CreateAcls, in_requests(wanted))),
         touches=frozenset({"principals"}),
         fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
         warnings=tuple(dict.fromkeys(said for each in wanted for said in doubts(each))),
@@ -284,7 +285,7 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
         refused[binding.resource] = _invalid(f"{binding} is of a kind this kafka.sh does not know")
     return Plan(
         Effect.DESTROY,
-        (DeleteAcls(tuple(wanted)),) if wanted else (),
+        tuple(map(DeleteAcls, in_requests(wanted))),
         touches=frozenset({"principals"}),
         refused=Results({}, refused),
     )

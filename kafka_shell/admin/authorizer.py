@@ -11,7 +11,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import ConfigResource, ResourceType
 from kafka_shell.nouns.access import (
     CLUSTER_NAME,
     Access,
@@ -118,16 +117,13 @@ def _configured(cluster: Cluster) -> Rules:
     A config that a broker lists without its value is set, to something; one that it does not list
     is not set, and Kafka's default holds.
     """
-    from . import configs
+    from .config_reads import of_some_broker
 
-    broker = ConfigResource(ResourceType.BROKER, str(cluster.brokers()[0].id))
     try:
-        told = configs.describe(cluster, [broker], [_SUPER_USERS, _NO_ACL, _AUTHORIZER])
+        told = of_some_broker(cluster, [_SUPER_USERS, _NO_ACL, _AUTHORIZER])
     except ShellError:
         return Rules((), None, None, "")
-    if not told.ok:
-        return Rules((), None, None, "")
-    values = {entry.name: entry.value for entry in told[broker]}
+    values = {key: entry.value for key, entry in told.items()}
     users = values.get(_SUPER_USERS, "")
     everyone = values.get(_NO_ACL, "false")
     return Rules(

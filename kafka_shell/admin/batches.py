@@ -7,6 +7,7 @@ A header is 61 bytes (the message format v2, KIP-98): codec, counts, sizes, time
 from __future__ import annotations
 
 import struct
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -129,7 +130,7 @@ def fetch(
     where a batch does not fit in beside the others."""
     request = fetch_request(at, partition_bytes)
     call = Call(request, Node(leader), highest=NAMED, change=False, check=False)
-    (answer,) = cluster.send_all([call])
+    answer = _unthrottled(cluster, call)
     results: Results[TopicPartition, bytes] = Results()
     if isinstance(answer, Failure):
         results.failures.update(dict.fromkeys(at, answer))
@@ -144,7 +145,42 @@ def fetch(
                 )  # fmt: skip
             else:
                 results.values[where] = bytes(row.records or b"")
+    for where in at:
+        if where not in results.values and where not in results.failures:
+            said = f"the broker's answer does not mention partition {where}"
+            results.failures[where] = Failure("UNKNOWN", said)
     return results
+
+
+def _unthrottled(cluster: Cluster, call: Call) -> Any:
+    """The answer to a Fetch, or a Failure. One that a quota holds back names no topic: it is asked
+    for again when the broker's pause is over, until the deadline."""
+    for _ in cluster.attempts():
+        (answer,) = cluster.send_all([call])
+        if isinstance(answer, Failure) or answer.error_code or not held_back(answer):
+            return answer
+        wait_out(cluster, answer)
+    return THROTTLED
+
+
+THROTTLED = Failure(
+    "throttled",
+    "a quota of this client held back every answer until the deadline",
+    hint="See: resolve-quota",
+)
+
+
+def held_back(answer: Any) -> bool:
+    """Whether a quota keeps a Fetch's answer back: it has a throttle time, and no topics."""
+    return bool(answer.throttle_time_ms) and not answer.responses
+
+
+def wait_out(cluster: Cluster, answer: Any) -> None:
+    """The pause that the broker asks for, or what is left until the deadline."""
+    pause: float = answer.throttle_time_ms / 1000
+    if cluster.deadline is not None:
+        pause = min(pause, cluster.deadline - time.monotonic())
+    time.sleep(max(0.0, pause))
 
 
 def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_ms: int = 0) -> Any:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from kafka_shell.client_configs import keys
 from kafka_shell.client_configs.resolve import resolve
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.nouns import ConfigResource, Failure, Resource, ResourceType
+from kafka_shell.nouns import Failure, Resource
 from kafka_shell.nouns.client_configs import (
     ClientConfig,
     ClientConfigAlteration,
@@ -16,7 +16,7 @@ from kafka_shell.nouns.client_configs import (
 )
 from kafka_shell.nouns.clients import Default
 
-from . import configs
+from .config_reads import of_some_broker
 from .connection import Cluster
 
 _INVALID_REQUEST = 42
@@ -39,11 +39,11 @@ def session_limits(cluster: Cluster) -> tuple[int, int]:
 
     Kafka's own defaults where the brokers' configs may not be read.
     """
-    brokers = cluster.brokers()
-    resource = ConfigResource(ResourceType.BROKER, str(brokers[0].id))
-    found = configs.describe(cluster, [resource], list(_SESSION_LIMITS))
-    held = {entry.name: entry.value for entries in found for entry in entries}
-    least, most = (held.get(name) for name in _SESSION_LIMITS)
+    try:
+        told = of_some_broker(cluster, _SESSION_LIMITS)
+    except ShellError:
+        told = {}
+    least, most = (told[name].value if name in told else None for name in _SESSION_LIMITS)
     return int(least or 6_000), int(most or 1_800_000)
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
+from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
     ConfigEntry,
     ConfigResource,
@@ -19,7 +20,7 @@ from kafka_shell.nouns import (
 
 from . import config_wire
 from .connection import ANY, Call, Cluster, Node, RawRequest, Target, failure
-from .failures import BrokerError, needs
+from .failures import BrokerError, as_error, needs
 from .near_topics import with_near_misses
 from .scan import scan
 
@@ -283,8 +284,12 @@ def _of_default(
     cluster: Cluster, default: ConfigResource, own: Iterable[ConfigEntry]
 ) -> dict[str, ConfigEntry]:
     """A cluster-wide default lists what is set only: the rest is read off a broker."""
-    known = {}
-    for entry in _some_broker(cluster):
+    known: dict[str, ConfigEntry] = {}
+    try:
+        theirs = of_some_broker(cluster, synonyms=True)
+    except ShellError:  # their types are not known then
+        theirs = {}
+    for entry in theirs.values():
         fixed = tuple(synonym for synonym in entry.synonyms if synonym.source in _FIXED)
         holds, source = entry.value, entry.source
         if source not in _FIXED:
@@ -303,13 +308,19 @@ def _of_default(
     return known
 
 
-def _some_broker(cluster: Cluster) -> tuple[ConfigEntry, ...]:
-    for broker in cluster.brokers(refresh=True):
+def of_some_broker(
+    cluster: Cluster, keys: Sequence[str] | None = None, *, synonyms: bool = False
+) -> dict[str, ConfigEntry]:
+    """The configs of one broker by name, the first that tells them; those that we are connected to
+    come first. Raises ShellError where none tells."""
+    why = Failure("BROKER_NOT_AVAILABLE", "no broker of the cluster is up", 8)
+    for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))
-        found = describe(cluster, [resource], synonyms=True)
+        found = describe(cluster, [resource], keys, synonyms=synonyms)
         if found.ok:
-            return found[resource]
-    return ()
+            return by_name(found[resource])
+        why = found.failures[resource]
+    raise as_error(why)
 
 
 def _of_subscription(

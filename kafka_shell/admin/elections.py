@@ -12,6 +12,7 @@ from kafka_shell.nouns.partitions import ElectionStatus, LeaderStatus, TopicPart
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, needs
+from .many import in_requests
 from .offsets import by_topic
 from .partitions import find
 from .scan import MetadataScan, scan
@@ -248,7 +249,7 @@ def _plan(
     chosen = [each.partition for each in elections]
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
-        (ElectLeaders(tuple(elections), unclean, timeout_ms),) if elections else (),
+        tuple(ElectLeaders(each, unclean, timeout_ms) for each in in_requests(elections)),
         touches=frozenset({"topics"}),
         fresh=lambda later: find(later, chosen),
         refused=Results({}, dict(refused)),

@@ -88,7 +88,9 @@ def _changes(group: Group) -> Iterator[Change]:
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
     """Delete groups. One that has members is refused (they are named), as one that is not there."""
     found = groups.describe(cluster, names, offsets=True)
-    refused = {Resource("group", name): why for name, why in found.failures.items()}
+    refused = {
+        Resource("group", each): found.failures[each] for each in names if each in found.failures
+    }
     doomed = []
     for group in found:
         if group.state in ("Empty", "Dead") and not group.members:

@@ -16,6 +16,7 @@ from .failures import as_error, error_name
 from .offsets import list_offsets
 
 _UNKNOWN_TOPIC = 3
+_NAMED = 3  # partitions that an error names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch takes many groups from v8 on; v10 names topics by id
 
 
@@ -136,7 +137,21 @@ def with_offsets(
         )
         for name, listed in wanted.items()
     }
-    return Results(values, failures)
+    return Results(values, failures | _not_answered(ends))
+
+
+def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
+    """A failure for each broker that did not tell the ends of its partitions."""
+    by_reason: dict[Failure, list[TopicPartition]] = {}
+    for each, why in ends.failures.items():
+        if why.code is None:
+            by_reason.setdefault(why, []).append(each)
+    return {f"lag in {_some(partitions)}": why for why, partitions in by_reason.items()}
+
+
+def _some(partitions: Sequence[TopicPartition]) -> str:
+    more = f" and {len(partitions) - _NAMED:,} more" if len(partitions) > _NAMED else ""
+    return ", ".join(map(str, partitions[:_NAMED])) + more
 
 
 def _readers(members: Iterable[Member]) -> dict[TopicPartition, Member]:

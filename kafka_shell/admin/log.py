@@ -8,13 +8,23 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Failure
 from kafka_shell.nouns.partitions import EARLIEST, LATEST, Offset, TopicPartition
 
 from . import offsets, topics
-from .batches import NAMED, LogRecord, fetch_request, records
+from .batches import (
+    NAMED,
+    THROTTLED,
+    LogRecord,
+    fetch_request,
+    held_back,
+    records,
+    wait_out,
+)
 from .connection import Cluster, Node
 from .failures import MOVED, as_error, error_name, failure
 
@@ -22,21 +32,30 @@ _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
 _AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch that one side has not heard of
 _UNCOMPRESSED, _CREATE_TIME = 0, 0
+_UNTOLD = Failure("UNKNOWN", "the leader's answer does not mention the partition")
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:
     """Every record, from the log start offset to the high watermark as it is now.
 
-    Raises ShellError: no such topic, no right to Read it, no leader until the deadline.
+    Raises ShellError: no such topic, no right to Read it, no leader, or not all of it until the
+    deadline. A part of the records is never an answer.
     """
     at, end = _bounds(cluster, TopicPartition(topic, partition))
     found: list[LogRecord] = []
+    asked = cluster.attempts()
     while at < end:
         some, after = _fetch(cluster, topic, partition, at)
         found += [record for record in some if at <= record.offset < end]
-        if after <= at:
-            break
-        at = after
+        if after > at:
+            at, asked = after, cluster.attempts()
+        elif next(asked, None) is None:
+            raise ShellError(
+                f"topic {topic} partition {partition} could not be read to its end: nothing came"
+                f" at offset {at:,} of {end:,}",
+                hint="Try again, or give it longer with --deadline.",
+                code="incomplete",
+            )
     return tuple(found)
 
 
@@ -62,7 +81,9 @@ def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[
 
 
 def _fetched(response: Any) -> Any:
-    return response.responses[0].partitions[0]
+    """The partition's part; None where there is none."""
+    rows = (row for topic in response.responses for row in topic.partitions)
+    return next(rows, None)
 
 
 def append(
@@ -100,7 +121,8 @@ def append(
 
 
 def _produced(response: Any) -> Any:
-    return response.responses[0].partition_responses[0]
+    rows = (row for topic in response.responses for row in topic.partition_responses)
+    return next(rows, None)
 
 
 def _producer(cluster: Cluster) -> tuple[int, int]:
@@ -135,19 +157,26 @@ def _batch(
 def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read: Any) -> Any:
     """The partition's part of the leader's answer; asked again while leadership moves."""
     about = f"topic {topic}"
-    why = None
+    why: Failure | None = None
     for _ in cluster.attempts():
         leader = _leader(cluster, topic, partition)
         if leader is None:
             continue
         # The request may be repeated: a batch carries its producer's sequence.
-        answer = read(cluster.send(request, Node(leader), highest=NAMED, change=False))
+        response = cluster.send(request, Node(leader), highest=NAMED, change=False)
+        answer = read(response)
+        if answer is None:
+            why = THROTTLED if held_back(response) else _UNTOLD
+            wait_out(cluster, response)
+            continue
         code = answer.error_code if hasattr(answer, "error_code") else 0
         if code in (0, _DUPLICATE_SEQUENCE):
             return answer
         why = failure(code, getattr(answer, "error_message", None), about=about)
         if code not in _AGAIN:
             raise as_error(why)
+    if why is not None and not why.code:
+        raise as_error(replace(why, name="deadline", message=f"{about}: {why.message}"))
     raise ShellError(
         f"{about} partition {partition} has had no leader that would answer"
         + (f" (the last one said {error_name(why.code)})" if why and why.code else ""),

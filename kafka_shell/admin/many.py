@@ -20,7 +20,9 @@ T = TypeVar("T")
 Rows = list[Any]
 
 
-def in_requests(items: Iterable[T], records: Callable[[T], int]) -> Iterator[tuple[T, ...]]:
+def in_requests(
+    items: Iterable[T], records: Callable[[T], int] = lambda _: 1
+) -> Iterator[tuple[T, ...]]:
     """The items, as many together as one request may hold; `records` of one are in the metadata."""
     batch: list[T] = []
     held = 0

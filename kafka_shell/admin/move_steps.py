@@ -12,6 +12,8 @@ from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.nouns.reassignment import Move, Reassignment
 
 from .connection import CONTROLLER, Cluster, failure
+from .failures import as_failure
+from .many import in_requests
 from .move_progress import TIMEOUT_MS, needing, spell, under_way
 from .placing import Placing
 from .scan import MetadataScan, scan
@@ -120,9 +122,34 @@ class MoveReplicas:
 def _send_moves(
     cluster: Cluster, moves: Sequence[Move], *, cancel: bool
 ) -> Results[TopicPartition, TopicPartition]:
+    """Send them, as many together as a controller takes. What came before a request that failed
+    as a whole is done; what would have come after it is not sent."""
     results: Results[TopicPartition, TopicPartition] = Results()
-    if not moves:
-        return results
+    requests = list(in_requests(moves))
+    for number, some in enumerate(requests):
+        try:
+            sent = _send_request(cluster, some, cancel=cancel)
+        except ShellError as error:
+            if not number:
+                raise
+            why = as_failure(error)
+            results.failures.update((move.partition, why) for move in some)
+            left = [move.partition for later in requests[number + 1 :] for move in later]
+            results.failures.update(dict.fromkeys(left, _not_sent(why)))
+            break
+        results.values.update(sent.values)
+        results.failures.update(sent.failures)
+    return results
+
+
+def _not_sent(why: Failure) -> Failure:
+    return Failure("not-sent", f"skipped: an earlier request failed ({why.message})")
+
+
+def _send_request(
+    cluster: Cluster, moves: Sequence[Move], *, cancel: bool
+) -> Results[TopicPartition, TopicPartition]:
+    results: Results[TopicPartition, TopicPartition] = Results()
     try:
         response = cluster.send(_request(moves, cancel), to=CONTROLLER)
     except ShellError as error:

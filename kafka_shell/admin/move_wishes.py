@@ -38,13 +38,20 @@ def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = (
 def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wish:
     """Everything (or what of these topics) is on `broker` on other brokers.
 
-    What is on all of them already stays, and its topic is refused.
+    What is on all of them already stays, and its topic is refused. Raises ShellError where there is
+    no other broker.
     """
     refused: dict[Resource, Failure] = {}
     chosen: list[TopicPartition] = list(now.replicas)
     if topics is not None:
         chosen, refused = _partitions(now, topics)
     left = now.racks.keys() - {broker}
+    if not left:
+        raise ShellError(
+            f"broker {broker} is the only broker that is up: its replicas have nowhere to go",
+            hint="Start another broker first.",
+            code="INVALID_REPLICA_ASSIGNMENT",
+        )
     movable = []
     for each in chosen:
         if broker not in now.replicas[each]:

@@ -249,6 +249,8 @@ def _even(
 
     When no such way is left, no other distribution that the shifts allow is more even.
     """
+    if not brokers:
+        return
     stuck: set[int] = set()  # from these there was no way; a shift may have opened one since
     moved = False
     while True:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kafka_shell.nouns import ConfigResource, ResourceType
 from kafka_shell.nouns.clients import (
     CLIENT_QUOTAS,
     DEFAULT,
@@ -92,15 +91,10 @@ def callback(cluster: Cluster) -> str:
 
     Raises ShellError where the broker's configs cannot be read.
     """
-    from . import configs
+    from .config_reads import of_some_broker
 
-    brokers = cluster.brokers()
-    resource = ConfigResource(ResourceType.BROKER, str(brokers[0].id))
-    found = configs.describe(cluster, [resource])
-    for why in found.failures.values():
-        raise as_error(why)
-    entries = (entry for entry in found[resource] if entry.name == _CALLBACK)
-    return next((entry.value or "" for entry in entries), "")
+    entry = of_some_broker(cluster).get(_CALLBACK)
+    return (entry.value or "") if entry is not None else ""
 
 
 def _resolved(

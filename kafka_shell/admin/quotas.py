@@ -22,6 +22,7 @@ from kafka_shell.nouns.clients import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error, needs
+from .many import in_requests
 from .settle import settle
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
@@ -263,18 +264,29 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     changed = list(found.values)
     now = _flat(found)
     held = {(quota.entity, quota.key): quota.value for quota in now}
-    new = tuple(each for each in wanted if held.get((each.entity, each.key)) != each.value)
-    same = tuple(each for each in wanted if each not in new)
+    new: dict[QuotaEntity, list[QuotaAlteration]] = {}
+    same = []
+    for each in wanted:
+        if held.get((each.entity, each.key)) == each.value:
+            same.append(each)
+        else:
+            new.setdefault(each.entity, []).append(each)
     return Plan(
         Effect.CHANGE,
-        (AlterQuotas(new, now),) if new else (),
+        tuple(
+            AlterQuotas(
+                tuple(each for entity in entities for each in new[entity]),
+                tuple(quota for entity in entities for quota in found[entity]),
+            )
+            for entities in in_requests(new, lambda entity: len(new[entity]))
+        ),
         touches=frozenset({"quotas", "users", "client_ids"}),
         fresh=lambda later: describe_each(later, changed),
         refused=Results({}, refused),
         unchanged=tuple(
             replace(change, note="no change: this is what is set" if change.after is not None
                     else "no change: it is not set")
-            for change in AlterQuotas(same, now).changes
+            for change in AlterQuotas(tuple(same), now).changes
         ),
     )  # fmt: skip
 

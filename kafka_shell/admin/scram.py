@@ -14,6 +14,7 @@ from kafka_shell.nouns.clients import NewScramCredential, ScramCredential, Scram
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, BrokerError, needs
+from .many import in_requests
 from .settle import settle
 
 MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' own bounds, of both mechanisms
@@ -211,7 +212,7 @@ def _rounds(credentials: Iterable[C]) -> list[tuple[C, ...]]:
                 break
         else:
             rounds.append({each.user: each})
-    return [tuple(users.values()) for users in rounds]
+    return [some for users in rounds for some in in_requests(users.values())]
 
 
 def _upsertion(kind: Any, new: NewScramCredential) -> Any:

@@ -21,7 +21,7 @@ from kafka_shell.nouns.transactions import (
 
 from . import producers
 from .connection import Call, Cluster, Node, failure
-from .failures import AUTHORIZATION, COORDINATION, as_error, needs
+from .failures import AUTHORIZATION, COORDINATION, needs
 from .scan import scan
 
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # of the brokers' transaction.max.timeout.ms
@@ -191,7 +191,8 @@ def find_hanging(
     will end (KIP-664).
 
     In these partitions, in these topics, or in all; with `broker` in those it has a replica of, as
-    it sees them. Raises ShellError where coordinators cannot be asked: nothing is known then.
+    it sees them. A partition with an open transaction that a coordinator which does not answer may
+    know is among the `unread`.
     """
     wanted, refused = _to_search(cluster, partitions, topics, broker)
     states = producers.describe(cluster, wanted, broker=broker)
@@ -203,7 +204,7 @@ def find_hanging(
         if state.transaction_start is not None
         and (state.last_timestamp is None or now - state.last_timestamp > max_timeout_ms)
     ]
-    found = only_hanging(cluster, candidates, clock=clock) if candidates else ()
+    found, untold = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
     nameless = any(each.transactional_id is None for each in found)
     return HangingSearch(
         found=found,
@@ -213,7 +214,7 @@ def find_hanging(
             *(Unread(name, None, why.name, why.message, why.hint) for name, why in refused.items()),
             *(
                 Unread(each.topic, each.partition, why.name, why.message, why.hint)
-                for each, why in states.failures.items()
+                for each, why in (states.failures | untold).items()
             ),
         ),
     )
@@ -245,25 +246,29 @@ def _to_search(
 
 def only_hanging(
     cluster: Cluster, candidates: Sequence[ProducerState], *, clock: Clock = time.time
-) -> tuple[HangingTransaction, ...]:
-    """Those of the open transactions that no coordinator will end.
-
-    Raises ShellError where one of the coordinators cannot be asked.
-    """
-    ids = _ids_of(cluster, {each.producer_id for each in candidates})
+) -> tuple[tuple[HangingTransaction, ...], dict[TopicPartition, Failure]]:
+    """Those of the open transactions that no coordinator will end, and the partitions of which
+    nobody can tell, as the coordinator that may know theirs does not answer."""
+    listed = list_transactions(
+        cluster, producer_ids=sorted({each.producer_id for each in candidates})
+    )
+    ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = describe(cluster, ids.values(), clock=clock)
-    for why in known.failures.values():
-        if why.code != _NOT_FOUND:
-            raise as_error(why)
+    silent = next((_unasked(*each) for each in listed.failures.items()), None)
     now = int(clock() * 1000)
     found = []
+    untold: dict[TopicPartition, Failure] = {}
     for each in sorted(candidates, key=lambda each: (each.topic_partition, each.producer_id)):
         transactional_id = ids.get(each.producer_id)
+        why = silent if transactional_id is None else known.failures.get(transactional_id)
+        if why is not None and why.code != _NOT_FOUND:
+            untold[each.topic_partition] = why
+            continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None
         # What a coordinator still has in its list, it will end.
         if transaction is None or each.topic_partition not in transaction.partitions:
             found.append(hanging(each, transactional_id, now))
-    return tuple(found)
+    return tuple(found), untold
 
 
 def hanging(state: ProducerState, transactional_id: str | None, now: int) -> HangingTransaction:
@@ -283,16 +288,9 @@ def hanging(state: ProducerState, transactional_id: str | None, now: int) -> Han
     )
 
 
-def _ids_of(cluster: Cluster, producer_ids: set[int]) -> dict[int, str]:
-    """The transactional ids of these producers, as far as coordinators know them."""
-    listed = list_transactions(cluster, producer_ids=sorted(producer_ids))
-    for broker, why in listed.failures.items():
-        raise ShellError(
-            f"broker {broker} could not be asked which transactions it coordinates: {why.message}",
-            hint="Nothing can be said of hanging transactions without it.",
-            code=why.name,
-        )
-    return {row.producer_id: row.transactional_id for rows in listed for row in rows}
+def _unasked(broker: int, why: Failure) -> Failure:
+    said = f"broker {broker} could not be asked which transactions it coordinates: {why.message}"
+    return Failure(why.name, said, None, why.hint)
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:

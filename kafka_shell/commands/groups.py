@@ -89,7 +89,8 @@ def _shown(group: Group, invocation: Invocation) -> object:
 
 def _by_resource(found: Results[str, object]) -> Results[Resource, object]:
     def key(name: str) -> Resource:
-        return Resource("", name) if name.startswith("broker ") else Resource("group", name)
+        of_group = not name.startswith(("broker ", "lag in "))
+        return Resource("group" if of_group else "", name)
 
     return Results(
         {key(name): value for name, value in found.values.items()},

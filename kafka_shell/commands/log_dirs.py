@@ -45,10 +45,9 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
     partitions = _named(chosen.values) if invocation["topic"] else None
     if partitions == []:
         return Results({}, chosen.failures)
+    down = _down(cluster) if brokers is None else {}
     found = log_dirs.describe(cluster, brokers, partitions)
-    failures = chosen.failures | {_broker(id): why for id, why in found.failures.items()}
-    if brokers is None:
-        failures |= _down(cluster)
+    failures = chosen.failures | {_broker(id): why for id, why in found.failures.items()} | down
     dirs = [dir for each in found for dir in each if _wanted(dir, invocation["log-dir"])]
     if not dirs and not failures:
         return Nothing(f"no broker has a log dir {invocation['log-dir']}")
@@ -132,9 +131,18 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     chosen = select.partitions(invocation, cluster)
     brokers = _brokers(invocation, cluster)
     named = brokers is not None
+    unread: dict[int, Failure] = {}
     if brokers is None:
         found = log_dirs.describe(cluster, None, [])
+        unread = found.failures
         brokers = [id for id, dirs in found.values.items() if any(d.path == path for d in dirs)]
+        if not brokers and unread:
+            raise ShellError(
+                f"no broker that answered has a log dir {path}; not answered: "
+                + "; ".join(f"broker {id} ({why.message})" for id, why in unread.items()),
+                hint="Look: describe-log-dirs",
+                code=next(iter(unread.values())).name,
+            )
         if not brokers:
             raise ShellError(
                 f"no broker has a log dir {path}",
@@ -150,6 +158,8 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     ]
     plan = log_dir_moves.plan_move(cluster, replicas, path, wait=invocation["wait"])
     plan.refused.failures.update(chosen.failures)
+    held = {id for partition in chosen for id in partition.replicas}
+    plan.refused.failures.update({_broker(id): unread[id] for id in unread if id in held})
     return plan
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from time import monotonic
 from types import TracebackType
 from typing import Any, TextIO
@@ -30,6 +31,7 @@ class Progress:
         self._bars: dict[str, Any] = {}
         self._started: dict[str, float] = {}
         self._logged: dict[str, float] = {}
+        self._waits = ""
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
         """Report: `done` of `total` (None: not known). A task ends when done reaches total."""
@@ -38,13 +40,35 @@ class Progress:
         else:
             self._log(task, done, total)
 
+    def waiting(self, whom: str) -> None:
+        """Show on a terminal whom the command waits for ("broker 3 (host:9092)") until it is called
+        with an empty name."""
+        if not self._terminal or self._waits == whom:
+            return
+        for bar in self._bars.values():
+            bar.clear(nolock=True)
+        self._wipe()
+        self._waits = whom
+        if whom:
+            columns = shutil.get_terminal_size().columns - 1
+            self._err.write(escape(f"waiting for {whom} ...")[:columns])
+            self._err.flush()
+
+    def _wipe(self) -> None:
+        if self._waits:
+            self._err.write("\r\x1b[K")
+            self._err.flush()
+            self._waits = ""
+
     def clear(self) -> None:
         """Take the bars off the screen until the next report."""
+        self._wipe()
         for bar in self._bars.values():
             bar.clear(nolock=True)
 
     def close(self) -> None:
         """Erase whatever is shown."""
+        self._wipe()
         for task in list(self._bars):
             self._end(task)
         self._started.clear()
@@ -62,6 +86,7 @@ class Progress:
         self.close()
 
     def _show(self, task: str, done: int, total: int | None) -> None:
+        self._wipe()
         started, bar = self._since(task), self._bars.get(task)
         over = total is not None and done >= total
         if bar is None and not over and monotonic() - started >= DELAY:

@@ -136,6 +136,9 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
                 commits = (read_commit(each.key, each.value, each.offset) for each in records)
                 yield from filter(None, commits)
             if place == before:
+                if not told.failures:
+                    said = f"nothing came at offset {place} of {end}: later commits are not read"
+                    yield Trouble(f"partition {where}", "incomplete", said)
                 break
 
 
