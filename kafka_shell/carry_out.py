@@ -10,9 +10,22 @@ from typing import Any
 from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
-from kafka_shell.nouns import Change, Done, Effect, Failure, Outcome, Plan, Report, Results, Step
+from kafka_shell.nouns import (
+    Change,
+    Done,
+    Effect,
+    Failure,
+    JournalEntry,
+    Outcome,
+    Plan,
+    Report,
+    Results,
+    Step,
+)
+from kafka_shell.nouns.kinds import counted, question
 from kafka_shell.quoting import quote
-from kafka_shell.takeback import take_back
+from kafka_shell.takeback import take_back, undo_unknown
+from kafka_shell.takeback.look import look_at
 
 _READ = 100  # changes whose fresh state anybody reads
 
@@ -25,6 +38,7 @@ Verdicts = dict[Change, Failure]
 
 # Errors after which a change may still happen: ours of a whole request, Kafka's of one item.
 _NOBODY_KNOWS = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
+_NOTHING_SENT = "Only the validation timed out: nothing was sent."
 
 
 def carry_out(
@@ -47,7 +61,7 @@ def carry_out(
     verdicts = _validate(plan, context)
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
-        return Outcome(plan, planned, take_back(_ended(planned, "planned")), dry_run=True)
+        return Outcome(plan, planned, _undo(planned, "planned"), dry_run=True)
     asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
@@ -59,18 +73,26 @@ def carry_out(
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
-    if asks and _confirmed(context, guard, yes):
+    if asks and _confirmed(plan, context, guard, yes):
         plan = _read_again(plan, context.cluster)
+    intent = journal.record_intent(context, command, plan.changes, undo)
     try:
-        done = _send_journalled(plan, context, command, undo)
+        done = _send_journalled(plan, context, intent)
     finally:  # what was interrupted has changed something, too
         if context.shell is not None:
             context.shell.refresh(plan.touches)
-    _leave_to_prompt(plan, context, command, done)
-    fresh = _fresh(plan, context, done)
-    taken_back = take_back(_ended(done, "done"))
-    again = _again(command, done)
-    return Outcome(plan, tuple(done), taken_back, fresh, told=taken_back == told, again=again)
+    _leave_to_prompt(plan, context, intent, done)
+    left = _undo(done)
+    return Outcome(
+        plan,
+        tuple(done),
+        left,
+        _fresh(plan, context, done),
+        told=left == told,
+        again=_again(command, done),
+        look=look_at(_ended(done, "unknown")),
+        entry=intent.id,
+    )
 
 
 def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
@@ -133,11 +155,32 @@ def _validate(plan: Plan, context: Context) -> Verdicts:
     asked, total = 0, _told(plan)
     for step in plan.steps:
         if step.validates:
-            verdicts.update(step.send(context.cluster, validate_only=True).failures)
+            verdicts.update(_verdicts(step, context))
         if total:
             asked += len(step.changes)
             context.report("Asking the broker", asked, total)
     return verdicts
+
+
+def _verdicts(step: Step, context: Context) -> Verdicts:
+    """What the broker would refuse of one step. Nothing was sent, whatever became of the answer."""
+    try:
+        found = step.send(context.cluster, validate_only=True).failures
+    except ShellError as error:
+        if error.code not in _NOBODY_KNOWS:
+            raise
+        what = question(step.changes).removesuffix("?")
+        late = error.message.removesuffix(": the change may still happen")
+        raise ShellError(
+            f"{what[:1].lower()}{what[1:]}: not validated: {late}",
+            hint=f"{_NOTHING_SENT} Give it longer with --deadline.",
+            code=error.code,
+            status=error.status,
+        ) from None
+    return {
+        change: replace(why, hint=_NOTHING_SENT) if why.name in _NOBODY_KNOWS else why
+        for change, why in found.items()
+    }
 
 
 def _told(plan: Plan) -> int:
@@ -156,33 +199,40 @@ def _ended(done: Iterable[Done], status: str) -> Iterable[Change]:
     return (item.change for item in done if item.status == status)
 
 
+def _undo(done: Sequence[Done], status: str = "done") -> tuple[str, ...]:
+    """The commands that undo what ended so, the last first; before them those that undo what may
+    have happened, marked as such."""
+    return (*undo_unknown(_ended(done, "unknown")), *take_back(_ended(done, status)))
+
+
 def _is_question(context: Context, guard: str, yes: str | bool | None) -> bool:
     """Whether a person will be asked, as no option answers for them."""
     answered = isinstance(yes, str) if guard == "typed" else bool(yes)
     return context.ask is not None and not answered
 
 
-def _confirmed(context: Context, guard: str, yes: str | bool | None) -> bool:
+def _confirmed(plan: Plan, context: Context, guard: str, yes: str | bool | None) -> bool:
     """Whether a person was asked (and agreed); False where --yes answers for them."""
     if guard == "typed":
-        return _typed(context, yes)
+        return _typed(plan, context, yes)
     if yes:
         return False
     if context.ask is None:
         raise _nobody_to_ask("--yes")
-    if context.ask("Carry this out? [y/N] ").strip().lower() not in ("y", "yes"):
+    if context.ask(f"{question(plan.changes)} [y/N] ").strip().lower() not in ("y", "yes"):
         raise ShellError("not confirmed: nothing was changed", code="declined")
     return True
 
 
-def _typed(context: Context, yes: str | bool | None) -> bool:
+def _typed(plan: Plan, context: Context, yes: str | bool | None) -> bool:
     name = context.settings.cluster_name
     if isinstance(yes, str):
         answer, asked = yes, False
     elif context.ask is None:
         raise _nobody_to_ask(f"--yes={name}")
     else:
-        answer, asked = context.ask(f"Type {name} to carry this out: ").strip(), True
+        asking = f"{question(plan.changes)} Type {name} to confirm: "
+        answer, asked = context.ask(asking).strip(), True
     if answer != name:
         raise ShellError(
             f"{answer!r} is not {name}: nothing was changed",
@@ -224,15 +274,19 @@ def _held(change: Change) -> Any:
 # -- sending ---------------------------------------------------------------------------------------
 
 
-def _send_journalled(plan: Plan, context: Context, command: str, undo: Sequence[str]) -> list[Done]:
-    intent = journal.record_intent(context, command, plan.changes, undo)
+def _send_journalled(
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done] = ()
+) -> list[Done]:
+    """Send, and write the outcome down with what was done `before` in the same entry."""
     done: list[Done] = []
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        raise _interrupted(done, plan.look or _again(command, done)) from None
+        look = plan.look or _again(intent.command, done)
+        raise _interrupted(done, look, intent) from None
     finally:
-        journal.record_outcome(context, intent, done, take_back(_ended(done, "done")))
+        every = [*before, *done]
+        journal.record_outcome(context, intent, every, _undo(every))
     return done
 
 
@@ -246,17 +300,18 @@ def _again(command: str, done: Sequence[Done]) -> str:
     return f"{command} --if-not-exists" if create and "--if-not-exists" not in command else command
 
 
-def _interrupted(done: Sequence[Done], look: str) -> ShellError:
-    unknown = [item.change for item in done if item.status == "unknown"]
-    if unknown:
-        when = f"while {unknown[0].resource} was being changed: that may still happen"
-    elif any(item.status == "skipped" for item in done):
-        when = "between two changes"
+def _interrupted(done: Sequence[Done], look: str, intent: JournalEntry) -> ShellError:
+    counts = {status: len(list(_ended(done, status))) for status in ("done", "unknown", "skipped")}
+    if counts["unknown"] or counts["skipped"]:
+        when = (
+            f": {counted(counts['done'], 'change')} done, {counts['unknown']:,} with unknown"
+            f" outcome, {counts['skipped']:,} not sent"
+        )
     else:
-        when = "after everything was sent"
+        when = " after everything was sent"
     return ShellError(
-        f"interrupted {when}",
-        hint="What was done, and what takes it back: journal --last 1"
+        f"interrupted{when}",
+        hint=f"See what was done, and the undo: journal {intent.id}"
         + (f"\nTo go on: {look}" if look else ""),
         code="interrupted",
         status=Status.INTERRUPTED,
@@ -301,7 +356,9 @@ def _follow(plan: Plan, context: Context) -> EndedElsewhere | None:
     return None
 
 
-def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[Done]) -> None:
+def _leave_to_prompt(
+    plan: Plan, context: Context, intent: JournalEntry, done: Sequence[Done]
+) -> None:
     """Have the prompt follow a change that nobody waits for, over a connection of its own."""
     ended = set(_ended(done, "done"))
     begun = plan.steps and not ended.isdisjoint(plan.steps[-1].changes)  # not its throttle alone
@@ -312,7 +369,7 @@ def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[
     def work(report: Report) -> str:
         apart.report = report
         try:
-            return _followed(plan, apart, command)
+            return _followed(plan, apart, intent, done)
         finally:
             apart.close()
             shell.refresh(plan.touches)
@@ -320,13 +377,14 @@ def _leave_to_prompt(plan: Plan, context: Context, command: str, done: Sequence[
     shell.in_background(work, plan.look)
 
 
-def _followed(plan: Plan, context: Context, command: str) -> str:
+def _followed(plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]) -> str:
     """Watch to the end, then do what comes afterwards; what there is to say."""
+    command = intent.command
     try:
         elsewhere = _follow(replace(plan, waits=True), context)
         if plan.afterwards:
             last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
-            done = _send_journalled(last, context, command, ())
+            done = _send_journalled(last, context, intent, before)
             for item in done:
                 if item.failure is not None:
                     said = f"{item.change.resource}: {item.failure} ({command})"

@@ -47,10 +47,14 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     wins.
     """
     try:
+        lines = [
+            line for line in commands(text) if not line.empty or line.problem or line.incomplete
+        ]
+        for line in lines:
+            _check_plain(line, context)
         parts = [
             (line, None if line.shell is not None else _parse(line, text, context))
-            for line in commands(text)
-            if not line.empty or line.problem or line.incomplete
+            for line in lines
         ]
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
@@ -94,6 +98,40 @@ def _run_joined(parts: Sequence[_Part], text: str, context: Context, origin: str
     if status and origin and not reported:
         _tell(status, last, context, origin)
     return status
+
+
+def _parsed(line: Line, text: str, context: Context) -> Invocation | None:
+    _check_plain(line, context)
+    return None if line.shell is not None else _parse(line, text, context)
+
+
+def _check_plain(line: Line, context: Context) -> None:
+    """Raise UsageError for what generated commands and dry runs may not do: a value of the cluster
+    that was written as a line, or a script that is only tried out, runs no other program."""
+    if context.script.generated:
+        where = "in a generated script"
+    elif context.defaults.get("dry-run"):
+        where = "under --dry-run"
+    else:
+        return
+    if line.shell is not None:
+        what = "! is"
+    elif line.pipe is not None:
+        what = "pipes are"
+    elif line.redirect is not None:
+        what = "redirects are"
+    elif line.words and line.words[0].text == "source":
+        what = "source is"
+    else:
+        return
+    span = line.operators[0] if line.operators else line.words[0].span
+    raise UsageError(
+        f"{what} not allowed {where}",
+        hint="Nothing of this line was run.",
+        code="generated" if context.script.generated else "dry-run",
+        span=span,
+        text=line.text,
+    )
 
 
 def _stops(status: Status, context: Context) -> bool:

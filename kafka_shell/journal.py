@@ -1,25 +1,39 @@
-"""What this program changed, when, on which cluster, and the lines that take it back.
+"""The journal: what this program changed, when, on which cluster, and the commands that undo it.
 
-One JSON object a line: an `intent` before anything is sent, and the same id again with its end.
+One file per entry in one folder per cluster: `journal/<cluster id>/<microseconds>-<id>.json`. The
+names sort by time, so the newest entries are found without reading the others. An entry is written
+as an `intent` before anything is sent and replaced by its outcome; a file beside it that ends in
+`.undone` marks one that was undone.
 """
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
-from collections.abc import Iterable, Sequence
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import fields, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.context import Context, open_private
+from kafka_shell.context import Context, open_private, private_folder
 from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns import Change, Done, JournalEntry
 from kafka_shell.nouns.masking import masked
 from kafka_shell.quoting import quote
 
-_FIELDS = JournalEntry.__slots__
-_KEPT_BYTES = 8 << 20  # beyond this the journal is turned over once: journal.jsonl.old
+KEPT_ENTRIES = 1_000  # of each cluster
+KEPT_DAYS = 400
+
+_MICROSECONDS = 1_000_000
+_NAME = re.compile(r"(\d{17})-([0-9a-f]{8})\.json")
+_CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_HEADER = "# kafka.sh undo: "
+_HEADER_LINE = re.compile(_HEADER + r"cluster=(\S+) changes=([0-9a-f,]+)")
+_UNDONE = ".undone"
 
 
 def record_intent(
@@ -35,9 +49,15 @@ def record_intent(
         status="intent",
         changes=tuple(_row(change) for change in changes),
         undo=tuple(undo),
+        undoes=context.script.undoes,
     )
+    folder = _folder(context, entry.cluster)
     try:
-        _append(context.paths.journal, entry)
+        private_folder(context.paths.journal)
+        private_folder(folder)
+        names = _names(folder)
+        _write(folder / _name(entry, names), entry)
+        _prune(folder, names, entry.time)
     except OSError as error:
         raise ShellError(
             f"the journal {context.paths.journal} cannot be written: {error.strerror}",
@@ -57,42 +77,170 @@ def record_outcome(
         _row(item.change) | {"status": item.status, "error": str(item.failure or "") or None}
         for item in done
     )
-    entry = JournalEntry(
-        intent.id, context.clock(), intent.cluster, intent.bootstrap, intent.command, status,
-        changes, tuple(undo),
-    )  # fmt: skip
+    entry = replace(intent, status=status, changes=changes, undo=tuple(undo))
+    folder = _folder(context, intent.cluster)
     try:
-        _append(context.paths.journal, entry)
+        path = _path(folder, intent.id) or folder / _name(intent, _names(folder))
+        _write(path, entry)
     except OSError as error:
         context.note(f"the journal could not be finished: {error.strerror}")
 
 
-def read(path: Path) -> tuple[list[JournalEntry], int]:
-    """(entries in the order they began, number of lines that could not be read)."""
-    entries: dict[str, JournalEntry] = {}
-    broken = 0
+def read(
+    folder: Path, *, cluster: str | None = None, last: int | None = None
+) -> tuple[list[JournalEntry], list[Path]]:
+    """(entries in the order they began, files that could not be read); only the `last` so many."""
+    entries: list[JournalEntry] = []
+    broken: list[Path] = []
+    for found in islice(newest(folder, cluster=cluster), last):
+        if isinstance(found, Path):
+            broken.append(found)
+        else:
+            entries.append(found)
+    return entries[::-1], broken
+
+
+def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry | Path]:
+    """The entries, the newest first, each read when it is asked for; its path where it cannot be
+    read. Of one cluster (by its id), or of all."""
     try:
-        lines = path.read_text(encoding="utf-8", errors="replace").split("\n")
-    except FileNotFoundError:
-        return [], 0
+        if cluster is None:
+            folders = [each for each in folder.iterdir() if each.is_dir()] if _is(folder) else []
+        else:
+            folders = [folder / _folder_name(cluster)]
+        paths = [each / name for each in folders for name in _names(each)]
     except OSError as error:
-        raise ShellError(f"the journal {path} cannot be read: {error.strerror}") from None
-    for line in filter(None, lines):
-        try:
-            entry = _entry(json.loads(line))
-            entries[entry.id] = entry
-        except (ValueError, TypeError, KeyError, RecursionError):
-            broken += 1
-    return list(entries.values()), broken
+        raise ShellError(f"the journal {folder} cannot be read: {error.strerror}") from None
+    for path in sorted(paths, key=lambda path: path.name, reverse=True):
+        yield _read(path)
+
+
+def find(folder: Path, id: str) -> JournalEntry | Path | None:
+    """The entry with this id, its path where it cannot be read, or None."""
+    for each in folder.iterdir() if _is(folder) else ():
+        path = _path(each, id) if each.is_dir() else None
+        if path is not None:
+            return _read(path)
+    return None
+
+
+def mark_undone(context: Context, ids: Iterable[str]) -> None:
+    """Mark entries of this cluster as undone; what they had undone themselves holds again."""
+    folder = _folder(context, context.cluster.cluster_id)
+    try:
+        for path in filter(None, (_path(folder, id) for id in ids)):
+            open_private(path.with_suffix(_UNDONE), "w").close()
+            entry = _read(path)
+            for id in () if isinstance(entry, Path) else entry.undoes:
+                if (undone := _path(folder, id)) is not None:
+                    undone.with_suffix(_UNDONE).unlink(missing_ok=True)
+    except OSError as error:
+        context.note(f"the journal cannot be written: {error.strerror}")
+
+
+# -- scripts that undo -----------------------------------------------------------------------------
+
+
+def header(cluster: str, ids: Sequence[str]) -> str:
+    """The first line of a script that undoes these entries: it names the cluster they are of."""
+    return f"{_HEADER}cluster={_folder_name(cluster)} changes={','.join(ids)}"
+
+
+def read_header(line: str) -> tuple[str, tuple[str, ...]] | None:
+    """(cluster, ids) of a header; None for any other line."""
+    found = _HEADER_LINE.fullmatch(line)
+    return (found[1], tuple(found[2].split(","))) if found else None
+
+
+def check_header(context: Context, cluster: str) -> None:
+    """Raise ShellError where a header names another cluster than this one."""
+    here = context.cluster.cluster_id
+    if cluster != _folder_name(here):
+        raise ShellError(
+            f"this script undoes changes of cluster {cluster}, this is cluster {here}",
+            hint="Nothing was run. Connect to that cluster first.",
+            code="other-cluster",
+        )
+
+
+# -- files -----------------------------------------------------------------------------------------
+
+
+def _is(folder: Path) -> bool:
+    """Whether there is a journal. Raises NotADirectoryError where something else has its place."""
+    if folder.exists() and not folder.is_dir():
+        raise ShellError(f"the journal {folder} cannot be read: Not a directory")
+    return folder.exists()
+
+
+def _folder(context: Context, cluster: str) -> Path:
+    return context.paths.journal / _folder_name(cluster)
+
+
+def _folder_name(cluster: str) -> str:
+    """The cluster's id, or, where it is none that a file can be called, a hash of it."""
+    if _CLUSTER_ID.fullmatch(cluster):
+        return cluster
+    return "id." + hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
+
+
+def _names(folder: Path) -> list[str]:
+    """The names of the entries' files, the oldest first."""
+    try:
+        return sorted(name for name in os.listdir(folder) if _NAME.fullmatch(name))  # noqa: PTH208
+    except FileNotFoundError:
+        return []
+
+
+def _name(entry: JournalEntry, names: Sequence[str]) -> str:
+    """A name that sorts after all there are, also where the clock was set back."""
+    after = int(names[-1][:17]) + 1 if names else 0
+    return f"{max(int(entry.time * _MICROSECONDS), after):017d}-{entry.id}.json"
+
+
+def _path(folder: Path, id: str) -> Path | None:
+    name = next((name for name in _names(folder) if name[18:26] == id), None)
+    return None if name is None else folder / name
+
+
+def _prune(folder: Path, names: Sequence[str], now: float) -> None:
+    """Remove what is too old, or too many beside the entry that was just written."""
+    oldest = f"{max(int((now - KEPT_DAYS * 86_400) * _MICROSECONDS), 0):017d}"
+    many = len(names) + 1 - KEPT_ENTRIES
+    for number, name in enumerate(names):
+        if number >= many and name >= oldest:
+            break
+        for path in (folder / name, (folder / name).with_suffix(_UNDONE)):
+            path.unlink(missing_ok=True)
+
+
+def _write(path: Path, entry: JournalEntry) -> None:
+    row = json.dumps({each.name: getattr(entry, each.name) for each in _FIELDS})
+    new = path.with_suffix(".tmp")  # whoever is stopped in the middle leaves what was there before
+    with open_private(new, "w") as file:
+        file.write(row)  # ASCII: a name typed in another encoding fits too
+    new.replace(path)
+
+
+def _read(path: Path) -> JournalEntry | Path:
+    try:
+        entry = _entry(json.loads(path.read_text(encoding="utf-8", errors="replace")))
+        return replace(entry, undone=path.with_suffix(_UNDONE).exists())
+    except (OSError, ValueError, TypeError, KeyError, RecursionError):
+        return path
+
+
+_FIELDS = tuple(each for each in fields(JournalEntry) if each.name != "undone")
+_LISTS = ("changes", "undo", "undoes")
 
 
 def _entry(row: dict[str, Any]) -> JournalEntry:
     """Raises ValueError, TypeError or KeyError where this is none of ours."""
-    entry = JournalEntry(**row | {"changes": tuple(row["changes"]), "undo": tuple(row["undo"])})
-    words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status, *entry.undo)
+    entry = JournalEntry(**row | {name: tuple(row[name]) for name in _LISTS})
+    words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status)
     if not (
         isinstance(entry.time, int | float)
-        and all(isinstance(word, str) for word in words)
+        and all(isinstance(word, str) for word in (*words, *entry.undo, *entry.undoes))
         and all(isinstance(change, dict) for change in entry.changes)
     ):
         raise ValueError("a field is of another type")
@@ -107,24 +255,6 @@ def _row(change: Change) -> dict[str, Any]:
         "before": change.before,
         "after": change.after,
     }
-
-
-def _append(path: Path, entry: JournalEntry) -> None:
-    if path.exists() and path.stat().st_size > _KEPT_BYTES:
-        path.replace(path.with_suffix(".jsonl.old"))
-    row = {name: getattr(entry, name) for name in _FIELDS}
-    start = "" if _ends_whole(path) else "\n"  # a line cut short must not take this one with it
-    with open_private(path, "a") as file:
-        # ASCII: a name typed in another encoding fits too
-        file.write(start + json.dumps(row) + "\n")
-
-
-def _ends_whole(path: Path) -> bool:
-    if not path.exists() or not path.stat().st_size:
-        return True
-    with path.open("rb") as file:
-        file.seek(-1, os.SEEK_END)
-        return file.read(1) == b"\n"
 
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:

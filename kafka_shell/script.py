@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
+from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.dispatch import report_error, run_text
 from kafka_shell.errors import ShellError, Status, UsageError
@@ -29,23 +30,42 @@ def run_script(
     """Run lines in order. The first failure stops the script, unless `keep_going`.
 
     Errors name `name` and the line's number. Under `keep_going` the highest status wins. `exit`
-    ends the script and those that run it.
+    ends the script and those that run it. A script that begins with the header of `journal --undo`
+    is generated: it runs on the cluster it is meant for, and marks what it undid.
     """
     worst = Status.OK
+    undoes: tuple[str, ...] = ()
+    state = context.script
+    outside = state.generated, state.undoes
     try:
         for number, text in logical_lines(_decoded(stream, name)):
             place = f"{name}:{number}"
+            if number == 1 and (found := journal.read_header(text)):
+                state.generated, (cluster, undoes) = True, found
+                state.undoes = undoes
+                journal.check_header(context, cluster)
             status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
-            if context.script.left or (status and not keep_going):
+            if state.left or (status and not keep_going):
                 break
     except _Unreadable as error:
         return max(worst, report_error(error, context, origin=error.place))
+    except ShellError as error:
+        return report_error(error, context, origin=f"{name}:1")
+    finally:
+        state.generated, state.undoes = outside
+    if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
+        journal.mark_undone(context, undoes)
     return worst
 
 
-def run_file(path: Path, context: Context, *, keep_going: bool = False) -> Status:
-    """Run the lines of a file. A file that would run itself, however indirectly, is refused."""
+def run_file(
+    path: Path, context: Context, *, keep_going: bool = False, generated: bool = False
+) -> Status:
+    """Run the lines of a file. A file that would run itself, however indirectly, is refused.
+
+    The lines of a `generated` file are plain commands: no `!`, pipe, redirect or `source`.
+    """
     files = context.script.files
     try:
         real = path.resolve()
@@ -59,9 +79,12 @@ def run_file(path: Path, context: Context, *, keep_going: bool = False) -> Statu
             what = "is running already" if real in files else "is one file too deep"
             raise ShellError(f"{path} {what}: {way}", hint="Nothing of it was run.", code="file")
         files.append(real)
+        outside = context.script.generated
+        context.script.generated = outside or generated
         try:
             return run_script(file, context, name=str(path), keep_going=keep_going)
         finally:
+            context.script.generated = outside
             files.pop()
 
 

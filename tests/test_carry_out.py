@@ -68,7 +68,7 @@ def test_destruction_asks_after_showing_the_way_back_and_reads_again(tmp_path: P
     assert stage.log == [
         ("validate", "a"),
         ("show", "alter-configs a k=old"),
-        ("ask", "Carry this out? [y/N]"),
+        ("ask", "Apply 1 change to 1 topic? [y/N]"),
         ("again", "a"),
         ("send", "a"),
         ("refresh", "topics"),
@@ -140,7 +140,7 @@ def test_a_confirm_guard_asks_for_every_change(tmp_path: Path) -> None:
 def test_a_typed_guard_wants_the_clusters_name(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, guard="typed", answers=["prod"])
     assert stage.run(stage.plan(stage.step())).ok
-    assert ("ask", "Type prod to carry this out:") in stage.log
+    assert ("ask", "Apply 1 change to 1 topic? Type prod to confirm:") in stage.log
     assert "again" in stage.did()
     for answer in ("", "y", "Prod"):
         stage = make_stage(tmp_path, guard="typed", answers=[answer])

@@ -22,7 +22,7 @@ from kafka_shell.sandbox import Sandbox
 from .program import Program
 
 GUARDS = ("confirm", "typed", "read-only")
-QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to carry this out: "}
+QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
 
 
 @pytest.fixture
@@ -397,18 +397,18 @@ def test_the_prompt_asks_too_and_goes_on(
     child = terminal("--profile", "typed", "--shell")
     child.expect("kafka:typed!>")
     child.sendline(f"alter-configs {victim} retention.ms=1h")
-    child.expect("to carry this out:")
+    child.expect("to confirm:")
     child.sendline("wrong")
     child.expect("nothing was changed")
     child.expect("kafka:typed!>")
     child.sendline(f"alter-configs {victim} retention.ms=1h")
-    child.expect("to carry this out:")
+    child.expect("to confirm:")
     child.sendintr()
     child.expect("nothing was changed")
     child.expect("kafka:typed!>")
     assert state.same
     child.sendline(f"alter-configs {victim} retention.ms=1h")
-    child.expect("to carry this out:")
+    child.expect("to confirm:")
     child.sendline("typed")
     child.expect(f"altered topic {victim}")
     child.expect("kafka:typed!>")

@@ -43,7 +43,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "dispatch": BASE
     | {"carry_out", "commands", "context", "language", "output", "settings", "pasted_line"},
     "pasted_line": BASE | {"commands", "context", "language", "admin"},
-    "script": BASE | {"context", "dispatch", "language"},
+    "script": BASE | {"context", "dispatch", "journal", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.
     "completion": BASE | {"commands", "language", "metadata", "context", "settings", "shell"},
 }

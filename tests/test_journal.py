@@ -1,4 +1,4 @@
-"""The journal: written before and after, private, turned over, and readable when damaged."""
+"""The journal: written before and after, private, pruned, and readable when damaged."""
 
 from __future__ import annotations
 
@@ -45,8 +45,13 @@ def make_context(paths: Paths) -> Context:
 
 def entries(context: Context) -> list[JournalEntry]:
     found, broken = journal.read(context.paths.journal)
-    assert broken == 0
+    assert broken == []
     return found
+
+
+def files(context: Context) -> list[Path]:
+    """The files of the entries, the oldest first."""
+    return sorted(context.paths.journal.glob("*/*.json"), key=lambda path: path.name)
 
 
 def test_the_intent_is_there_before_the_outcome(context: Context) -> None:
@@ -103,13 +108,14 @@ def test_commands_are_listed_in_the_order_they_began(context: Context) -> None:
 
 def test_the_file_and_its_folder_are_private(context: Context) -> None:
     journal.record_intent(context, "x", [CHANGE], [])
-    path = context.paths.journal
+    (path,) = files(context)
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert stat.S_IMODE(path.parent.stat().st_mode) == 0o700
+    for folder in (path.parent, path.parent.parent):
+        assert stat.S_IMODE(folder.stat().st_mode) == 0o700
 
 
 def test_nothing_changed_yet_is_an_empty_journal(paths: Paths) -> None:
-    assert journal.read(paths.journal) == ([], 0)
+    assert journal.read(paths.journal) == ([], [])
 
 
 BROKEN: list[Callable[[str], str]] = [
@@ -127,31 +133,34 @@ BROKEN: list[Callable[[str], str]] = [
 
 
 @pytest.mark.parametrize("damage", BROKEN)
-def test_a_broken_line_is_counted_and_the_rest_is_read(
+def test_a_broken_entry_is_named_and_the_rest_is_read(
     context: Context, damage: Callable[[str], str]
 ) -> None:
     for command in ("first", "second", "third"):
         journal.record_intent(context, command, [CHANGE], [])
-    path = context.paths.journal
-    lines = path.read_text().splitlines()
-    lines[1] = damage(lines[1])
-    path.write_bytes(("\n".join(lines) + "\n").encode("latin-1"))
-    found, broken = journal.read(path)
-    assert [entry.command for entry in found] == ["first", "third"]
-    assert broken == (1 if lines[1] else 0)
-    journal.record_intent(context, "fourth", [CHANGE], [])
-    assert [entry.command for entry in journal.read(path)[0]] == ["first", "third", "fourth"]
-
-
-def test_a_line_cut_short_does_not_take_the_next_one_with_it(context: Context) -> None:
-    """The machine went down in the middle of a write."""
-    journal.record_intent(context, "first", [CHANGE], [])
-    with context.paths.journal.open("a") as file:
-        file.write('{"id": "cut sh')
-    journal.record_intent(context, "next", [CHANGE], [])
+    path = files(context)[1]
+    path.write_bytes(damage(path.read_text()).encode("latin-1"))
     found, broken = journal.read(context.paths.journal)
-    assert [entry.command for entry in found] == ["first", "next"]
-    assert broken == 1
+    assert [entry.command for entry in found] == ["first", "third"]
+    assert broken == [path]
+    journal.record_intent(context, "fourth", [CHANGE], [])
+    found, broken = journal.read(context.paths.journal)
+    assert [entry.command for entry in found] == ["first", "third", "fourth"]
+
+
+def test_a_write_that_is_stopped_leaves_what_was_there(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    intent = journal.record_intent(context, "x", [CHANGE], ["undo it"])
+
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "replace", stopped)
+        with pytest.raises(KeyboardInterrupt):
+            journal.record_outcome(context, intent, [Done(CHANGE, "done")], [])
+    assert entries(context) == [intent]
 
 
 @given(st.text(st.characters(), max_size=50), st.text(st.characters(), max_size=20))
@@ -166,26 +175,113 @@ def test_every_text_reads_back(
     assert entries(context) == [intent]
 
 
-def test_it_is_turned_over_when_it_grows(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "_KEPT_BYTES", 2000)
-    path = context.paths.journal
+def test_a_large_entry_hides_no_other_and_is_not_lost(context: Context) -> None:
+    """A change of 40,000 topics, and the next small ones."""
+    many = [
+        Change(Resource("topic", f"topic-{n:05}"), "alter", "a", "1", "2") for n in range(40_000)
+    ]
+    lines = [f"alter-configs {change.resource.name} a=1" for change in many]
+    intent = journal.record_intent(context, "large", many, lines)
+    journal.record_outcome(context, intent, [Done(change, "done") for change in many], lines)
+    for number in range(20):
+        journal.record_intent(context, f"small {number}", [CHANGE], ["x"])
+    found = entries(context)
+    assert (found[0].command, len(found[0].undo), len(found)) == ("large", 40_000, 21)
+
+
+def test_the_newest_entries_are_read_without_the_others(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for number in range(50):
+        journal.record_intent(context, f"command {number}", [CHANGE], [])
+    read: list[object] = []
+    real = json.loads
+    monkeypatch.setattr(json, "loads", lambda text: read.append(text) or real(text))
+    found, _ = journal.read(context.paths.journal, last=2)
+    assert [entry.command for entry in found] == ["command 48", "command 49"]
+    assert len(read) == 2
+
+
+def test_it_is_kept_by_count(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(journal, "KEPT_ENTRIES", 5)
+    first = journal.record_intent(context, "first", [CHANGE], [])
+    journal.mark_undone(context, [first.id])
     for number in range(30):
-        intent = journal.record_intent(context, f"command {number}", [CHANGE], [])
-        journal.record_outcome(context, intent, [Done(CHANGE, "done")], [])
-        assert path.stat().st_size < 3000
-    old = path.with_name("journal.jsonl.old")
-    assert old.stat().st_size >= 2000
-    assert stat.S_IMODE(old.stat().st_mode) == stat.S_IMODE(path.stat().st_mode) == 0o600
-    assert entries(context)[-1].command == "command 29"
-    assert sorted(each.name for each in path.parent.iterdir()) == [path.name, old.name]
+        journal.record_intent(context, f"command {number}", [CHANGE], [])
+    assert [entry.command for entry in entries(context)] == [
+        f"command {number}" for number in range(25, 30)
+    ]
+    assert len(list(context.paths.journal.glob("*/*"))) == 5, "the mark of the first is left"
+
+
+def test_it_is_kept_by_age(context: Context) -> None:
+    day = 86_400.0
+    for days in (1, journal.KEPT_DAYS - 1, journal.KEPT_DAYS + 2):
+        context.clock = lambda days=days: days * day  # type: ignore[misc]
+        journal.record_intent(context, f"day {days}", [CHANGE], [])
+    assert [entry.command for entry in entries(context)] == [
+        f"day {journal.KEPT_DAYS - 1}", f"day {journal.KEPT_DAYS + 2}",
+    ]  # fmt: skip
+
+
+def test_a_clock_that_is_set_back_does_not_change_the_order(context: Context) -> None:
+    for number, now in enumerate((2000.0, 2000.0, 5.0, 1000.0)):
+        context.clock = lambda now=now: now  # type: ignore[misc]
+        journal.record_intent(context, f"command {number}", [CHANGE], [])
+    assert [entry.command for entry in entries(context)] == [f"command {n}" for n in range(4)]
+
+
+def test_clusters_are_kept_apart_by_their_ids(context: Context) -> None:
+    """Also where the id is none that a folder may be called."""
+    for id in ("cluster-1", "other", "../../escape", "", "a/b", "x" * 300, "\ud800"):
+        context._cluster = cast(Any, SimpleNamespace(cluster_id=id, close=lambda: None))
+        journal.record_intent(context, f"on {id}", [CHANGE], [])
+        found, broken = journal.read(context.paths.journal, cluster=id)
+        assert ([entry.command for entry in found], broken) == ([f"on {id}"], [])
+    assert len(entries(context)) == 7
+    outside = [path for path in context.paths.state.rglob("*.json") if "journal" not in str(path)]
+    assert outside == []
+
+
+def test_what_was_undone_is_marked_until_the_undo_is_undone(context: Context) -> None:
+    first = journal.record_intent(context, "first", [CHANGE], [])
+    journal.record_outcome(context, first, [Done(CHANGE, "done")], ["x"])
+    context.script.undoes = (first.id,)
+    back = journal.record_intent(context, "back", [CHANGE], [])
+    context.script.undoes = ()
+    journal.mark_undone(context, [first.id])
+    assert [(e.command, e.undone, e.undoes) for e in entries(context)] == [
+        ("first", True, ()), ("back", False, (first.id,)),
+    ]  # fmt: skip
+    journal.mark_undone(context, [back.id])
+    assert [(e.command, e.undone) for e in entries(context)] == [("first", False), ("back", True)]
+
+
+def test_an_entry_is_found_by_its_id(context: Context) -> None:
+    entry = journal.record_intent(context, "first", [CHANGE], [])
+    journal.record_intent(context, "second", [CHANGE], [])
+    assert journal.find(context.paths.journal, entry.id) == entry
+    assert journal.find(context.paths.journal, "00000000") is None
+
+
+@pytest.mark.parametrize("cluster", ["cluster-1", "MkU3OEVBNTcwNTJENDM2Qk", "an/odd id"])
+def test_the_header_of_an_undo_reads_back(context: Context, cluster: str) -> None:
+    context._cluster = cast(Any, SimpleNamespace(cluster_id=cluster, close=lambda: None))
+    found = journal.read_header(journal.header(cluster, ["0123abcd", "4567cdef"]))
+    assert found is not None
+    assert found[1] == ("0123abcd", "4567cdef")
+    journal.check_header(context, found[0])
+    with pytest.raises(ShellError, match="this is cluster"):
+        journal.check_header(context, "other")
+    assert journal.read_header("# kafka.sh undo: ") is None
+    assert journal.read_header("# a comment") is None
 
 
 def test_a_secret_is_never_written(context: Context) -> None:
     leak = Change(Resource("user", "alice"), "alter", "password", None, cast(Any, Secret("hush")))
     with pytest.raises(TypeError):
         journal.record_intent(context, "x", [leak], [])
-    path = context.paths.journal
-    assert not path.exists() or "hush" not in path.read_text()
+    assert all("hush" not in path.read_text() for path in context.paths.state.rglob("*.*"))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +303,7 @@ def test_the_command_is_kept_without_its_secrets(context: Context, command: str,
     ]
     journal.record_intent(context, command, changes, [])
     assert entries(context)[0].command == kept
-    assert "hush" not in context.paths.journal.read_text()
+    assert "hush" not in files(context)[0].read_text()
 
 
 def test_a_journal_that_cannot_be_written_stops_the_command(context: Context) -> None:

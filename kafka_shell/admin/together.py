@@ -23,6 +23,7 @@ from kafka_shell.errors import ShellError
 from .connection import Call, Cluster
 from .failures import NoBrokerError
 from .jobs import Job
+from .malformed import reading
 
 T = TypeVar("T")
 
@@ -51,7 +52,7 @@ def _start(verb: Callable[[Cluster], T], guest: Cluster, desk: _Desk) -> Future[
 
     def run() -> None:
         try:
-            with guest.within(None):
+            with reading(guest._sender):
                 ended.set_result(verb(guest))
         except BaseException as error:  # told on the thread that called
             ended.set_exception(error)

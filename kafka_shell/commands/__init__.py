@@ -14,6 +14,7 @@ from . import (
     group_offsets,
     groups,
     help,
+    journal,
     log_dirs,
     quorum,
     quotas,
@@ -50,6 +51,7 @@ REGISTRY: tuple[Command, ...] = (
     *transactions.COMMANDS,
     *spark.COMMANDS,
     *shell.COMMANDS,
+    *journal.COMMANDS,
     *sandbox.COMMANDS,
     *help.COMMANDS,
 )

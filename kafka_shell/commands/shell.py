@@ -17,7 +17,7 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
-from kafka_shell.nouns import HistoryLine, JournalEntry, Nothing
+from kafka_shell.nouns import HistoryLine
 from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
@@ -89,7 +89,12 @@ def source(invocation: Invocation, context: Context) -> Status:
     """Run the lines of a file."""
     from kafka_shell.script import run_file
 
-    return run_file(to_path(invocation["file"]), context, keep_going=invocation["keep-going"])
+    return run_file(
+        to_path(invocation["file"]),
+        context,
+        keep_going=invocation["keep-going"],
+        generated=invocation["generated"],
+    )
 
 
 def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]:
@@ -119,25 +124,6 @@ def theme(invocation: Invocation, context: Context) -> Any:
     if context.shell is not None:
         context.shell.set_theme(name)
     return chosen
-
-
-def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...] | Nothing | str:
-    """What this program changed, the newest last; or just the lines that take it back."""
-    from kafka_shell import journal as book
-
-    entries, broken = book.read(context.paths.journal)
-    if broken:
-        lines = f"{broken} line{'s' if broken > 1 else ''}"
-        context.note(f"{lines} of {context.paths.journal} could not be read")
-    here = ",".join(map(str, context.settings.connection.bootstrap))
-    if invocation["undo"]:  # they will be run: none of another cluster may be among them
-        entries = [entry for entry in entries if entry.undo and entry.bootstrap == here]
-    count = invocation["last"]
-    entries = entries[-count:] if count else entries
-    if not invocation["undo"]:
-        return tuple(entries)
-    undo = [each for entry in reversed(entries) for each in entry.undo]
-    return "\n".join(undo) if undo else Nothing(f"nothing was changed by way of {here}")
 
 
 def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:
@@ -220,8 +206,14 @@ COMMANDS = (
         arguments=(Argument("file", Kind.FILE, "A file of the shell's lines."),),
         options=(
             Option("--keep-going", Kind.FLAG, "A failing line does not stop the file."),
+            Option("--generated", Kind.FLAG,
+                   "Run plain commands only: refuse !, pipes, redirects and source."),
         ),
         search=("script", "run"),
+        description=(
+            "A file that begins with the header of journal --undo is run as with --generated, and"
+            " only on the cluster that the header names."
+        ),
     ),
     Command(
         name="history",
@@ -242,23 +234,6 @@ COMMANDS = (
         arguments=(Argument("name", Kind.THEME, "A theme.", required=False),),
         search=("colour", "color", "dark", "light"),
         examples=(Example("theme", "what there is"), Example("theme mono", "without colour")),
-    ),
-    Command(
-        name="journal",
-        summary="What this program changed, and the line that takes it back.",
-        family="shell",
-        run=journal,
-        needs_cluster=False,
-        options=(
-            _LAST,
-            Option("--undo", Kind.FLAG,
-                   "Only the lines that take back what was changed on this cluster, in order."),
-        ),
-        search=("log", "changes", "take back"),
-        examples=(
-            Example("journal --last 3", "the three newest changes"),
-            Example("journal --last 1 --undo", "as a script: what takes the last change back"),
-        ),
     ),
     Command(
         name="set",

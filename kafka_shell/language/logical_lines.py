@@ -42,8 +42,12 @@ def logical_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
     for number, physical in enumerate(lines, 1):
         if not held:
             first, walk = number, _Walk()
-        held.append(physical.rstrip("\r\n"))
-        walk.feed(held[-1])
+        line = physical.removesuffix("\n")
+        bare = line.removesuffix("\r")
+        walk.feed(bare)
+        # The carriage return of a CRLF file belongs to the line's end, but not within quotes.
+        inside = walk.open is not None and walk.open.what == "quote"
+        held.append(line if inside else bare)
         if walk.open is None:
             yield first, "\n".join(held)
             held = []

@@ -20,11 +20,12 @@ class Done:
 
 @dataclass(frozen=True)
 class Outcome:
-    """Every change of a plan with its end, the line that takes it back, and the state afterwards.
+    """Every change of a plan with its end, the commands that undo it, and the state afterwards.
 
-    `undo` holds lines of the shell; empty where nothing was done or nothing can be taken back. They
-    are `told` where they were shown before a question was asked. `again` is the line that goes on
-    where some were not sent.
+    `undo` is empty where nothing was done or all of it is irreversible. It is `told` where it was
+    shown before a question was asked. `again` is the command that goes on where some changes were
+    not sent, `look` the one that shows the state of those whose outcome is unknown, and `entry` the
+    id of the entry in the journal.
     """
 
     plan: Plan
@@ -34,6 +35,8 @@ class Outcome:
     dry_run: bool = False
     told: bool = False
     again: str = ""
+    look: str = ""
+    entry: str = ""
 
     @property
     def ok(self) -> bool:
@@ -48,7 +51,9 @@ class JournalEntry:
     """One command of this program that changed a cluster. `time` is epoch seconds.
 
     `status` is done, failed (some item), unknown (it may have happened) or intent (this program was
-    ended before it knew). `undo` takes back what was done, in the order to be typed.
+    ended before it knew). `undo` are the commands that undo what was done, in the order to run
+    them; each reads back exactly, and may hold line breaks inside of quotes. `undoes` are the ids
+    of the entries that this one undid; `undone` tells whether it was undone itself.
     """
 
     id: str
@@ -59,6 +64,13 @@ class JournalEntry:
     status: str
     changes: tuple[dict[str, Any], ...]
     undo: tuple[str, ...]
+    undoes: tuple[str, ...] = ()
+    undone: bool = False
+
+    @property
+    def changed(self) -> bool:
+        """Whether something was changed, or may have been."""
+        return any(row.get("status", "unknown") in ("done", "unknown") for row in self.changes)
 
 
 @dataclass(frozen=True, slots=True)

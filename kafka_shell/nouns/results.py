@@ -13,9 +13,17 @@ W = TypeVar("W")
 
 
 def names(message: str, about: str) -> bool:
-    """Whether a message says what it is about: `topic orders` by its name, as a word of its own."""
-    name = about.split(" ", 1)[-1]
-    return re.search(rf"(?<![\w.-]){re.escape(name)}(?![\w-])", message) is not None
+    """Whether a message says what it is about: `topic orders` by its name, as a word of its own.
+
+    A name of letters alone may be a word of the sentence ("no such topic"): it must stand in quotes
+    or behind the noun it has.
+    """
+    kind, space, name = about.partition(" ")
+    word = rf"(?<![\w.-]){re.escape(name or kind)}(?![\w-])"
+    if (name or kind).isalpha():
+        noun = rf"\b{re.escape(kind)} " if space else r"\b(?:topic|group|user|broker|partition) "
+        word = rf"(?:['\"]|{noun}){word}"
+    return re.search(word, message, re.IGNORECASE if space else 0) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,8 @@
 """Nouns as plain data: what JSON, YAML and CSV print. The keys are a promise.
 
 - A noun is an object; its keys are the noun's field names, in their order.
-- An enum is its name in lower case (`dynamic_topic`), a tuple a list, a resource what people call
+- An enum is its name in lower case (`dynamic_topic`), but a SCRAM mechanism is spelled as it is
+  typed (`SCRAM-SHA-512`); a tuple is a list, a resource what people call
   it (`topic orders`, one string wherever it stands: here, in failures, in changes).
 - A failure is `{"resource", "error", "message"}`, a row among the rows that succeeded.
 - A Results whose values are sequences (the configs of many resources) is one flat array.
@@ -31,6 +32,7 @@ from ..nouns import (
     Results,
     Secret,
 )
+from ..nouns.clients import ScramMechanism
 from .looks import rows_of
 
 Data = Any  # None, bool, int, float, str, lists and dicts of these
@@ -191,6 +193,7 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     Done: _change,
     Outcome: _outcome,
     Plan: lambda plan: _outcome(_planned(plan)),
+    ScramMechanism: lambda mechanism: mechanism.label,
 }
 _ROWS: dict[type, Callable[[Any], Iterable[object]]] = {
     Plan: lambda plan: _outcome(_planned(plan))["changes"],

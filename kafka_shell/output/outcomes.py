@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
 from typing import TYPE_CHECKING
 
 from ..nouns import Change, Done, Effect, Failure, Outcome, names
@@ -11,10 +10,12 @@ from .errors import failure_lines
 from .pane import Pane
 from .plans import (
     LONG,
+    MANY,
     counted,
     lost_by,
     plan_lines,
     refused_lines,
+    same_for,
     set_of_resources,
     undo_lines,
 )
@@ -23,18 +24,19 @@ from .text import Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
-MANY = 12  # resources after which done changes are counted, not listed
 _PAST = {"create": "created", "delete": "deleted", "abort": "aborted", "fence": "fenced"}
+FRESH = 10  # resources whose fresh state is shown
+_LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
 _OTHER = {
-    "unknown": "it may still happen; look before trying again",
+    "unknown": "it may still happen; check before retrying",
     "skipped": "not sent, as something before it failed",
 }
 
 
 def draw_outcome(outcome: Outcome, writer: Writer) -> None:
-    """Done changes and the fresh state on `out`; failed and unknown ones, the way back on `err`.
+    """Done changes and the fresh state on `out`; failed and unknown ones, and the undo, on `err`.
 
-    The way back is not told again where it was told before a question.
+    The undo is not told again where it was told before a question.
 
     What was refused while planning was shown with the plan and is only counted here. A dry run
     is its plan, on `out`, with all refusals and the broker's verdicts on `err`.
@@ -52,8 +54,9 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     writer.err.lines(trouble_lines(outcome, writer.err.width))
     if not outcome.told:
         done = (item.change for item in outcome.changes if item.status == "done")
-        writer.err.lines(undo_lines(outcome.undo, lost_by(done)))
-    writer.write(outcome.fresh)
+        writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
+    if len(_done_resources(outcome)) <= FRESH:
+        writer.write(outcome.fresh)
     writer.err.lines(look_lines(outcome))
 
 
@@ -71,9 +74,11 @@ def look_lines(outcome: Outcome) -> Iterator[Text]:
     done = any(item.status == "done" for item in outcome.changes)
     if plan.look and plan.waited is None and done:
         yield text("look:", "hint") + " " + text(plan.look)
+    if outcome.look:
+        yield text("look:", "hint") + " " + text(outcome.look)
     if outcome.again:
         yield text("to go on:", "hint") + " " + text(outcome.again)
-        yield text("which they are:", "hint") + " " + text("journal --last 1 --output json")
+        yield text("which they are:", "hint") + " " + text(f"journal {outcome.entry} --output json")
 
 
 def _verdict(outcome: Outcome) -> Text:
@@ -96,12 +101,16 @@ def _verdict(outcome: Outcome) -> Text:
 def done_lines(outcome: Outcome) -> Iterator[Text]:
     """`created topic orders`, a line a resource; counts where there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
-    resources = set_of_resources(done)
+    resources = _done_resources(outcome)
     if len(resources) > MANY:
         yield text("done: ", "good") + text(counted(done))
         return
     for first in resources:
         yield _did([change for change in done if change.resource == first.resource])
+
+
+def _done_resources(outcome: Outcome) -> list[Change]:
+    return set_of_resources([item.change for item in outcome.changes if item.status == "done"])
 
 
 def _did(changes: Sequence[Change]) -> Text:
@@ -116,41 +125,49 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """All that failed or is unknown, each with its reason; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    for (status, why), run in groupby(outcome.changes, lambda item: (item.status, item.failure)):
-        if status not in ("done", "planned"):
-            yield from _troubles(status, why, list(run), room)
+    alike: dict[tuple[str, str], list[Done]] = {}
+    for item in outcome.changes:
+        if item.status not in ("done", "planned"):
+            reason = item.failure.name if item.failure else ""
+            alike.setdefault((item.status, reason), []).append(item)
+    for items in alike.values():
+        yield from _troubles(items, outcome.entry, room)
     line = _counts(outcome)
     if line and not outcome.dry_run:
         yield text(line, "heading")
 
 
-def _troubles(
-    status: str, why: Failure | None, items: Sequence[Done], room: int | None
-) -> Iterator[Text]:
-    """What ended alike, each by itself; or its number, where one reason holds for very many."""
+def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:
+    """What ended alike, each by itself; of very many their number and the first of them."""
     resources = set_of_resources([item.change for item in items])
-    if len(resources) <= MANY or status == "failed":
+    if len(resources) <= MANY:
         for item in items:
             yield from _trouble(item, room)
         return
-    first, last = resources[0].resource, resources[-1].resource
-    about = f"{len(resources):,}, {first} to {last.name}"
-    because = f" ({why})" if why else ""
-    line = text(f"{status}: ", "warning") + text(f"{about}: {_OTHER.get(status, '')}{because}")
-    yield from hang(line, room, 2)
+    yield from _trouble(items[0], room)
+    status = items[0].status
+    lead = text("error: ", "error") if status == "failed" else _label(status)
+    yield from hang(lead + text(same_for([r.resource for r in resources], entry)), room, 2)
+
+
+def _label(status: str) -> Text:
+    return text(f"{_LABELS[status]}: ", "warning")
 
 
 def _trouble(item: Done, room: int | None) -> Iterator[Text]:
-    said = item.failure.message if item.failure else ""
-    parts = (str(item.change.resource), item.change.field)
-    about = " ".join(part for part in parts if part and not names(said, part))
+    failure = item.failure
+    parts = [part for part in (str(item.change.resource), item.change.field) if part]
     if item.status == "failed":
-        yield from failure_lines(item.failure or Failure("UNKNOWN", "no reason given"), about, room)
+        told = failure or Failure("UNKNOWN", "no reason given")
+        about = " ".join(part for part in parts if not names(told.message, part))
+        yield from failure_lines(told, about, room)
         return
-    words = _OTHER.get(item.status, "")
-    why = f" ({item.failure})" if item.failure else ""
-    line = text(f"{item.status}: ", "warning") + text(f"{about}: {words}{why}")
-    yield from hang(line, room, 2)
+    why = f" ({failure})" if failure else ""
+    yield from hang(
+        _label(item.status) + text(f"{' '.join(parts)}: {_OTHER.get(item.status, '')}{why}"),
+        room,
+        2,
+    )
 
 
 def _counts(outcome: Outcome) -> str:

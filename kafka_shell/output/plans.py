@@ -1,10 +1,10 @@
-"""A Plan for people: what would change, per resource, and the line that takes it back.
+"""A Plan for people: what would change, per resource, and the commands that undo it.
 
 topic orders
   retention.ms: 7d -> 1d (was default config)
   segment.ms: 1h (no change: this is what is set)
 + topic invoices: 6 partitions, replication factor 3
-- topic old: 12 partitions, replication factor 3 (cannot be taken back)
+- topic old: 12 partitions, replication factor 3 (irreversible)
 3 changes: create 1, alter 1, delete 1
 """
 
@@ -15,20 +15,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..nouns import Change, Plan
+from ..nouns import Change, Failure, Plan, Resource
+from ..nouns.kinds import count_changes, count_kinds
 from .columns import columns_of
 from .errors import failure_lines
 from .looks import page_of
 from .pane import Pane
-from .people import change_values, plural
+from .people import change_values
 from .tables import draw_table
 from .text import Role, Text, hang, text
 
 if TYPE_CHECKING:
     from .writer import Writer
 
+MANY = 19  # resources after which they are counted, not listed; JSON has them all
 LONG = 40  # lines of changes after which a terminal gets counts instead
-FOREVER = "cannot be taken back"
+FOREVER = "irreversible"
 REMOVED = "(removed)"
 _DONE = {"create": "created", "alter": "altered", "delete": "deleted"}
 _SIGNS: dict[str, tuple[str, Role]] = {
@@ -40,10 +42,12 @@ _SIGNS: dict[str, tuple[str, Role]] = {
 def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | None = None) -> None:
     """Draw a plan, on `writer.err` unless told (a dry run's goes to `writer.out`).
 
-    `undo` are the lines that will take it back. A long plan is summarised, but only on a terminal.
+    `undo` are the commands that will undo it. A long plan is summarised: a dry run, which is the
+    answer itself, only on a terminal.
     """
+    short = pane is None or pane.terminal
     pane = pane or writer.err
-    pane.lines(plan_lines(plan, undo, limit=LONG if pane.terminal else None, room=pane.width))
+    pane.lines(plan_lines(plan, undo, limit=LONG if short else None, room=pane.width))
 
 
 def plan_lines(
@@ -54,7 +58,7 @@ def plan_lines(
     room: int | None = None,
     refused: bool = True,
 ) -> Iterator[Text]:
-    """The lines of a plan: changes by resource, refusals, warnings, counts, the way back."""
+    """The lines of a plan: changes by resource, refusals, warnings, counts, the undo."""
     for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
     yield from figure_lines(plan, room)
@@ -95,25 +99,47 @@ def lost_by(changes: Iterable[Change]) -> str:
 
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
-    """What failed while planning, with the reasons."""
+    """What failed while planning, with the reasons; of very many with one reason the first."""
+    alike: dict[str, list[tuple[Resource, Failure]]] = {}
     for about, failure in plan.refused.failures.items():
-        yield from failure_lines(failure, about, room)
+        alike.setdefault(failure.name, []).append((about, failure))
+    for items in alike.values():
+        many = len(items) > MANY
+        for about, failure in items[: 1 if many else None]:
+            yield from failure_lines(failure, about, room)
+        if many:
+            line = text("error: ", "error") + text(same_for([about for about, _ in items]))
+            yield from hang(line, room, 2)
 
 
-def undo_lines(undo: Sequence[str], lost: str = "") -> Iterator[Text]:
-    """`take it back: <line>`; several under a heading, each whole and alone, to be copied; of very
-    many only where they are kept.
+def same_for(resources: Sequence[Resource], entry: str = "") -> str:
+    """What stands for all but the first of many resources: `the same for 59 topics, a to z`."""
+    rest = resources[1:]
+    listed = f"journal {entry} --output json" if entry else "--output json"
+    return (
+        f"the same for {count_kinds(rest)}, {rest[0].name} to {rest[-1].name}"
+        f" (all of them: {listed})"
+    )
 
+
+def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator[Text]:
+    """`undo: <command>`; several under a heading, each whole and alone, to be copied.
+
+    Very many are in the journal (its `entry`), and so are those that cannot be shown as they are.
     Below stands what they do not bring back.
     """
     if not undo:
         return
-    lead = text("take it back:", "hint")
-    if len(undo) == 1:
+    lead = text("undo:", "hint")
+    kept = f"journal {entry} --undo" if entry else "the journal will keep them"
+    if len(undo) > MANY:
+        yield lead + f" {len(undo):,} commands: {kept}"
+    elif not all(map(str.isprintable, undo)):
+        one = len(undo) == 1
+        why = f"as {'it contains' if one else 'they contain'} control characters"
+        yield lead + f" not shown, {why} (the journal keeps {'it' if one else 'them'})"
+    elif len(undo) == 1:
         yield lead + " " + text(undo[0])
-    elif len(undo) > LONG:
-        kept = "which the journal keeps when it is carried out"
-        yield lead + f" {len(undo):,} lines, {kept}: journal --last 1 --undo"
     else:
         yield lead
         yield from map(text, undo)
@@ -128,6 +154,9 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
     for number, group in enumerate(groups):
         lines = list(_resource_lines(group))
         left = groups[number:]
+        if limit is not None and number == MANY:
+            yield text(_left_out(left, True), "dim")
+            return
         if limit is not None and shown + len(lines) > limit and (number or len(lines) > limit):
             lines = lines[: limit - shown] if not number else []
             yield from lines
@@ -140,13 +169,8 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
 def _left_out(groups: Sequence[Sequence[Change]], whole: bool) -> str:
     changes = [change for group in groups for change in group]
     lead = "... and" if whole else "... in all"
-    return f"{lead} {_kinds(changes)} ({counted(changes)})"
-
-
-def _kinds(changes: Sequence[Change]) -> str:
-    """How many of what: `350 topics`."""
-    kinds = Counter(change.resource.kind for change in set_of_resources(changes))
-    return ", ".join(plural(count, kind) for kind, count in kinds.items())
+    kinds = count_kinds(change.resource for change in changes)
+    return f"{lead} {kinds} ({counted(changes)})"
 
 
 def set_of_resources(changes: Sequence[Change]) -> list[Change]:
@@ -172,7 +196,7 @@ def closing(plan: Plan) -> str:
     if not changes:
         return f"nothing to change{tail}"
     verbs = ", ".join(f"{verb} {count:,}" for verb, count in _by_verb(changes))
-    return f"{plural(len(changes), 'change')} to {_kinds(changes)}: {verbs}{tail}"
+    return f"{count_changes(changes)}: {verbs}{tail}"
 
 
 def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:

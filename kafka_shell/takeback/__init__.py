@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from importlib import import_module
 from itertools import groupby
 
@@ -12,6 +13,7 @@ Line = Callable[[Resource, Sequence[Change]], str]
 
 _ACLS = "alter-acls"  # takes any number of them
 _ACLS_A_LINE = 8
+UNKNOWN = "  # outcome unknown"
 
 # The kind of a resource -> the module of this package whose `line(resource, changes)` knows how.
 _FAMILIES: dict[str, str] = {
@@ -43,12 +45,40 @@ _FAMILIES: dict[str, str] = {
 def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
     """One line for each resource, the last changed first; ACLs share lines. What cannot be taken
     back has none."""
-    by_resource: dict[Resource, list[Change]] = {}
+    return tuple(_joined(reversed(_lines(changes))))
+
+
+def undo_unknown(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The lines that undo changes whose outcome is unknown: each says so, and deletes a topic only
+    where it exists."""
+    return tuple(
+        f"{line}{' --if-exists' if line.startswith('delete-topic ') else ''}{UNKNOWN}"
+        for line in reversed(_lines(changes))
+    )
+
+
+def _lines(changes: Iterable[Change]) -> list[str]:
+    by_resource: dict[Resource, dict[str, Change]] = {}
     for change in changes:
         if change.reversible:
-            by_resource.setdefault(change.resource, []).append(change)
-    lines = [_line(resource, group) for resource, group in by_resource.items()]
-    return tuple(_joined(line for line in reversed(lines) if line))
+            fields = by_resource.setdefault(change.resource, {})
+            # What was altered twice (a throttle, set and lifted) is as it was before the first.
+            first = fields.pop(key) if (key := _key(change)) in fields else change
+            fields[key] = replace(change, before=first.before)
+    lines = (
+        _line(about, [each for each in fields.values() if not _is_as_before(each)])
+        for about, fields in by_resource.items()
+    )
+    return [line for line in lines if line]
+
+
+def _is_as_before(change: Change) -> bool:
+    return bool(change.field) and change.before == change.after
+
+
+def _key(change: Change) -> str:
+    """What one change of a resource replaces: its field; a creation and a deletion are two."""
+    return change.field or change.verb
 
 
 def _joined(lines: Iterable[str]) -> Iterator[str]:
@@ -64,7 +94,7 @@ def _joined(lines: Iterable[str]) -> Iterator[str]:
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:
     family = _FAMILIES.get(resource.kind)
-    if family is None:
+    if family is None or not changes:
         return ""
     line: Line = import_module(f"{__name__}.{family}").line
     return line(resource, changes)

@@ -114,8 +114,8 @@ def test_removal_asks_and_what_takes_it_back_does(
     assert rules(cluster, bob) == before
     run = kafka.ok(*everything, "--yes")
     assert rules(cluster, bob) == []
-    (line,) = [line for line in run.stderr.splitlines() if line.startswith("take it back: ")]
-    kafka.ok(stdin=line.removeprefix("take it back: ") + "\n")
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("undo: ")]
+    kafka.ok(stdin=line.removeprefix("undo: ") + "\n")
     assert rules(cluster, bob) == before
 
 

@@ -53,8 +53,8 @@ def test_what_is_printed_takes_it_back(run: Program, cluster: Cluster) -> None:
     before = client_configs.describe(cluster)
     changed = run.ok("alter-client-configs", "--user", odd.user, "--client-id", "my app",
                      "acks=all", "linger.ms=5")  # fmt: skip
-    (undo,) = [line for line in changed.stderr.splitlines() if line.startswith("take it back:")]
-    run.ok(stdin=undo.removeprefix("take it back: "))
+    (undo,) = [line for line in changed.stderr.splitlines() if line.startswith("undo:")]
+    run.ok(stdin=undo.removeprefix("undo: "))
     assert client_configs.describe(cluster) == before
 
 

@@ -212,8 +212,8 @@ def test_the_line_that_takes_it_back(
     before = held(cluster, group)
     words = line.format(group, topic).replace(f"{topic}:1,2", f"{topic}:1").split()
     run = kafka.ok(*words, "--yes")
-    (back,) = [each for each in run.stderr.splitlines() if each.startswith("take it back: ")]
-    kafka.ok(stdin=back.removeprefix("take it back: ") + " --yes\n")
+    (back,) = [each for each in run.stderr.splitlines() if each.startswith("undo: ")]
+    kafka.ok(stdin=back.removeprefix("undo: ") + " --yes\n")
     assert held(cluster, group) == before
 
 
@@ -223,7 +223,7 @@ def test_a_share_groups_way_back(kafka: Program, cluster: Cluster, topic: str) -
     done(group_resets.plan_offsets(cluster, group, start, GroupType.SHARE), cluster)
     run = kafka.ok("delete-group", group, "--yes")
     back = f"reset-offsets {group} --type share --offset {topic}:0=3,1=4"
-    assert f"take it back: {back}" in run.stderr
+    assert f"undo: {back}" in run.stderr
     kafka.ok(stdin=back + " --yes\n")
     assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": 4}
     forget(cluster, group)

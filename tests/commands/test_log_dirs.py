@@ -113,7 +113,7 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     assert f"log dir: {here} -> {there}" in dry.stdout
     run = kafka.ok("alter-log-dirs", topic, "--log-dir", there, "--wait")
     back = f"alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here}"
-    assert f"take it back: {back}" in run.stderr, str(run)
+    assert f"undo: {back}" in run.stderr, str(run)
     assert there in run.lines[-1], "where it is now is not shown"
     assert "look:" not in run.stderr, "it was followed to its end"
     undone = kafka.ok(*back.split())

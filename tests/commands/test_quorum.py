@@ -100,8 +100,8 @@ def test_a_feature_goes_down_only_when_asked_and_the_line_back_works(
     assert "the broker accepts it" in dry.stderr + dry.stdout
     done = run.ok("update-features", "streams.version=0", "--yes")
     assert level(cluster, "streams.version") == 0
-    (back,) = [line for line in done.stderr.splitlines() if line.startswith("take it back: ")]
-    run.ok(stdin=back.removeprefix("take it back: ") + "\n")
+    (back,) = [line for line in done.stderr.splitlines() if line.startswith("undo: ")]
+    run.ok(stdin=back.removeprefix("undo: ") + "\n")
     assert level(cluster, "streams.version") == 1
 
 

@@ -87,8 +87,8 @@ def test_the_line_that_takes_it_back_does(program: Program, user: str) -> None:
         "alter-quotas", *entity, "producer_byte_rate=5", "consumer_byte_rate=6",
         "--delete", "request_percentage",
     )  # fmt: skip
-    (back,) = (line for line in run.stderr.splitlines() if line.startswith("take it back: "))
-    program.ok(stdin=back.removeprefix("take it back: ") + "\n")
+    (back,) = (line for line in run.stderr.splitlines() if line.startswith("undo: "))
+    program.ok(stdin=back.removeprefix("undo: ") + "\n")
     assert program.ok("describe-quotas", *entity, "--output", "json").json == before
 
 

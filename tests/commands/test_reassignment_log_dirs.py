@@ -75,8 +75,8 @@ def write(path: Path, topic: str, *rows: tuple[list[int], list[str]]) -> str:
 
 
 def back(run: Run) -> str:
-    (line,) = (row for row in run.stderr.splitlines() if row.startswith("take it back:"))
-    return line.removeprefix("take it back:").strip()
+    (line,) = (row for row in run.stderr.splitlines() if row.startswith("undo:"))
+    return line.removeprefix("undo:").strip()
 
 
 def settled(cluster: Cluster, topic: str, wanted: Where) -> None:

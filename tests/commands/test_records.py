@@ -117,7 +117,7 @@ def test_what_is_wrong_is_said(
 
 def test_records_go_after_a_yes(kafka: Program, topic: str) -> None:
     planned = kafka.ok("delete-records", f"{topic}:1", "--to", "2", "--dry-run")
-    assert "first offset: 0 -> 2 (2 records go) (cannot be taken back)" in planned.stdout
+    assert "first offset: 0 -> 2 (2 records go) (irreversible)" in planned.stdout
     every = kafka.ok("delete-records", topic, topic, "--to", "latest", "--dry-run")
     assert "it is empty" in every.stdout and "5 records go" in every.stdout
     unasked = kafka("delete-records", f"{topic}:1", "--to", "2")

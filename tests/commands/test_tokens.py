@@ -42,7 +42,7 @@ def test_a_token_is_shown_once_logs_in_and_is_never_kept(run: Users, tmp_path: P
     found = JAAS.search(made.stdout)
     assert found, made.stdout
     token, hmac = found.groups()
-    assert f"take it back: expire-token {token}" in made.stderr
+    assert f"undo: expire-token {token}" in made.stderr
     properties = tmp_path / "token.properties"
     properties.write_text(
         "security.protocol=SASL_PLAINTEXT\n"
@@ -104,7 +104,7 @@ def test_renew_and_expire_by_id_and_by_hmac(run: Users) -> None:
     later = run("alice", "expire-token", token, "--expiry-time-period", "30m", "--yes")
     assert later.status == 0, str(later)
     assert 29 <= left() <= 30
-    assert f"take it back: renew-token {token}" in later.stderr
+    assert f"undo: renew-token {token}" in later.stderr
     run("alice", "renew-token", token, "--renew-time-period", "1h")
     assert 59 <= left() <= 60
     assert run("alice", "renew-token", token).status == 0

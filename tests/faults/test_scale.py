@@ -151,13 +151,13 @@ def test_a_large_change_shows_how_far_it_is(
         terminal.press("enter")
         terminal.sees(f"/{MANY}")
         proxy.heal()
-        terminal.sees(f"done: {MANY:,} created", f"take it back: {MANY:,} lines")
+        terminal.sees(f"done: {MANY:,} created", f"undo: {MANY:,} commands")
         assert f"/{MANY}" not in terminal.text, "the bar stays behind"
     finally:
         terminal.close()
     assert there(direct, names) == set(names)
     undo = Program(tmp_path / "home", proxy.address).ok("journal", "--last", "1", "--undo")
-    assert sorted(undo.stdout.split("\n")[:-1]) == [f"delete-topic {name}" for name in names]
+    assert sorted(undo.stdout.split("\n")[1:-1]) == [f"delete-topic {name}" for name in names]
     Program(tmp_path / "home", proxy.address).ok("delete-topic", f"{names[0][:11]}.*", "--yes")
 
 

@@ -37,7 +37,7 @@ def test_no_broker_there(nowhere: Program, broker: str, words: tuple[str, ...]) 
         hinted(refused(run, 3, *words))
         assert run.stdout == ""
         assert seconds < 10, "at once"
-    assert not (nowhere.home / "state" / "journal.jsonl").exists()
+    assert not (nowhere.home / "state" / "journal").exists()
 
 
 @quick

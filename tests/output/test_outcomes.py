@@ -5,7 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_shell.nouns import Change, Results
+from kafka_shell.nouns import Change, Done, Failure, Outcome, Results
+from kafka_shell.output.plans import draw_plan
 
 from .samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
@@ -25,9 +26,9 @@ def test_done_on_out_the_rest_on_err() -> None:
     assert out_of(drawing) == "created topic a\n"
     assert err_of(drawing) == (
         "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
-        "unknown: topic c: it may still happen; look before trying again\n"
+        "outcome unknown: topic c: it may still happen; check before retrying\n"
         "1 done, 1 failed, 1 unknown, 1 refused\n"
-        "take it back: delete-topic a\n"
+        "undo: delete-topic a\n"
     )
 
 
@@ -53,13 +54,75 @@ def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> 
     made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(60)))
     ends = ["done"] * 20 + ["unknown"] * 20 + ["skipped"] * 20
     drawing = writer()
-    drawing.write(replace(outcome(made, *ends), again="create-topic --from-file f"))
+    drawing.write(
+        replace(outcome(made, *ends), again="create-topic --from-file f", look="x", entry="0a")
+    )
     assert err_of(drawing) == (
-        "unknown: 20, topic t20 to t39: it may still happen; look before trying again\n"
-        "skipped: 20, topic t40 to t59: not sent, as something before it failed\n"
+        "outcome unknown: topic t20: it may still happen; check before retrying\n"
+        "outcome unknown: the same for 19 topics, t21 to t39"
+        " (all of them: journal 0a --output json)\n"
+        "skipped: topic t40: not sent, as something before it failed\n"
+        "skipped: the same for 19 topics, t41 to t59 (all of them: journal 0a --output json)\n"
         "20 done, 20 unknown, 20 skipped\n"
+        "look: x\n"
         "to go on: create-topic --from-file f\n"
-        "which they are: journal --last 1 --output json\n"
+        "which they are: journal 0a --output json\n"
+    )
+
+
+def test_many_failures_of_one_sort_are_counted() -> None:
+    """Each message names its own topic; the reason is the same."""
+    made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(30)))
+    there = [
+        Done(change, "failed", Failure("TOPIC_ALREADY_EXISTS", f"Topic '{change.resource.name}'"))
+        for change in made.changes
+    ]
+    drawing = writer()
+    drawing.write(Outcome(made, tuple(there), entry="0a"))
+    assert err_of(drawing) == (
+        "error: TOPIC_ALREADY_EXISTS: Topic 't00'\n"
+        "error: the same for 29 topics, t01 to t29 (all of them: journal 0a --output json)\n"
+        "30 failed\n"
+    )
+
+
+def test_many_refusals_are_counted() -> None:
+    refused = Results({}, {topic(f"t{n:02}"): GONE for n in range(30)})
+    drawing = writer()
+    draw_plan(plan(refused=refused), (), drawing)
+    assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
+    assert err_of(drawing).splitlines()[1:] == [
+        "error: the same for 29 topics, t01 to t29 (all of them: --output json)"
+    ]
+
+
+@pytest.mark.parametrize("name", ["such", "see", "no", "The"])
+def test_a_topic_called_like_a_word_of_the_message_is_named(name: str) -> None:
+    why = Failure("UNKNOWN_TOPIC_OR_PARTITION", "no such topic: The name is free, see the list")
+    refused = Results({}, {topic(name): why})
+    drawing = writer()
+    draw_plan(plan(refused=refused), (), drawing)
+    assert err_of(drawing).startswith(f"error: topic {name}: UNKNOWN_TOPIC_OR_PARTITION")
+
+
+def test_an_unknown_outcome_names_its_resource_once() -> None:
+    made = plan(Change(topic("t"), "create"))
+    late = Failure("REQUEST_TIMED_OUT", "topic t is created but not complete", 7, hint="Look again")
+    drawing = writer()
+    drawing.write(Outcome(made, (Done(made.changes[0], "unknown", late),), look="describe-topic t"))
+    assert err_of(drawing) == (
+        "outcome unknown: topic t: it may still happen; check before retrying"
+        " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
+        "look: describe-topic t\n"
+    )
+
+
+def test_an_undo_that_holds_control_characters_is_not_shown() -> None:
+    change = Change(topic("a"), "alter", "x", "1\n!touch PWNED", "2")
+    drawing = writer()
+    drawing.write(outcome(plan(change), "done", undo=("alter-configs a 'x=1\n!touch PWNED'",)))
+    assert err_of(drawing) == (
+        "undo: not shown, as it contains control characters (the journal keeps it)\n"
     )
 
 
@@ -108,7 +171,7 @@ def test_what_was_told_before_a_question_is_not_told_again() -> None:
     for told in (True, False):
         drawing = writer()
         drawing.write(outcome(plan(change), "done", undo=("line",), told=told))
-        assert ("take it back: line" in err_of(drawing)) is not told
+        assert ("undo: line" in err_of(drawing)) is not told
 
 
 def test_json_has_what_is_so_already() -> None:

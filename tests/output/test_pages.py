@@ -133,8 +133,9 @@ def test_the_journal_has_whole_lines_to_be_copied() -> None:
     when = local_time(1000)
     assert drawn(entries, width=60) == (
         f"0123abcd  {when}  b:9092  done  the command\n"
-        f"  take it back: {undo[0]}\n"
-        "  take it back: delete-topic a\n"
+        "  undo:\n"
+        f"  {undo[0]}\n"
+        "  delete-topic a\n"
         f"0123abce  {when}  b:9092  failed  another\n"
     )
     assert drawn(iter(entries)) == drawn(entries)

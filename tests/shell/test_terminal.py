@@ -31,7 +31,7 @@ def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Termi
     shell.sees("now, the default")
     shell.type("3d")
     shell.press("enter")
-    shell.sees("take it back", "3d", "kafka>")
+    shell.sees("undo", "3d", "kafka>")
     shell.at_prompt()
     shell.type("alter-configs shell.orders retention.ms")
     shell.sees("3d  set here")
@@ -296,7 +296,7 @@ def test_a_pasted_line_for_another_cluster_stays_one(shell: Terminal) -> None:
 
 def test_values_come_into_the_open_menu(shell: Terminal) -> None:
     shell.run("alter-configs shell.clicks.raw cleanup.policy=compact")
-    shell.sees("take it back")
+    shell.sees("undo")
     shell.at_prompt()
     shell.paste("alter-configs shell.clicks.raw ")
     shell.press("tab")

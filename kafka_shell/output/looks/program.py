@@ -9,6 +9,7 @@ from ...nouns.outcome import HistoryLine, JournalEntry
 from ...nouns.sandbox import SandboxReport
 from ..page import Page, facts_page
 from ..people import local_time
+from ..plans import undo_lines
 from ..tables import Column
 from ..text import Role, Text, join, text
 from ..theme import ThemeInfo
@@ -28,7 +29,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
-    """What was changed, when and where; the lines that take it back are whole, to be copied."""
+    """What was changed, when and where; the commands that undo it are whole, to be copied."""
     for entry in entries:
         role: Role = "good" if entry.status == "done" else "warning"
         yield join(
@@ -37,12 +38,14 @@ def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator
                 text(entry.id, "dim"),
                 text(local_time(int(entry.time) * 1000), "dim"),
                 text(entry.bootstrap),
-                text(entry.status, role),
+                text("undone" if entry.undone else entry.status, role),
                 text(entry.command),
             ),
         )
-        for line in entry.undo:
-            yield text("  take it back: ", "hint") + text(line)
+        if not entry.undo and entry.changed:
+            yield text("  irreversible", "warning")
+        for line in undo_lines(entry.undo, entry=entry.id):
+            yield text("  ") + line
 
 
 PAGES: dict[type, Page] = {SandboxReport: facts_page}
