@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from collections.abc import Iterator
 from typing import TextIO
 
 from kafka_shell.context import Paths, open_private
@@ -14,7 +15,7 @@ def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:
     path = paths.state / "crash.log"
     try:
         with open_private(path, "a") as file:
-            file.write("".join(traceback.format_exception(error)))
+            file.write("\n".join(_details(error)) + "\n")
         details = f"The details are in {path}; please report them."
     except OSError:
         at = traceback.extract_tb(error.__traceback__)[-1]
@@ -24,3 +25,19 @@ def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:
         f"hint: {details} Whether a change was sent is in the journal.\n"
     )
     return Status.FAILED
+
+
+def _details(error: BaseException) -> Iterator[str]:
+    """The error and its causes: their types, and the places in the code.
+
+    The messages are left out: Python quotes in them the value it stumbled on, and that may be a
+    password.
+    """
+    seen: set[int] = set()
+    chained: BaseException | None = error
+    while chained is not None and id(chained) not in seen:
+        seen.add(id(chained))
+        yield f"{'caused by' if len(seen) > 1 else 'error'}: {type(chained).__qualname__}"
+        for frame in traceback.extract_tb(chained.__traceback__):
+            yield f"  {frame.filename}:{frame.lineno} in {frame.name}: {frame.line}"
+        chained = chained.__cause__ or chained.__context__

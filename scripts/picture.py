@@ -68,7 +68,7 @@ def _session(home: Path) -> pyte.Screen:
         child.send("topics 'payments.*' --long\r")
         until(lambda text: "payments.refunds" in text)
         child.send("alter-configs payments.refunds retention.ms=30d\r")
-        until(lambda text: "take it back" in text)
+        until(lambda text: "undo:" in text)
         child.send("alter-configs payments.refunds ret\t\t")
         until(lambda text: "delete.retention.ms" in text and "discard" in text)
         return screen

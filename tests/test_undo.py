@@ -171,7 +171,7 @@ def test_lines_after_a_generated_file_are_free_again(
 def test_a_value_with_a_line_of_its_own_stays_a_value(kafka: Program, beside: Path) -> None:
     """A subscription's metrics may be any text, and the undo would hold it."""
     name = f"undo-{uuid.uuid4().hex[:8]}"
-    hostile = "org.apache.kafka.\n!touch PWNED\n"
+    hostile = "org.apache.kafka.\n!touch PWNED\n x"
     kafka.ok("alter-configs", "--client-metrics", name, f"metrics={hostile}")
     try:
         changed = kafka.ok("alter-configs", "--client-metrics", name, "metrics=x")

@@ -28,6 +28,8 @@ from .batches import LogRecord
 from .client_config_checks import Held, check_filter, wrong
 from .connection import Cluster
 
+_INVALID = "the value before is invalid and could not be set again"
+
 # -- describe --------------------------------------------------------------------------------------
 
 
@@ -100,25 +102,36 @@ def _read(cluster: Cluster, topic: str) -> tuple[LogRecord, ...]:
 
 @dataclass(frozen=True)
 class AlterClientConfigs:
-    """One batch of records on `__client_configs`, one a config. `now` is what was set, as read."""
+    """One batch of records on `__client_configs`, one a config. `now` is what was set, as read;
+    `invalid` of it is what another program wrote and this one would refuse to set again."""
 
     alterations: tuple[ClientConfigAlteration, ...]
     now: tuple[ClientConfig, ...]
+    invalid: tuple[ClientConfig, ...] = ()
     validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
         """One change a key of an entity, in the order given."""
         before = {(config.entity, config.key): config.value for config in self.now}
+        invalid = {(config.entity, config.key) for config in self.invalid}
         return tuple(
-            Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
-                   each.value)
+            Change(
+                each.entity.resource,
+                "alter",
+                each.key,
+                before.get((each.entity, each.key)),
+                each.value,
+                note=_INVALID if (each.entity, each.key) in invalid else "",
+                reversible=(each.entity, each.key) not in invalid,
+            )
             for each in self.alterations
-        )  # fmt: skip
+        )
 
     def again(self, cluster: Cluster) -> AlterClientConfigs:
         """The same alterations over what is set now."""
-        return replace(self, now=_of_entities(cluster, self.alterations))
+        now = _of_entities(cluster, self.alterations)
+        return replace(self, now=now, invalid=_invalid(cluster, now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Append them all or none, to every in-sync replica, once. Raises ShellError."""
@@ -143,7 +156,8 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     kept = [each for each in alterations if each.entity.resource not in refused]
     same = tuple(each for each in kept if held.get((each.entity, each.key)) == each.value)
     wanted = tuple(each for each in kept if each not in same)
-    steps = (AlterClientConfigs(wanted, _among(held, wanted)),) if wanted else ()
+    now = _among(held, wanted)
+    steps = (AlterClientConfigs(wanted, now, _invalid(cluster, now)),) if wanted else ()
     made = store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     entities = {each.entity for each in wanted}
     return replace(
@@ -171,6 +185,20 @@ def _among(held: Held, alterations: Iterable[ClientConfigAlteration]) -> tuple[C
         ClientConfig(each.entity, each.key, held[each.entity, each.key])
         for each in alterations
         if (each.entity, each.key) in held
+    )
+
+
+def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
+    """Those that would be refused if they were set: undoing their change would fail."""
+    return tuple(
+        each
+        for each in configs
+        if wrong(
+            cluster,
+            [ClientConfigAlteration(each.entity, each.key, each.value)],
+            {},
+            lambda: _registered(cluster),
+        )
     )
 
 

@@ -113,6 +113,15 @@ def check(
     return replace(alteration, value=_raw(key, entry.type, alteration.value))
 
 
+def is_settable(entry: ConfigEntry, value: str) -> bool:
+    """Whether this side would take the value for this key: what a broker holds may be refused."""
+    try:
+        _check_choice(entry.name, entry.type, value)
+        return _raw(entry.name, entry.type, value) == value
+    except ConfigRefused:
+        return False
+
+
 def loses_records(key: str, before: str | None, after: str | None) -> bool:
     """Whether this change of what holds deletes records. None is not known."""
     plain = key.removeprefix("log.")

@@ -30,6 +30,7 @@ from .config_checks import (
     check,
     checked_for_create,
     entry_of,
+    is_settable,
     loses_records,
     lowers,
     refuse_twice,
@@ -266,10 +267,14 @@ def _change(
     value = entry.value if entry is not None else None
     before, effective = (value, None) if is_own else (None, value)
     after, note = _after(alteration, entry, is_own)
+    reversible = True
     if entry is not None and entry.sensitive:
         before, effective = HIDDEN if is_own else None, None
         after = None if alteration.op is ConfigOp.DELETE else HIDDEN
         note = "sensitive: its value is not shown"
+    elif entry is not None and before is not None and not is_settable(entry, before):
+        note = "the value before is invalid and could not be set again"
+        reversible = False
     return Change(
         Resource(resource.kind, resource.name),
         "alter",
@@ -277,7 +282,7 @@ def _change(
         before,
         after,
         note=note,
-        reversible=before is not HIDDEN,
+        reversible=reversible and before is not HIDDEN,
         effective=effective,
         source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
         lost=_lost(entry, effective if before is None else before, after),

@@ -151,9 +151,11 @@ State = Mapping[str, Any] | None
 
 
 def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    """The line that makes it as it was; empty where a person has to think."""
-    line = _UNDO.get(table)
-    return line(key, was, now, name) if line else ""
+    """The line that makes it as it was; empty where a person has to think, or where a value with
+    control characters would have to be in it."""
+    of = _UNDO.get(table)
+    line = of(key, was, now, name) if of else ""
+    return line if line.isprintable() else ""
 
 
 def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
@@ -173,9 +175,10 @@ def _of_topic_config(key: Mapping[str, Any], was: State, now: State, name: str) 
 def _of_quota(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
     options = (was or now or {})["options"]
     if was is None:
-        return f"alter-quotas {options} --delete {key['key']}"
+        return f"alter-quotas {options} --delete-config {quote(key['key'])}"
     value = str(was["value"]).removesuffix(".0")
-    return f"alter-quotas {options} {key['key']}={value}"
+    pair = quote(f"{key['key']}={value}")
+    return f"alter-quotas {options} {pair}"
 
 
 def _of_client_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
@@ -190,7 +193,7 @@ def _of_acl(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
 
 def _set_or_delete(key: str, was: State) -> str:
     if was is None:
-        return f"--delete-config {key}"
+        return f"--delete-config {quote(key)}"
     return quote(f"{key}={was['value'] or ''}")
 
 

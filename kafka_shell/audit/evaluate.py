@@ -114,10 +114,12 @@ def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[Au
 
 
 def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
-    return _of(
-        control, row["cluster"], row["resource"], row["status"], row["reason"],
-        row.get("remedy") or "", row.get("undo") or "",
-    )  # fmt: skip
+    remedy, undo = row.get("remedy") or "", row.get("undo") or ""
+    reason = row["reason"]
+    if not (remedy + undo).isprintable():  # a value must not become a line of its own
+        reason = f"{reason} (a command that held control characters is left out)"
+        remedy, undo = (line if line.isprintable() else "" for line in (remedy, undo))
+    return _of(control, row["cluster"], row["resource"], row["status"], reason, remedy, undo)
 
 
 def _of(

@@ -233,7 +233,7 @@ def _config(chosen: str, key: str, wanted: str, broken: Callable[[str], str]) ->
         broken("value"),
         f"concat({_text(key)}, ' is ', coalesce(value, 'unset'), ', declared: ', {_text(wanted)})",
         f"concat('alter-configs ', topic, {pair})",
-        f"CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', {_text(key)}, '=', value)"
+        "CASE WHEN overridden THEN concat('alter-configs ', topic, ' ', pair)"
         f" ELSE concat('alter-configs ', topic, ' --delete-config ', {_text(key)}) END",
     )
 

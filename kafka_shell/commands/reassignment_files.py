@@ -8,6 +8,7 @@ own: Kafka's tools pass over it.
 from __future__ import annotations
 
 import json
+import os
 import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -239,13 +240,13 @@ class MovePaths:
 
     @classmethod
     def new(cls, folder: Path, now: float) -> MovePaths:
-        """Names that are not taken: 20260131-101500-move.json and -rollback.json."""
+        """Names of this plan alone: 20260131-101500-0123abcd-move.json and -rollback.json.
+
+        Several plans may be made before the first writes its files.
+        """
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-        for suffix in ("", *(f"-{number}" for number in range(2, 1000))):
-            move = folder / f"{stamp}{suffix}-move.json"
-            if not move.exists():
-                break
-        return cls(move, folder / f"{stamp}{suffix}-rollback.json")
+        name = f"{stamp}-{os.urandom(4).hex()}"
+        return cls(folder / f"{name}-move.json", folder / f"{name}-rollback.json")
 
 
 @dataclass(frozen=True)

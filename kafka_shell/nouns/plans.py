@@ -127,12 +127,17 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
     rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
     fresh = [plan.fresh for plan in plans if plan.fresh is not None]
     follow = [plan.follow for plan in plans if plan.follow is not None]
+
+    def follow_all(cluster: Any, report: Report) -> None:
+        for each in follow:  # what comes afterwards is for when all of them have ended
+            each(cluster, report)
+
     return Plan(
         effect=max((plan.effect for plan in plans), key=rank.index),
         steps=tuple(step for plan in plans for step in plan.steps),
         confirm=any(plan.confirm for plan in plans),
         chained=any(plan.chained for plan in plans),
-        follow=follow[-1] if follow else None,
+        follow=follow_all if follow else None,
         waits=all(plan.waits for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         look=next((plan.look for plan in reversed(plans) if plan.look), ""),

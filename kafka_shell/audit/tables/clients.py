@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.language.tokens import quote
 from kafka_shell.nouns.client_configs import ClientEntity
 
 from ..table import Column, Slice, Table, Trouble
@@ -117,7 +118,7 @@ def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
             level = "user" if config.entity.client_id is None else "client-id"
             yield (
                 entity.user, entity.client_id, key, config.value, level,
-                _client_flags(config.entity),
+                _client_flags(config.entity), quote(f"{key}={config.value}"),
             )  # fmt: skip
 
 
@@ -174,6 +175,7 @@ TABLES = (
             Column("value", "string", "As text."),
             Column("level", "string", "Which level sets it: client-id or user."),
             Column("options", "string", "That level, as options of alter-client-configs."),
+            Column("pair", "string", "key=value as one word of a command."),
         ),
         read_effective_client_configs,
     ),
