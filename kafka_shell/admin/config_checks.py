@@ -37,19 +37,6 @@ _PREFIXED = re.compile(r"(listener\.name\.[^.]+\.)(.+)")
 _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
-# Keys whose lower value deletes records, beside the same ones of brokers with `log.` before.
-_LOWER_DELETES = (
-    "retention.ms",
-    "retention.bytes",
-    "local.retention.ms",
-    "local.retention.bytes",
-    "delete.retention.ms",
-    "cleaner.delete.retention.ms",
-)
-LOST = "records deleted meanwhile stay deleted"
-_UNLIMITED = float("inf")
-
-
 class ConfigRefused(ShellError):
     """A key or value that this side refuses before anything is sent. `key` is the config's name."""
 
@@ -120,37 +107,6 @@ def is_settable(entry: ConfigEntry, value: str) -> bool:
         return _raw(entry.name, entry.type, value) == value
     except ConfigRefused:
         return False
-
-
-def loses_records(key: str, before: str | None, after: str | None) -> bool:
-    """Whether this change of what holds deletes records. None is not known."""
-    plain = key.removeprefix("log.")
-    if before is None:
-        return False
-    if plain == "cleanup.policy":
-        return after is not None and bool(set(after.split(",")) - {"", *before.split(",")})
-    if plain not in _LOWER_DELETES:
-        return False
-    was, will_be = _limit(before), _limit(after)
-    if was is None:
-        return False
-    return was == _UNLIMITED if will_be is None else will_be < was
-
-
-def _limit(value: str | None) -> float | None:
-    """A limit of age or size: a negative one is none at all. None where it is no number."""
-    try:
-        limit = int(value or "")
-    except ValueError:
-        return None
-    return limit if limit >= 0 else _UNLIMITED
-
-
-def lowers(key: str) -> str:
-    """What is said of a change that loses records."""
-    if key.removeprefix("log.") == "cleanup.policy":
-        return f"the new {key} deletes records; what is deleted stays deleted"
-    return f"a lower {key} deletes records; what is deleted stays deleted"
 
 
 def _check_choice(key: str, kind: ConfigType, value: str) -> None:

@@ -12,11 +12,13 @@ from kafka_shell.nouns import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
+    ConfigSynonym,
     ConfigType,
     Failure,
     ResourceType,
     Results,
 )
+from kafka_shell.values import carried_over
 
 from . import config_wire
 from .connection import ANY, Call, Cluster, Node, RawRequest, Target, failure
@@ -263,6 +265,8 @@ _SUBSCRIPTION = {
     "match": ConfigType.LIST,
     "metrics": ConfigType.LIST,
 }
+# Where a broker says how long its topics keep records: the first that is set.
+_AGES = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 _FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
 
 
@@ -338,6 +342,44 @@ def _of_subscription(
             synonyms=entry.synonyms,
         )  # fmt: skip
     return known
+
+
+def inherited(entry: ConfigEntry) -> str | None:
+    """The value that holds once the own one is gone, in the key's own unit; None where the broker
+    did not tell, as without synonyms."""
+    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
+    if weaker is None or weaker.value is None:
+        return None
+    return carried_over(weaker.value, weaker.name, entry.name)
+
+
+def with_retention(
+    cluster: Cluster, found: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
+) -> dict[ConfigResource, Known]:
+    """The same, where `removed` topics lose their own retention.ms: brokers do not name what holds
+    then if log.retention.hours or log.retention.minutes says it, so it is read off one."""
+    topics = [
+        resource
+        for resource in removed
+        if (entry := found[resource].get("retention.ms")) and inherited(entry) is None
+    ]
+    if not topics:
+        return dict(found)
+    broker = by_name(_some_broker(cluster))
+    told = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
+    weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in told[:1])
+    return dict(found) | {
+        resource: {
+            **found[resource],
+            "retention.ms": _also(found[resource]["retention.ms"], weaker),
+        }
+        for resource in topics
+    }
+
+
+def _also(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
+    own = tuple(synonym for synonym in entry.synonyms if synonym.source is entry.source)
+    return replace(entry, synonyms=(*own, *weaker))
 
 
 def own_values(cluster: Cluster, keys: Sequence[str]) -> list[tuple[str, ConfigEntry]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_shell.errors import ShellError
@@ -21,20 +21,18 @@ from kafka_shell.nouns import (
     Results,
     own_source,
 )
-from kafka_shell.values import carried_over
 
 from .config_checks import (
     LIST_OPS,
-    LOST,
     ConfigRefused,
     check,
     checked_for_create,
     entry_of,
     is_settable,
-    loses_records,
-    lowers,
     refuse_twice,
 )
+from .config_losses import Loss, losses, related
+from .config_losses import warnings as loss_warnings
 from .config_reads import (
     Entries,
     answerer,
@@ -42,11 +40,13 @@ from .config_reads import (
     by_name,
     describe,
     in_parts,
+    inherited,
     known_of,
     list_resources,
     own_values,
     topic_types,
     why_not,
+    with_retention,
 )
 from .connection import Cluster
 from .many import in_requests
@@ -61,6 +61,7 @@ __all__ = [
     "checked_for_create",
     "describe",
     "in_parts",
+    "inherited",
     "list_resources",
     "plan_alter",
     "topic_types",
@@ -75,7 +76,7 @@ class AlterConfigs:
     """One IncrementalAlterConfigs request (KIP-339, API key 44) to the broker that answers for it.
 
     `alterations` and `now` pair each resource with its operations, and with what is known of the
-    keys they are about.
+    keys they are about, and of those that decide whether records are deleted.
     """
 
     alterations: tuple[tuple[ConfigResource, tuple[ConfigAlteration, ...]], ...]
@@ -85,16 +86,19 @@ class AlterConfigs:
     @property
     def changes(self) -> tuple[Change, ...]:
         """One change a key of a resource, in the order given."""
-        entries = {(resource, entry.name): entry for resource, known in self.now for entry in known}
-        return tuple(
-            _change(resource, alteration, entries.get((resource, alteration.key)))
-            for resource, alterations in self.alterations
-            for alteration in alterations
-        )
+        return tuple(change for change, _ in self.with_losses())
+
+    def with_losses(self) -> list[tuple[Change, Loss | None]]:
+        """Each change with what it deletes."""
+        known = {resource: by_name(entries) for resource, entries in self.now}
+        found: list[tuple[Change, Loss | None]] = []
+        for resource, alterations in self.alterations:
+            found += _changes(resource, alterations, known[resource])
+        return found
 
     def again(self, cluster: Cluster) -> AlterConfigs:
         """The same operations over the configs as they are now."""
-        known = known_of(cluster, [resource for resource, _ in self.alterations])
+        known = _known(cluster, dict(self.alterations))
         for resource, why in known.failures.items():
             raise ShellError(
                 f"{resource} could not be read again before the change: {why}",
@@ -158,7 +162,7 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
     """
     for resource, given in alterations.items():
         refuse_twice((alteration.key for alteration in given), str(resource))
-    known = known_of(cluster, [resource for resource, given in alterations.items() if given])
+    known = _known(cluster, {each: given for each, given in alterations.items() if given})
     warnings: dict[str, None] = {}
     checked = {
         resource: tuple(check(resource, keys, each, warnings) for each in alterations[resource])
@@ -172,12 +176,11 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         for batch in in_requests(group, lambda resource: len(wanted[resource])):
             pairs = tuple((resource, wanted[resource]) for resource in batch)
             steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
-    for change in (change for step in steps for change in step.changes):
-        if change.lost:
-            warnings[lowers(change.field)] = None
+    lossy = [(change, loss) for step in steps for change, loss in step.with_losses() if loss]
+    warnings |= dict.fromkeys(loss_warnings(cluster, lossy) if lossy else ())
     keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
     return Plan(
-        Effect.CHANGE,
+        Effect.DESTROY if lossy else Effect.CHANGE,
         tuple(steps),
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),
@@ -185,6 +188,18 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
     )
+
+
+def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:
+    """What is known of each resource's keys, and what holds where a topic's own are removed."""
+    known = known_of(cluster, alterations)
+    removal = ConfigAlteration("retention.ms", ConfigOp.DELETE)
+    removed = [
+        resource
+        for resource in known.values
+        if resource.type is ResourceType.TOPIC and removal in alterations[resource]
+    ]
+    return Results(with_retention(cluster, known.values, removed), known.failures)
 
 
 def _without_idle(
@@ -224,18 +239,14 @@ def _now(
     alterations: Sequence[tuple[ConfigResource, Sequence[ConfigAlteration]]],
     known: Mapping[ConfigResource, Any],
 ) -> tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]:
-    """What is known of the keys that are altered."""
-    return tuple(
-        (
-            resource,
-            tuple(
-                entry
-                for alteration in wanted
-                if (entry := entry_of(resource, known[resource], alteration.key)) is not None
-            ),
-        )
-        for resource, wanted in alterations
-    )
+    """What is known of the keys that are altered, and of those that belong to them."""
+    found = []
+    for resource, wanted in alterations:
+        altered = [alteration.key for alteration in wanted]
+        keys = dict.fromkeys([*altered, *related(resource, altered)])
+        entries = (entry_of(resource, known[resource], key) for key in keys)
+        found.append((resource, tuple(entry for entry in entries if entry is not None)))
+    return tuple(found)
 
 
 def _out_of_reach(
@@ -258,6 +269,27 @@ def _out_of_reach(
 
 
 # -- what a change looks like ----------------------------------------------------------------------
+
+
+def _changes(
+    resource: ConfigResource,
+    alterations: Sequence[ConfigAlteration],
+    known: Mapping[str, ConfigEntry],
+) -> list[tuple[Change, Loss | None]]:
+    """The changes of one resource, each with what it deletes."""
+    changes = [_change(resource, each, known.get(each.key)) for each in alterations]
+    after = {
+        change.field: inherited(known[change.field]) if change.after is None else str(change.after)
+        for change in changes
+        if change.field in known and change.before != change.after
+    }
+    lost = losses(resource, known, after)
+    return [
+        (replace(change, lost=lost[change.field].final), lost[change.field])
+        if change.field in lost
+        else (change, None)
+        for change in changes
+    ]
 
 
 def _change(
@@ -285,25 +317,7 @@ def _change(
         reversible=reversible and before is not HIDDEN,
         effective=effective,
         source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
-        lost=_lost(entry, effective if before is None else before, after),
     )
-
-
-def _lost(entry: ConfigEntry | None, held: str | None, after: str | None) -> str:
-    """What taking the change back does not bring back."""
-    if entry is None or entry.sensitive:
-        return ""
-    will_hold = inherited(entry) if after is None else after
-    return LOST if loses_records(entry.name, held, will_hold) else ""
-
-
-def inherited(entry: ConfigEntry) -> str | None:
-    """The value that holds once the own one is gone, in the key's own unit; None where the broker
-    did not tell, as without synonyms."""
-    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
-    if weaker is None or weaker.value is None:
-        return None
-    return carried_over(weaker.value, weaker.name, entry.name)
 
 
 def _after(

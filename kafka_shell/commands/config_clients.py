@@ -23,13 +23,39 @@ if TYPE_CHECKING:
 NAMED = {"user": "users", "client": "clients", "ip": "ips"}
 DEFAULTS = {f"{kind}-defaults": plural for kind, plural in NAMED.items()}
 TYPES = {"users": "user", "clients": "client_id", "ips": "ip"}
+_LITERAL_DEFAULT = "<default>"
 _PAIRS = list[tuple[str, str]]
 
 
 def is_ours(invocation: Invocation) -> bool:
     """Whether the line is about users, clients or ips."""
-    shorthands = (*NAMED, *DEFAULTS)
-    return bool({*invocation["entity-type"]} & {*TYPES}) or any(invocation[s] for s in shorthands)
+    named = any(invocation[option] is not None for option in NAMED)
+    default = any(invocation[option] for option in DEFAULTS)
+    return bool({*invocation["entity-type"]} & {*TYPES}) or named or default
+
+
+def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = True) -> UsageError:
+    """The error of an --alter that does not name what it is about."""
+    options = "--entity-name or --entity-default" if default else "--entity-name"
+    return UsageError(
+        f"--alter of {' and '.join(types)} requires {options}" + (" for each" * (len(types) > 1)),
+        span=invocation.span("alter"),
+        text=invocation.text,
+    )
+
+
+def refuse_literal_default(invocation: Invocation) -> None:
+    """Refuse `<default>`, which Kafka's tools print for the default entity and never read."""
+    for option in ("entity-name", *NAMED):
+        given = invocation[option] or ()
+        for number, name in enumerate((given,) if isinstance(given, str) else given):
+            if name == _LITERAL_DEFAULT:
+                raise UsageError(
+                    f"'{name}' is not the name of an entity",
+                    hint="The default entity: --entity-default, or --entity-name ''.",
+                    span=invocation.span(option, number),
+                    text=invocation.text,
+                )
 
 
 def run(invocation: Invocation, context: Context, pairs: _PAIRS) -> Plan | Lines:
@@ -52,8 +78,8 @@ def _parts(invocation: Invocation) -> dict[str, str | Default | None]:
     types = list(invocation["entity-type"])
     names = _names(invocation)
     for option, plural in NAMED.items():
-        if invocation[option]:
-            types, names = [*types, plural], [*names, invocation[option]]
+        if (name := invocation[option]) is not None:
+            types, names = [*types, plural], [*names, name or _default()]
     for option, plural in DEFAULTS.items():
         if invocation[option]:
             types, names = [*types, plural], [*names, _default()]
@@ -66,7 +92,7 @@ def _names(invocation: Invocation) -> list[str | Default]:
     """Names and defaults in the order of the line."""
     placed: list[tuple[tuple[int, int], str | Default]] = []
     for number, name in enumerate(invocation["entity-name"]):
-        placed.append((invocation.span("entity-name", number) or (number, 0), name))
+        placed.append((invocation.span("entity-name", number) or (number, 0), name or _default()))
     if invocation["entity-default"]:
         spans = invocation.spans.get("entity-default") or ((1 << 30, 0),)
         placed += [(span, _default()) for span in spans]
@@ -98,11 +124,7 @@ def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -
     from kafka_shell.nouns.clients import QuotaEntity
 
     if None in parts.values():
-        raise UsageError(
-            "--alter wants a name for each entity type: --entity-name, or --entity-default",
-            span=invocation.span("alter"),
-            text=invocation.text,
-        )
+        raise unnamed(invocation, [kind for kind, part in TYPES.items() if part in parts])
     return QuotaEntity(**parts)
 
 

@@ -18,6 +18,7 @@ from kafka_shell.nouns import (
 )
 from kafka_shell.values import to_path
 
+from .config_clients import refuse_literal_default, unnamed
 from .configs import alter
 
 if TYPE_CHECKING:
@@ -49,6 +50,7 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
     """Describe or alter the configs of one kind of entity."""
     from . import config_clients
 
+    refuse_literal_default(invocation)
     if config_clients.is_ours(invocation):
         pairs = _pairs(invocation)
         if not invocation["describe"]:
@@ -85,22 +87,23 @@ def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
 def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     entity, name = _entity(invocation)
     kind = _TYPES[entity]
-    if invocation["entity-default"]:
-        if kind is not ResourceType.BROKER:
-            raise UsageError(
-                f"{entity} have no default entity",
-                hint="Brokers, users, clients and ips have one.",
-                span=invocation.span("entity-default"),
-                text=invocation.text,
-            )
-        return [ConfigResource(ResourceType.BROKER, "")]
+    if name == "" and kind is not ResourceType.BROKER:
+        raise UsageError(
+            f"{entity} have no default entity",
+            hint="Brokers, users, clients and ips have one.",
+            span=invocation.span("entity-default") or invocation.span("entity-name"),
+            text=invocation.text,
+        )
     if name is not None:
         return [ConfigResource(kind, name)]
+    if invocation["alter"]:
+        raise unnamed(invocation, [entity], default=kind is ResourceType.BROKER)
     return [ConfigResource(kind, found) for found in _all(kind, entity, invocation, cluster)]
 
 
 def _entity(invocation: Invocation) -> tuple[str, str | None]:
-    """(entity type, entity name or None) by either spelling."""
+    """(entity type, entity name) by either spelling: the default has the empty name, and None is
+    every entity."""
     for option, entity in _SHORTHANDS.items():
         if invocation[option] is not None:
             return entity, invocation[option]
@@ -118,6 +121,8 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
             span=invocation.span("entity-default"),
             text=invocation.text,
         )
+    if invocation["entity-default"]:
+        names = ("",)
     return invocation["entity-type"][0], names[0] if names else None
 
 
@@ -218,7 +223,11 @@ COMMANDS = (
         exactly_one=(("describe", "alter"),),
         at_least_one=(("entity-type", *(name.lstrip("-") for name in _SPELLINGS)),),
         apis=(0, 1, 2, 3, 19, 22, 32, 44, 48, 49, 50, 51, 74),
-        description="Without a name: all topics, all brokers. After an alter it shows fresh state.",
+        description=(
+            "--describe without a name: all topics, all brokers. --alter requires one of"
+            " --entity-name and --entity-default (an empty name is the default entity), and shows"
+            " the new state afterwards."
+        ),
         examples=(
             Example("config-command --entity-type topics --entity-name orders.placed --describe",
                     "the table of KIP-248"),

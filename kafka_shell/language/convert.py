@@ -24,6 +24,18 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
 # Groups and client-metrics subscriptions may be called /a: a name that there is comes first.
 _SELECTORS = (Kind.TOPIC, Kind.BROKER)
+# What an empty word cannot mean: in a change, nothing named must never become everything.
+_NAMED = frozenset(
+    (
+        *_SELECTORS,
+        Kind.TOPIC_PARTITIONS,
+        Kind.NEW_TOPIC,
+        Kind.GROUP,
+        Kind.CLIENT_METRICS,
+        Kind.TRANSACTIONAL_ID,
+        Kind.FILE,
+    )
+)
 _LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
 
 
@@ -43,6 +55,8 @@ def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, .
     A UsageError's span is within the text.
     """
     whole = ((0, len(text)),)
+    if parameter.kind in _NAMED and not text.strip(", "):
+        raise UsageError(f"{label(parameter)} must not be empty", code="empty", span=(0, len(text)))
     if parameter.kind is Kind.CONFIG_PAIRS:
         found = _pairs_of(parameter, text)
         return tuple(pair for pair, _ in found), tuple(place for _, place in found)
