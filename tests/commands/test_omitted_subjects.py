@@ -1,0 +1,132 @@
+"""A change says what it is about: where a line leaves that out, it is never "everything"."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Argument, Command, Effect, Kind, Option
+from kafka_shell.language.convert import convert
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.sandbox import Sandbox
+
+from ..in_process import Shell
+
+pytestmark = pytest.mark.quick
+
+# Kinds whose value is what a change is about; an empty one means the default entity, or nothing.
+NAMED = {
+    Kind.TOPIC, Kind.NEW_TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.GROUP,
+    Kind.CLIENT_METRICS, Kind.TRANSACTIONAL_ID,
+}  # fmt: skip
+SUBJECTS = NAMED | {Kind.ENTITY, Kind.USER, Kind.CLIENT_ID, Kind.IP, Kind.TOKEN}
+# Flags that name a subject: a default, the cluster, all of something.
+NAMING_FLAGS = {
+    "broker-default", "entity-default", "user-default", "client-id-default", "ip-default",
+    "cluster", "user-defaults", "client-defaults", "ip-defaults", "all-topic-partitions", "hanging",
+}  # fmt: skip
+# These say more of a subject that something else names.
+DETAILS = {
+    "reset-offsets topic": "of the group; the plan lists its partitions, and asks",
+    "reassign-partitions broker-list": "where to, not what",
+    "abort-transaction broker-id": "of what --hanging and the others name",
+    "alter-log-dirs broker-id": "of the topics",
+}
+# KIP-4: no partitions mean all that another than the preferred leads. Only leadership moves.
+MEANS_ALL = {"preferred-replica-leader-election"}
+NO_SUBJECT = {"create-token", "alter-quorum", "update-features"}
+CHANGES = [
+    command
+    for command in REGISTRY
+    if command.effect is not Effect.READ and command.family != "audit"
+]
+
+
+@pytest.fixture
+def shell(demo_sandbox: Sandbox, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, demo_sandbox.bootstrap)
+
+
+def _name(parameter: Argument | Option) -> str:
+    return parameter.name.removeprefix("--")
+
+
+def _subjects(command: Command) -> Iterator[Argument | Option]:
+    for parameter in (*command.arguments, *command.options):
+        named = parameter.kind in SUBJECTS or _name(parameter) in NAMING_FLAGS
+        if named and f"{command.name} {_name(parameter)}" not in DETAILS:
+            yield parameter
+
+
+def _without_subject(line: str) -> str:
+    """The line without what it is about; empty where it does not say so, or only reads."""
+    invocation = parse(tokenize(line), REGISTRY)
+    values = dict(invocation.values)
+    for parameter in _subjects(invocation.command):
+        if values[_name(parameter)]:
+            values[_name(parameter)] = () if parameter.many else None
+    if values == invocation.values or values.get("describe"):
+        return ""
+    return render(replace(invocation, values={**values, "dry-run": True}))
+
+
+LINES = {
+    stripped: example.line
+    for command in CHANGES
+    for example in command.examples
+    if command.name not in MEANS_ALL and (stripped := _without_subject(example.line))
+}
+ENTITY_TYPES = next(c for c in REGISTRY if c.name == "config-command").option("--entity-type")
+
+
+def test_every_changing_command_is_tried_or_has_a_reason() -> None:
+    tried = {parse(tokenize(line), REGISTRY).command.name for line in LINES.values()}
+    assert {command.name for command in CHANGES} == tried | MEANS_ALL | NO_SUBJECT
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_a_change_that_names_nothing_is_refused(shell: Shell, line: str) -> None:
+    run = shell(line)
+    assert run.status == 2, f"{LINES[line]}\n{run}"
+    assert not run.out
+
+
+@pytest.mark.parametrize("entity_type", ENTITY_TYPES.choices if ENTITY_TYPES else ())
+@pytest.mark.parametrize("change", ["--add-config retention.ms=3", "--delete-config retention.ms"])
+def test_an_alter_of_a_type_without_an_entity_is_refused(
+    shell: Shell, entity_type: str, change: str
+) -> None:
+    run = shell(f"config-command --entity-type {entity_type} --alter {change} --yes")
+    assert run.status == 2, str(run)
+    assert f"--alter of {entity_type} requires --entity-name" in run.err
+
+
+def test_of_two_types_each_is_named(shell: Shell) -> None:
+    types = "--entity-type users --entity-name alice --entity-type clients"
+    run = shell(f"config-command {types} --alter --add-config producer_byte_rate=3")
+    assert run.status == 2, str(run)
+    assert "--alter of users and clients requires" in run.err
+
+
+@pytest.mark.parametrize(
+    ("command", "parameter"),
+    [
+        pytest.param(command, parameter, id=f"{command.name} {_name(parameter)}")
+        for command in CHANGES
+        for parameter in (*command.arguments, *command.options)
+        if parameter.kind in (NAMED | {Kind.FILE})
+    ],
+)
+@pytest.mark.parametrize("text", ["", " ", ","])
+def test_an_empty_name_is_no_name(
+    command: Command, parameter: Argument | Option, text: str
+) -> None:
+    with pytest.raises(UsageError, match="must not be empty"):
+        convert(parameter, text)
