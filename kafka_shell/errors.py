@@ -62,6 +62,11 @@ class UsageError(ShellError):
         self.usage = usage
 
 
+# Letters of the word times letters of all candidates that are compared: a comparison may take time
+# in proportion to that, and names are chosen by whoever may create topics and groups.
+_COMPARED = 1_000_000
+
+
 def near_miss(word: str, candidates: Iterable[str]) -> str | None:
     """The candidate that was probably meant, or None where nothing is close."""
     if not 0 < len(word) <= 64:
@@ -78,9 +83,11 @@ def near_miss(word: str, candidates: Iterable[str]) -> str | None:
     # difflib is slow to import, and only a mistake needs it
     from difflib import get_close_matches
 
-    close = get_close_matches(plain, folded, n=1, cutoff=0.7)
-    if close:
-        return folded[close[0]]
+    alike = [each for each in folded if 0.5 < len(each) / len(plain) < 2]  # others never reach 0.7
+    if len(plain) * sum(map(len, alike)) <= _COMPARED:
+        close = get_close_matches(plain, alike, n=1, cutoff=0.7)
+        if close:
+            return folded[close[0]]
     begun = [each for each in known if len(word) > 2 and each.lower().startswith(plain)]
     return begun[0] if len(begun) == 1 else None
 

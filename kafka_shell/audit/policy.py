@@ -308,5 +308,13 @@ def _regex(selector: str) -> str:
 
 
 def _glob(part: str) -> str:
-    pieces = re.split(r"([*?])", part)
-    return "".join({"*": ".*", "?": "."}.get(piece, re.escape(piece)) for piece in pieces)
+    """What a star matched is never tried again (`(?>`), else many stars would take for ever."""
+    first, *rest = map(_without_stars, re.split(r"\*+", part))
+    if not rest:
+        return first
+    *middle, last = rest
+    return first + "".join(f"(?>.*?{each})" for each in middle) + ".*" + last
+
+
+def _without_stars(piece: str) -> str:
+    return ".".join(map(re.escape, piece.split("?")))

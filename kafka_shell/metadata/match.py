@@ -109,13 +109,27 @@ class NameIndex:
         return holding
 
     def _apart(self, query: str) -> list[str]:
-        pattern = re.compile(".*?".join(map(re.escape, query)))
+        """The names that hold the query's letters in order, those nearest together first."""
         scored = []
         for name in self._folded:
-            found = pattern.search(name)
-            if found:
-                scored.append((found.end() - found.start(), found.start(), name))
+            found = _letters_in_order(name, query)
+            if found is not None:
+                start, end = found
+                scored.append((end - start, start, name))
         return [name for _, _, name in sorted(scored)]
+
+
+def _letters_in_order(name: str, query: str) -> tuple[int, int] | None:
+    """From where to where the name holds these letters in order, or None: one walk over the name.
+
+    (A regular expression would try every combination before it gives up.)
+    """
+    at = start = name.find(query[0])
+    for letter in query[1:]:
+        if at < 0:
+            return None
+        at = name.find(letter, at + 1)
+    return None if at < 0 else (start, at + 1)
 
 
 def in_steps(names: list[str]) -> list[str]:
