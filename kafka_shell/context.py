@@ -155,17 +155,3 @@ class Context:
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None
-
-
-def private_folder(folder: Path) -> Path:
-    """The folder, made 0700 where it is not there yet."""
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-    return folder
-
-
-def open_private(path: Path, mode: str) -> TextIO:
-    """Open a file of this program for writing: 0600, in a 0700 folder."""
-    private_folder(path.parent)
-    flags = os.O_WRONLY | os.O_CREAT | (os.O_APPEND if "a" in mode else os.O_TRUNC)
-    file = os.open(path, flags, 0o600)
-    return os.fdopen(file, mode, encoding="utf-8")  # type: ignore[return-value]

@@ -6,8 +6,9 @@ import traceback
 from collections.abc import Iterator
 from typing import TextIO
 
-from kafka_shell.context import Paths, open_private
+from kafka_shell.context import Paths
 from kafka_shell.errors import Status
+from kafka_shell.private import open_private
 
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:

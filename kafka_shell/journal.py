@@ -18,11 +18,12 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.context import Context, open_private, private_folder
+from kafka_shell.context import Context
 from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns import Change, Done, JournalEntry
 from kafka_shell.nouns.masking import masked
+from kafka_shell.private import open_private, private_folder
 from kafka_shell.quoting import quote
 
 KEPT_ENTRIES = 1_000  # of each cluster

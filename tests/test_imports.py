@@ -11,11 +11,12 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent / "kafka_shell"
-BASE = {"nouns", "values", "errors", "quoting"}
+BASE = {"nouns", "values", "errors", "private", "quoting"}
 
 # Part of the program -> the parts it may import. A part is a folder or a module of kafka_shell.
 MAY_IMPORT: dict[str, set[str]] = {
     "errors": set(),
+    "private": set(),
     "quoting": set(),
     "nouns": {"quoting"},
     "values": {"nouns", "errors"},

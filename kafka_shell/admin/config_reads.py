@@ -365,7 +365,10 @@ def with_retention(
     ]
     if not topics:
         return dict(found)
-    broker = by_name(_some_broker(cluster))
+    try:
+        broker = of_some_broker(cluster, _AGES)
+    except ShellError:  # what holds then is not known
+        broker = {}
     told = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
     weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in told[:1])
     return dict(found) | {

@@ -10,11 +10,14 @@ import subprocess
 import sys
 import tempfile
 import zipfile
+from collections.abc import Iterator
+from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError
+from kafka_shell.private import open_private, private_folder
 
 _OLDEST_JAVA = 17
 SHUFFLE_PARTITIONS = "8"
@@ -28,7 +31,11 @@ _CONFIG = {
     "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
     # Joins are chosen by the size of files, and a snapshot unpacks to many times its Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
+    # A snapshot is for its owner, as all that this program writes.
+    "spark.hadoop.fs.permissions.umask-mode": "077",
+    "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
+_SAFE_PATH = "PYTHONSAFEPATH"
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
 # What executors need of Python besides what PySpark has with it: ours, and the codec.
 _PACKAGES = ("kafka_shell", "kafka")
@@ -46,7 +53,7 @@ def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
         PySparkLogger.getLogger(name).disabled = True
-    folder.mkdir(parents=True, exist_ok=True)
+    private_folder(folder)
     session = _connect(remote) if remote else _launch(master or "local[*]", folder)
     from .source import KafkaSource
 
@@ -82,11 +89,12 @@ def _launch(master: str, folder: Path) -> Any:
     for key, value in {**_CONFIG, **local, "spark.master": master}.items():
         conf.set(key, value)
     conf.set("spark.sql.warehouse.dir", str(folder / "warehouse"))
-    log = (folder / "spark.log").open("w", encoding="utf-8")
+    log = open_private(folder / "spark.log", "w")
     try:
-        gateway = launch_gateway(
-            conf, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
-        )
+        with _safe_path():
+            gateway = launch_gateway(
+                conf, {"stdin": subprocess.PIPE, "stdout": log, "stderr": subprocess.STDOUT}
+            )
         context = SparkContext(conf=conf, gateway=gateway)
     except Exception as error:
         raise ShellError(
@@ -95,6 +103,19 @@ def _launch(master: str, folder: Path) -> Any:
             code="spark",
         ) from None
     return SparkSession(context)
+
+
+@contextmanager
+def _safe_path() -> Iterator[None]:
+    """Spark starts its workers by `python -m`, which would import from the current directory."""
+    before = os.environ.get(_SAFE_PATH)
+    os.environ[_SAFE_PATH] = "1"
+    try:
+        yield
+    finally:
+        del os.environ[_SAFE_PATH]
+        if before is not None:
+            os.environ[_SAFE_PATH] = before
 
 
 def _heap_mebibytes() -> int:

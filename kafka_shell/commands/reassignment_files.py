@@ -20,10 +20,10 @@ from kafka_shell.admin.placing import Dirs
 from kafka_shell.admin.reassignment import MoveReplicas
 from kafka_shell.admin.throttle_ledger import Setting
 from kafka_shell.admin.throttles import SetThrottle
-from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.private import open_private
 from kafka_shell.values import to_path
 
 if TYPE_CHECKING:

@@ -15,8 +15,8 @@ from urllib.parse import quote
 
 from kafka_shell.admin.throttle_configs import Config
 from kafka_shell.admin.throttle_ledger import Ledger, Recorded, Setting, by_config
-from kafka_shell.context import open_private
 from kafka_shell.errors import ShellError
+from kafka_shell.private import open_private
 
 from .reassignment_files import read_settings, settings_rows
 

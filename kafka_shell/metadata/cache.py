@@ -8,6 +8,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -179,7 +180,10 @@ class Cache:
     # -- the cache's thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
-        self._take_from_disk()
+        try:
+            self._take_from_disk()
+        except Exception as error:  # whatever is on disk, the cluster is still to be read
+            self._notes.append(f"what the last session knew is not used: {readers.why_of(error)}")
         while True:
             with self._bell:
                 self._doing = frozenset()
@@ -293,7 +297,8 @@ class Cache:
 
     def _tell(self) -> None:
         for listener in list(self._listeners):
-            listener()
+            with suppress(Exception):  # a prompt that is just ending must not end this thread
+                listener()
 
 
 def _spoken(want: Want) -> str:

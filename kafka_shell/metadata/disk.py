@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
-import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -16,6 +14,7 @@ from types import MappingProxyType
 from typing import Any, Protocol
 
 from kafka_shell.nouns import ConfigType, ResourceType
+from kafka_shell.private import write_private
 
 from .match import NameIndex
 from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex
@@ -151,19 +150,6 @@ def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
     return Shelf(paths.cache).view(bootstrap)
 
 
-def write_private(path: Path, content: bytes) -> None:
-    """Write the file whole or not at all: 0600, in a 0700 folder."""
-    path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    handle, name = tempfile.mkstemp(prefix=f".{path.name}.", dir=path.parent)  # 0600 from the start
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-        Path(name).replace(path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
-
-
 def _key(bootstrap: str) -> str:
     return hashlib.sha256(bootstrap.encode()).hexdigest()[:16]
 
@@ -191,4 +177,4 @@ def _docs(found: Mapping[str, Any] | None) -> dict[str, ConfigDoc]:
 
 def _version_in(path: Path) -> tuple[int, ...]:
     digits = path.name.rpartition("-")[0].split(".")
-    return tuple(int(part) if part.isdigit() else 0 for part in digits)
+    return tuple(int(part) if part.isdecimal() else 0 for part in digits)

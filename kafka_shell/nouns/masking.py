@@ -7,9 +7,16 @@ import re
 _WORD = re.compile(
     r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE
 )
-_NAME = r"(?:password|passphrase|passwd|secret|jaas|hmac|\btoken|keystore\.key)"
-_BARE = r"SCRAM-SHA-[0-9]+\s*=\s*(?!\[?(?:iterations|password)=)"  # a password without its key
-_KEY = re.compile(rf"{_NAME}(?![\w.-]*file)[\w.-]*\s*=[ \t]* | {_BARE}", re.IGNORECASE | re.VERBOSE)
+# Words in the names of keys whose value is a secret, also of plugins that Kafka does not know.
+SECRET_WORD = (
+    r"(?:passw|passphrase|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
+    r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
+)
+# A password without its key, also where the mechanism is misspelled.
+_BARE = r"SCRAM[\w-]*\s*=\s*(?!\[?(?:iterations|password)=)"
+_KEY = re.compile(
+    rf"{SECRET_WORD}(?![\w.-]*file)[\w.-]*\s*=[ \t]* | {_BARE}", re.IGNORECASE | re.VERBOSE
+)
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
 

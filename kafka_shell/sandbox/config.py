@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from kafka_shell.private import private_folder, write_private
 from kafka_shell.sandbox import stand_ins
-from kafka_shell.sandbox.files import write_private
 from kafka_shell.sandbox.security import server_settings
 from kafka_shell.sandbox.state import Broker, Sandbox
 
@@ -65,7 +65,7 @@ def server_properties(broker: Broker) -> Path:
 
 def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
     """Write what a node's JVM reads when it starts. Ports may differ from the last time."""
-    broker.folder.mkdir(mode=0o700, exist_ok=True)
+    private_folder(broker.folder)
     settings = node_settings(sandbox, broker)
     if sandbox.secure:
         settings |= server_settings(sandbox)

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 from platformdirs import user_cache_path
 
 from kafka_shell.errors import ShellError
+from kafka_shell.private import private_folder
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -80,7 +81,7 @@ def fetch(jars: Sequence[Jar], report: Report, cache: Path | None = None) -> lis
 
 def _download(jars: Sequence[Jar], cache: Path, report: Report) -> None:
     """Fetch `jars` several at once; each is moved into the cache when it is whole and checked."""
-    cache.mkdir(parents=True, exist_ok=True)
+    private_folder(cache)
     with (
         tempfile.TemporaryDirectory(dir=cache, prefix="download-") as scratch,
         ThreadPoolExecutor(CONNECTIONS) as pool,
@@ -107,7 +108,7 @@ def _download_one(context: MavenContext, jar: Jar, cache: Path) -> None:
             code="no-download",
         ) from error
     _check(jar, path)
-    (cache / jar.path).parent.mkdir(parents=True, exist_ok=True)
+    private_folder((cache / jar.path).parent)
     path.replace(cache / jar.path)
 
 

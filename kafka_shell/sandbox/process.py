@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.files import write_private
+from kafka_shell.private import write_private
 
 try:
     import psutil

@@ -7,7 +7,7 @@ import secrets
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.files import write_private
+from kafka_shell.private import private_folder, write_private
 from kafka_shell.sandbox.state import Sandbox
 
 USERS = ("admin", "alice")
@@ -22,7 +22,7 @@ _OAUTH = f"{_LOGIN}.oauthbearer.OAuthBearerLoginModule required"
 def make_secrets(sandbox: Sandbox) -> None:
     """Make a new secure sandbox's passwords, certificates and client property files."""
     for folder in (_tls(sandbox), sandbox.folder / "clients"):
-        folder.mkdir(mode=0o700, exist_ok=True)
+        private_folder(folder)
     names = (*USERS, "broker", "oauth-scope", "delegation-token-key")
     passwords = {name: secrets.token_urlsafe(18) for name in names}
     write_private(_secrets_file(sandbox), json.dumps(passwords, indent=2))

@@ -9,6 +9,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from kafka_shell.private import private_folder
+
 LOCK_FILES = ("lock", "users")
 
 
@@ -78,7 +80,7 @@ def _try(file: int, kind: int) -> bool:
 
 
 def _open(path: Path) -> int:
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    private_folder(path.parent)
     return os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
 
 

@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.files import write_private
+from kafka_shell.private import write_private
 from kafka_shell.sandbox.options import SandboxOptions
 
 FORMAT = 1

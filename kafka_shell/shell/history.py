@@ -9,32 +9,57 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
-from kafka_shell.context import open_private
 from kafka_shell.history import read
-from kafka_shell.nouns.masking import masked
+from kafka_shell.metadata.view import ClusterView
+from kafka_shell.nouns import ResourceType
+from kafka_shell.nouns.masking import SECRET_WORD, masked
+from kafka_shell.private import open_private
 
 LIMIT = 10_000  # lines that are offered again; the file itself is left to its owner
 
 # A value that follows one of these words is a secret. A path (`--password-file`) is none, and
 # neither is a key that is only named (`--delete-config ssl.key.password`).
 _SECRET = re.compile(
-    r"""(?:password|passphrase|passwd|secret|jaas|hmac|\btoken|keystore\.key)
+    rf"""{SECRET_WORD}
         (?![\w.-]*file)[\w.-]*
         (?:\s*=\s*\S | (?<=-password)\s+[^\s-] | (?<=-secret)\s+[^\s-] | (?<=-hmac)\s+[^\s-])""",
     re.IGNORECASE | re.VERBOSE,
 )
 
 
-def holds_secret(text: str) -> bool:
-    """Whether a line holds what must not be written down."""
-    return _SECRET.search(text) is not None or masked(text) != text
+_SET = re.compile(r"([\w.-]+)\s*=\s*\S")
+_OF_BROKERS = re.compile(r"--broker|\bbrokers\b")
+
+
+def holds_secret(text: str, view: ClusterView | None = None) -> bool:
+    """Whether a line holds what must not be kept. `view` knows which configs are sensitive; those
+    of brokers that it does not know may be: a broker takes any key, for its plugins.
+    """
+    if _SECRET.search(text) or masked(text) != text:
+        return True
+    if view is None:
+        return False
+    keys = _SET.findall(text)
+    known = [part.value for part in view.documentation.values()]
+    if any(docs[key].sensitive for key in keys for docs in known if key in docs):
+        return True
+    of_broker = view.documentation.get(ResourceType.BROKER)
+    if of_broker is None or not of_broker.value or not _OF_BROKERS.search(text):
+        return False
+    return any("." in key and not any(key in docs for docs in known) for key in keys)
 
 
 class PrivateHistory(History):
     """The history file, in prompt_toolkit's own format (see `kafka_shell.history`)."""
 
-    def __init__(self, path: Path, say: Callable[[str], None] = lambda note: None) -> None:
+    def __init__(
+        self,
+        path: Path,
+        say: Callable[[str], None] = lambda note: None,
+        view: Callable[[], ClusterView | None] = lambda: None,
+    ) -> None:
         super().__init__()
+        self._view = view
         self._path = path
         self._say = say
         self._writable = True
@@ -49,13 +74,14 @@ class PrivateHistory(History):
         return [line.text for line in reversed(lines[-LIMIT:])]
 
     def append_string(self, string: str) -> None:
-        """A line was typed. One that begins with a space is not kept at all."""
-        if not string.startswith(" "):
+        """A line was typed. One that begins with a space or holds a secret is not kept at all: what
+        is kept comes back with Up, and as grey text in front of whoever looks on."""
+        if not string.startswith(" ") and not holds_secret(string, self._view()):
             super().append_string(string)
 
     def store_string(self, string: str) -> None:
-        """Write it down, unless it holds a secret: then it is kept for this session only."""
-        if holds_secret(string) or not self._writable:
+        """Write it down."""
+        if not self._writable:
             return
         rows = "".join(f"+{row}\n" for row in string.split("\n"))
         try:

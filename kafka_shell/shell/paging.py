@@ -219,7 +219,7 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
         return None if not words or words == ["cat"] else words
     if shutil.which("less", path=environ.get("PATH")):
         return ["less", *_LESS]
-    return [sys.executable, "-c", _OWN]
+    return [sys.executable, "-I", "-c", _OWN]  # -I: no module of the current directory
 
 
 # Where there is no less: a screen, a key, the next screen. Its own process, so that Ctrl-C, a

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import replace
@@ -79,6 +80,7 @@ class Session:
 
     def run(self) -> int:
         """Read and run lines until Ctrl-D or `exit`."""
+        threading.excepthook = self._thread_died
         self._print(banner.lines(self.context.settings, terminal_size(self._stdout)[1]))
         stay_awake()
         try:
@@ -192,6 +194,13 @@ class Session:
         except (KeyboardInterrupt, EOFError):
             return ""
 
+    def _thread_died(self, how: threading.ExceptHookArgs) -> None:
+        """A fault of ours on another thread is said at the prompt, and not drawn over it."""
+        if how.exc_value is not None:
+            said = StringIO()
+            report_crash(how.exc_value, self.context.paths, said)
+            self._heard(said.getvalue().rstrip())
+
     # -- what the keys ask -------------------------------------------------------------------------
 
     def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
@@ -274,7 +283,9 @@ class Session:
             lexer=ShellLexer(REGISTRY),
             style=DynamicStyle(lambda: self._style),
             include_default_pygments_style=False,
-            history=PrivateHistory(self.context.paths.history, self._notes.append),
+            history=PrivateHistory(
+                self.context.paths.history, self._notes.append, lambda: self.cache.view
+            ),
             auto_suggest=Suggest(),
             completer=self.completer,
             complete_while_typing=True,

@@ -15,6 +15,7 @@ from kafka_shell.admin.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.metadata import cache as module
 from kafka_shell.metadata.cache import Cache
+from kafka_shell.metadata.disk import Shelf
 from kafka_shell.metadata.match import NameIndex
 from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part, TopicIndex
 from kafka_shell.nouns import Broker, ConfigResource, Failure, ResourceType
@@ -299,3 +300,15 @@ def test_a_part_is_read_when_it_is_wished_for_and_kept_for_30_seconds(
     bench.until(lambda: bench.cache.view.users.error is not None)
     bench.idle()
     assert bench.cache.state.failure is None, "a part that may not be read is no lost cluster"
+
+
+def test_whatever_is_on_disk_the_cluster_is_read(
+    bench: Bench, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(self: Shelf, bootstrap: str) -> ClusterView:
+        raise TypeError("nothing that anybody thought of")
+
+    monkeypatch.setattr(Shelf, "view", broken)
+    bench.cache.touch()
+    bench.until(lambda: "orders" in bench.cache.view.topics.value.index)
+    assert any("not used" in note for note in bench.cache.notes())

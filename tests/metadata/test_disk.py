@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import stat
 import subprocess
 import sys
@@ -13,6 +14,7 @@ import pytest
 from kafka_shell.metadata.disk import Shelf, names_on_disk, view_on_disk
 from kafka_shell.metadata.view import ConfigDoc
 from kafka_shell.nouns import ConfigType, ResourceType
+from kafka_shell.private import open_private
 
 pytestmark = pytest.mark.quick
 
@@ -122,3 +124,25 @@ def test_names_are_read_without_kafka() -> None:
     )
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert run.stdout.strip() == "[]"
+
+
+@pytest.mark.parametrize("umask", [0, 0o077, 0o777 & ~0o700])
+def test_files_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
+    before = os.umask(umask)
+    try:
+        Shelf(tmp_path / "deep" / "cache").keep_topics("one:9092", "id", ["a"])
+        with open_private(tmp_path / "other" / "log", "a") as file:
+            file.write("x")
+        (tmp_path / "other" / "old").touch(mode=0o666)
+        with open_private(tmp_path / "other" / "old", "w") as file:
+            file.write("x")
+    finally:
+        os.umask(before)
+    for path in tmp_path.rglob("*"):
+        assert stat.S_IMODE(path.stat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_a_file_of_a_strange_name_is_no_version(tmp_path: Path) -> None:
+    (tmp_path / "documentation").mkdir()
+    (tmp_path / "documentation" / "²-topic.json").write_text("{")
+    assert Shelf(tmp_path).any_documentation(ResourceType.TOPIC) == {}
