@@ -1,42 +1,43 @@
 """Where to connect and how to behave: flags > environment > profile > Java .properties > defaults.
 
 Every value knows where it came from. A file that a flag or the environment names ranks right below
-the one that names it, so that a profile never mixes into a connection somebody spelt out.
+the one that names it, so that a profile never mixes into a connection somebody spelt out. A profile
+that a flag names is not mixed with an environment that names another cluster.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
 
-from kafka_shell.admin.client_properties import is_secret, misspelt, to_connection
+from kafka_shell.admin.client_properties import shown_value, to_connection
+from kafka_shell.admin.connection_warnings import connection_warnings
 from kafka_shell.admin.endpoint import ConnectionConfig
-from kafka_shell.admin.properties import (
-    Property,
-    bad,
-    parse_properties,
-    read_located,
-    read_properties,
+from kafka_shell.admin.properties import Property, bad, parse_properties, read_properties
+from kafka_shell.config_file import (
+    BOOTSTRAP,
+    GUARDS,
+    OUTPUTS,
+    PROGRAM_KEYS,
+    ConfigFile,
 )
+from kafka_shell.connection_options import FLAGS, Spoken, as_list, file_layer, same_cluster
 from kafka_shell.errors import ShellError, Status, near_miss
-from kafka_shell.values import to_path
 
-__all__ = ["FLAGS", "Setting", "Settings", "load", "parse_properties", "read_properties"]
-
-FLAGS = ("broker", "command-config", "adminclient-property", "profile")
-GUARDS = ("confirm", "typed", "read-only")
-OUTPUTS = ("table", "json", "yaml", "csv")
-EDITING_MODES = ("emacs", "vi")
-
-_BOOTSTRAP = "bootstrap.servers"
-_ENVIRONMENT = {
-    "KAFKA_SH_THEME": "theme",
-    "KAFKA_SH_OUTPUT": "output",
-}
-_PROGRAM = ("default", "theme", "output", "editing-mode", "no-color", "profiles")
-_PROFILE = ("bootstrap", "command-config", "guard", "colour", "color", "theme")
+__all__ = [
+    "FLAGS",
+    "GUARDS",
+    "GuardedProfile",
+    "Setting",
+    "Settings",
+    "guarded_profiles",
+    "load",
+    "load_over",
+    "names_a_cluster",
+    "parse_properties",
+    "read_properties",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,11 @@ class Setting:
 
 @dataclass(frozen=True)
 class Settings:
-    """Everything that was asked for. `sources` has each setting that is not a default, by name."""
+    """Everything that was asked for. `sources` has each setting that is not a default, by name.
+
+    `properties` are the client properties that made the connection. `own_address` tells that the
+    bootstrap servers are the profile's own, and not others that somebody named beside it.
+    """
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
     profile: str = ""
@@ -64,6 +69,8 @@ class Settings:
     flags: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, Setting] = field(default_factory=dict)
+    properties: Mapping[str, Property] = field(default_factory=dict, repr=False)
+    own_address: bool = False
 
     @property
     def cluster_name(self) -> str:
@@ -75,7 +82,7 @@ class Settings:
         connection = self.connection
         values = {
             "profile": self.profile,
-            _BOOTSTRAP: ",".join(map(str, connection.bootstrap)),
+            BOOTSTRAP: ",".join(map(str, connection.bootstrap)),
             "security.protocol": connection.security_protocol,
             "guard": self.guard,
             "colour": self.colour,
@@ -92,14 +99,25 @@ class Settings:
         return tuple(rows.values())
 
 
+@dataclass(frozen=True, slots=True)
+class GuardedProfile:
+    """A profile with a guard, and what tells its cluster: its id where it is known, its address."""
+
+    name: str
+    guard: str
+    cluster_id: str
+    bootstrap: str
+
+
 def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path) -> Settings:
     """Everything together. Raises ShellError that names the file and line of what is wrong."""
-    file = _ConfigFile.read(config_file)
-    chosen = _Spoken(flags, environ)
+    file = ConfigFile.read(config_file)
+    chosen = Spoken(flags, environ)
     name, profile = _choose_profile(file, chosen)
-    properties = _merged(profile, chosen)
+    own = profile.get(BOOTSTRAP)
+    properties = {**profile, **chosen.merged}
     connection = to_connection(properties)
-    if name and _BOOTSTRAP not in properties:
+    if name and BOOTSTRAP not in properties:
         what = f"profile {name} names no cluster"
         raise file.wrong("profiles", name, what, 'Expected bootstrap = "host:port".')
     program = _program_values(file, profile, chosen)
@@ -114,213 +132,92 @@ def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: P
         editing_mode=values.get("editing-mode", "emacs"),
         no_color=values.get("no-color") == "true",
         flags=dict(flags),
-        warnings=(*misspelt(properties), *_no_login(properties)),
+        warnings=(*chosen.warnings, *connection_warnings(properties, connection)),
         sources=_sources(name, chosen, {**program, **properties}),
+        properties=properties,
+        own_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
     )
 
 
-# -- flags and environment -------------------------------------------------------------------------
+def load_over(
+    session: Settings, flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path
+) -> Settings:
+    """The settings of a line with connection options of its own.
+
+    They are merged over the session's: its cluster, login and guard stay unless the line names
+    others. Only --broker, --profile and bootstrap.servers as --adminclient-property name another
+    cluster. A line with --profile has nothing of the session's connection.
+    """
+    if "profile" in flags:
+        found = load(flags, environ, config_file)
+        return replace(found, output=session.output, editing_mode=session.editing_mode,
+                       pager=session.pager)  # fmt: skip
+    chosen = Spoken(flags, {})
+    warnings: tuple[str, ...] = ()
+    added = chosen.merged
+    named = chosen.files.pop(BOOTSTRAP, None)
+    if named is not None and added[BOOTSTRAP] is named:
+        del added[BOOTSTRAP]
+        here = ",".join(map(str, session.connection.bootstrap))
+        if not same_cluster(named, Property(here, "")):
+            warnings = (f"{named.where}: bootstrap.servers is not used: this session is on {here}",)
+    properties = {**session.properties, **added}
+    connection = to_connection(properties)
+    if BOOTSTRAP not in properties:
+        connection = replace(connection, bootstrap=session.connection.bootstrap)
+    return replace(
+        session,
+        connection=connection,
+        flags=_merged_flags(session, flags),
+        warnings=(*chosen.warnings, *warnings, *connection_warnings(added, connection)),
+        properties=properties,
+        own_address=session.own_address and BOOTSTRAP not in added,
+    )
 
 
-class _Spoken:
-    """What the command line and the environment say, as layers of properties."""
-
-    def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str]) -> None:
-        self._flags = flags
-        self._environ = environ
-        self.profile = self._one("profile", "KAFKA_SH_PROFILE")
-        # The weakest first: a file may name a cluster too, what names the file is stronger.
-        self.layers = [
-            _file_layer(environ.get("KAFKA_SH_COMMAND_CONFIG"), "KAFKA_SH_COMMAND_CONFIG"),
-            self._broker(environ.get("KAFKA_SH_BROKER"), "KAFKA_SH_BROKER"),
-            _file_layer(flags.get("command-config"), "--command-config"),
-            dict(_pairs(flags.get("adminclient-property"))),
-            self._broker(flags.get("broker"), "--broker"),
-        ]
-
-    @property
-    def names_a_cluster(self) -> bool:
-        """Whether the default profile is out of the question."""
-        return any(_BOOTSTRAP in layer for layer in self.layers)
-
-    def program_values(self) -> dict[str, Property]:
-        """Settings of the program itself in the environment."""
-        return {
-            name: Property(self._environ[variable], variable)
-            for variable, name in _ENVIRONMENT.items()
-            if self._environ.get(variable)
-        }
-
-    def _one(self, flag: str, variable: str) -> Property | None:
-        if self._flags.get(flag):
-            return Property(str(self._flags[flag]), f"--{flag}")
-        value = self._environ.get(variable)
-        return Property(value, variable) if value else None
-
-    def _broker(self, value: object, where: str) -> dict[str, Property]:
-        return {_BOOTSTRAP: Property(str(value), where)} if value else {}
+def names_a_cluster(flags: Mapping[str, object]) -> bool:
+    """Whether these connection options name a cluster, in a file perhaps."""
+    return "profile" in flags or BOOTSTRAP in Spoken(flags, {}).merged
 
 
-def _pairs(given: object) -> Iterable[tuple[str, Property]]:
-    """`--adminclient-property k=v`, taken apart already or not."""
-    if not given:
-        return
-    for each in given if isinstance(given, list | tuple) else [given]:
-        key, value = each if isinstance(each, tuple) else str(each).partition("=")[::2]
-        yield str(key).strip(), Property(str(value), "--adminclient-property")
-
-
-def _file_layer(path: object, where: str, base: Path | None = None) -> dict[str, Property]:
-    if not path:
-        return {}
-    file = to_path(str(path))
-    if base is not None:
-        file = base / file
-    try:
-        return read_located(file)
-    except OSError as error:
-        raise bad(
-            where, f"{file} cannot be read: {error.strerror}", "Expected a .properties file."
-        ) from None
-
-
-# -- config.toml -----------------------------------------------------------------------------------
-
-
-class _ConfigFile:
-    """config.toml: profiles, and settings of the program."""
-
-    def __init__(self, path: Path, text: str, values: dict[str, Any]) -> None:
-        self.path = path
-        self._lines = text.splitlines()
-        self.values = values
-
-    @classmethod
-    def read(cls, path: Path) -> _ConfigFile:
-        """An absent file is an empty one."""
+def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
+    """The profiles that have a guard. Raises ShellError for a guard that does not exist."""
+    file = ConfigFile.read(config_file)
+    found = []
+    for name in file.profiles:
+        profile = file.profile(name)
+        guard = profile["guard"].value if "guard" in profile else ""
+        if guard in ("", "none"):
+            continue
         try:
-            text = path.read_bytes().decode("utf-8-sig")
-        except FileNotFoundError:
-            return cls(path, "", {})
-        except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise bad(str(path), f"it cannot be read: {why}", "Expected a TOML file.") from None
-        found = cls(path, text, _parse_toml(path, text))
-        found._check_program()
-        return found
-
-    @property
-    def profiles(self) -> dict[str, Any]:
-        """Profiles by name."""
-        found: dict[str, Any] = self.values.get("profiles", {})
-        return found
-
-    def profile(self, name: str) -> dict[str, Property]:
-        """A profile's settings, checked; nested tables are dotted names."""
-        table = self.profiles[name]
-        if not isinstance(table, dict):
-            raise self.wrong("profiles", name, "a profile is a table", f"Write [profiles.{name}].")
-        header = f"profiles.{name}"
-        found: dict[str, Property] = {}
-        for key, value in _flat(table):
-            text = self._text(header, key, value)
-            found["colour" if key == "color" else key] = Property(text, self.where(header, key))
-        self._check_profile(header, found)
-        return found
-
-    def text(self, key: str) -> Property | None:
-        """A setting of the program at the top of the file."""
-        if key not in self.values:
-            return None
-        return Property(self._text("", key, self.values[key]), self.where("", key))
-
-    def where(self, header: str, key: str) -> str:
-        """`config.toml:3`: the line of a key below a table's header."""
-        table = ""
-        for number, line in enumerate(self._lines, 1):
-            line = line.strip()
-            if line.startswith("["):
-                table = line.partition("#")[0].strip(" []").replace('"', "").replace("'", "")
-            name = line.partition("=")[0].strip().replace('"', "").replace("'", "")
-            dotted = f"{table}.{name}" if table else name
-            if line and line[0] not in "#[" and dotted == (f"{header}.{key}" if header else key):
-                return f"{self.path}:{number}"
-            if line.startswith("[") and table == (f"{header}.{key}" if header else key):
-                return f"{self.path}:{number}"
-        return str(self.path)
-
-    def wrong(self, header: str, key: str, what: str, expected: str) -> ShellError:
-        """An error at a key's line."""
-        return bad(self.where(header, key), what, expected)
-
-    def _text(self, header: str, key: str, value: object) -> str:
-        if isinstance(value, bool):
-            return "true" if value else "false"
-        if isinstance(value, str | int | float):
-            return str(value)
-        if isinstance(value, list) and all(isinstance(item, str) for item in value):
-            return ",".join(value)
-        raise self.wrong(header, key, f"{key} is {_kind(value)}", "Expected a string.")
-
-    def _check_program(self) -> None:
-        for key in self.values:
-            if key not in _PROGRAM:
-                raise self._unknown("", key, _PROGRAM)
-        if not isinstance(self.profiles, dict):
-            raise self.wrong("", "profiles", "profiles is no table", "Write [profiles.NAME].")
-        self._check_choice("", "output", self.text("output"), OUTPUTS)
-        self._check_choice("", "editing-mode", self.text("editing-mode"), EDITING_MODES)
-        self._check_choice("", "no-color", self.text("no-color"), ("true", "false"))
-
-    def _check_profile(self, header: str, found: Mapping[str, Property]) -> None:
-        for key in found:
-            if "." not in key and key not in _PROFILE:
-                raise self._unknown(header, key, (*_PROFILE, _BOOTSTRAP))
-        self._check_choice(header, "guard", found.get("guard"), GUARDS)
-
-    def _check_choice(
-        self, header: str, key: str, found: Property | None, choices: tuple[str, ...]
-    ) -> None:
-        if found is not None and found.value not in choices:
-            said = f"{key} is {found.value!r}"
-            raise self.wrong(header, key, said, f"Expected one of {', '.join(choices)}.")
-
-    def _unknown(self, header: str, key: str, known: tuple[str, ...]) -> ShellError:
-        near = near_miss(key, known)
-        hint = f"Did you mean {near}?" if near else f"Expected one of {', '.join(known)}."
-        return self.wrong(header, key, f"there is no setting {key}", hint)
+            properties = _properties_of(profile, file)
+        except ShellError:  # a file that is not there: its cluster may still be known by its id
+            properties = profile
+        bootstrap = properties.get(BOOTSTRAP)
+        known = profile.get("cluster-id")
+        found.append(GuardedProfile(name, guard, known.value if known else "",
+                                    bootstrap.value if bootstrap else ""))  # fmt: skip
+    return tuple(found)
 
 
-def _parse_toml(path: Path, text: str) -> dict[str, Any]:
-    import re
-    import tomllib
-
-    try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
-        what = str(error)[: at.start()] if at else str(error)
-        line = at[1] if at and at[1] else str(text.count("\n") + 1)
-        raise bad(f"{path}:{line}", f"it is no TOML: {what}", 'Expected key = "value".') from None
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:
-    """Java names that somebody left without quotes are nested tables to TOML."""
-    for key, value in table.items():
-        if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
-        else:
-            yield f"{prefix}{key}", value
-
-
-def _kind(value: object) -> str:
-    return "a list" if isinstance(value, list) else f"a {type(value).__name__}"
+def _merged_flags(session: Settings, flags: Mapping[str, object]) -> dict[str, object]:
+    merged = {**session.flags, **flags}
+    if session.profile:
+        merged["profile"] = session.profile
+    pairs = [
+        pair
+        for each in (session.flags, flags)
+        for pair in as_list(each.get("adminclient-property"))
+    ]
+    if pairs:
+        merged["adminclient-property"] = tuple(pairs)
+    return merged
 
 
 # -- together --------------------------------------------------------------------------------------
 
 
-def _choose_profile(file: _ConfigFile, chosen: _Spoken) -> tuple[str, dict[str, Property]]:
+def _choose_profile(file: ConfigFile, chosen: Spoken) -> tuple[str, dict[str, Property]]:
     """The profile that was asked for; else the default one, unless a cluster is named already:
     one cluster's password is not for another."""
     asked = chosen.profile
@@ -337,26 +234,23 @@ def _choose_profile(file: _ConfigFile, chosen: _Spoken) -> tuple[str, dict[str, 
             code="no-profile",
             status=Status.WRONG,
         )
-    found = file.profile(asked.value)
+    return asked.value, _properties_of(file.profile(asked.value), file)
+
+
+def _properties_of(profile: Mapping[str, Property], file: ConfigFile) -> dict[str, Property]:
+    """A profile with its own file below it and its bootstrap by Java's name."""
+    found = dict(profile)
     config = found.pop("command-config", None)
-    below = _file_layer(config.value, config.where, file.path.parent) if config else {}
+    below = file_layer(config.value, config.where, file.path.parent) if config else {}
     if "bootstrap" in found:
-        found[_BOOTSTRAP] = found.pop("bootstrap")
-    return asked.value, {**below, **found}
-
-
-def _merged(profile: Mapping[str, Property], chosen: _Spoken) -> dict[str, Property]:
-    """Client properties, the stronger over the weaker."""
-    merged = {key: found for key, found in profile.items() if key not in _PROFILE}
-    for layer in chosen.layers:
-        merged.update(layer)
-    return merged
+        found[BOOTSTRAP] = found.pop("bootstrap")
+    return {**below, **found}
 
 
 def _program_values(
-    file: _ConfigFile, profile: Mapping[str, Property], chosen: _Spoken
+    file: ConfigFile, profile: Mapping[str, Property], chosen: Spoken
 ) -> dict[str, Property]:
-    found = {key: value for key in _PROGRAM[1:-1] if (value := file.text(key)) is not None}
+    found = {key: value for key in PROGRAM_KEYS[1:-1] if (value := file.text(key)) is not None}
     found |= {key: profile[key] for key in ("guard", "colour", "theme") if key in profile}
     found |= chosen.program_values()
     output = found.get("output")
@@ -367,21 +261,11 @@ def _program_values(
     return found
 
 
-def _sources(profile: str, chosen: _Spoken, found: Mapping[str, Property]) -> dict[str, Setting]:
+def _sources(profile: str, chosen: Spoken, found: Mapping[str, Property]) -> dict[str, Setting]:
     rows = {}
     if profile:
         source = chosen.profile.where if chosen.profile else "default"
         rows["profile"] = Setting("profile", profile, source)
     for name, each in found.items():
-        rows[name] = Setting(name, "***" if is_secret(name) else each.value, each.where)
+        rows[name] = Setting(name, shown_value(name, each.value), each.where)
     return rows
-
-
-def _no_login(properties: Mapping[str, Property]) -> tuple[str, ...]:
-    """Java goes on without a login where only half of one is configured; here it is said."""
-    protocol = properties.get("security.protocol")
-    found = properties.get("sasl.jaas.config") or properties.get("sasl.mechanism")
-    if found is None or (protocol is not None and protocol.value.upper().startswith("SASL_")):
-        return ()
-    name = protocol.value if protocol else "PLAINTEXT"
-    return (f"{found.where}: a login is configured, but security.protocol is {name}: not used",)

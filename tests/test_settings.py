@@ -79,7 +79,8 @@ def test_flag_over_environment_over_profile_over_properties(config: Path, tmp_pa
     profile = {"profile": "dev"}
     assert loaded({**flag, **profile}, at, config).cluster_name == "dev"
     assert loaded({**flag, **profile}, at, config).connection.bootstrap[0].host == "flag"
-    assert loaded(profile, at, config).connection.bootstrap[0].host == "environment"
+    both = {**at, "KAFKA_SH_PROFILE": "dev"}
+    assert loaded({}, both, config).connection.bootstrap[0].host == "environment"
     assert loaded(profile, {}, config).connection.bootstrap[0].host == "profile"
     config.write_text('[profiles.dev]\ncommand-config = "java.properties"\n')
     found = loaded(profile, {}, config)

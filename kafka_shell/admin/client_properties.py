@@ -9,6 +9,7 @@ from kafka_shell.nouns import Secret
 from kafka_shell.values import to_path
 
 from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
+from .password_source import PasswordSource
 from .properties import Jaas, Property, bad, parse_jaas
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
@@ -48,9 +49,6 @@ KNOWN = frozenset(
     }
 )
 
-# Java's own, right as they are though they look like one of those.
-_NEIGHBOURS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}
-
 _SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key")
 
 Properties = Mapping[str, Property]
@@ -61,20 +59,15 @@ def is_secret(name: str) -> bool:
     return name.endswith(_SECRETS)
 
 
-def misspelt(properties: Properties) -> tuple[str, ...]:
-    """A warning for each property that is not known but near one that is."""
-    warnings = []
-    for name in properties:
-        if name in KNOWN or name in _NEIGHBOURS:
-            continue
-        from difflib import get_close_matches
+def shown_value(name: str, value: str) -> str:
+    """The value as it may be shown: `***` for a secret, and for what may be one.
 
-        near = get_close_matches(name, KNOWN, n=1, cutoff=0.88)
-        if near:
-            warnings.append(
-                f"{properties[name].where}: {name} is not a client property: {near[0]}?"
-            )
-    return tuple(warnings)
+    A property that nobody here knows may hold anything (`aws.secret.access.key`).
+    """
+    of_program = "." not in name and name != "password-command"
+    if is_secret(name) or not (of_program or name in KNOWN):
+        return "***"
+    return "***" if "://" in value and "@" in value else value
 
 
 def to_connection(properties: Properties) -> ConnectionConfig:
@@ -104,6 +97,7 @@ class _Reader:
             call_timeout=self._seconds("default.api.timeout.ms", default.call_timeout),
             backoff=self._seconds("retry.backoff.ms", default.backoff),
             backoff_max=self._seconds("retry.backoff.max.ms", default.backoff_max),
+            cluster_id=self._text("cluster-id"),
         )
 
     def _addresses(self) -> tuple[Address, ...]:
@@ -160,12 +154,31 @@ class _Reader:
             return Sasl(mechanism, oauth=self._oauth(jaas.options))
         password = jaas.options.get("password")
         service = self._text("sasl.kerberos.service.name") or jaas.options.get("serviceName", "")
+        username = jaas.options.get("username") or self._text("username")
         return Sasl(
             mechanism,
-            jaas.options.get("username", ""),
+            username,
             None if password is None else Secret(password),
             service_name=service or "kafka",
             token=jaas.options.get("tokenauth", "").lower() == "true",
+            source=self._password_source(username, mechanism) if password is None else None,
+        )
+
+    def _password_source(self, username: str, mechanism: str) -> PasswordSource | None:
+        """A profile's `password-command` or `keyring`."""
+        command, keyring = self._find("password-command"), self._find("keyring")
+        found = command or keyring
+        if found is None:
+            return None
+        if command is not None and keyring is not None:
+            raise bad(found.where, "password-command cannot be used with keyring", "Leave one out.")
+        if not username:
+            raise bad(found.where, "username is not set", 'Expected username = "NAME" beside it.')
+        if not mechanism:
+            expected = "Expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
+            raise bad(found.where, "sasl.mechanism is not set", expected)
+        return PasswordSource(
+            command.value if command else "", keyring.value if keyring else "", found.where
         )
 
     def _likely_mechanism(self, jaas: Jaas) -> str:

@@ -8,6 +8,8 @@ from typing import NamedTuple
 from kafka_shell.errors import UsageError
 from kafka_shell.nouns import Secret
 
+from .password_source import PasswordSource
+
 DEFAULT_PORT = 9092
 
 
@@ -43,6 +45,8 @@ def _parse(word: str) -> Address:
         host, _, port = rest.partition(":")
     if not host:
         raise _bad(word, "it has no host")
+    if host.isascii() and host.isdigit():
+        raise _bad(word, "it has a port and no host")
     if not port:
         return Address(host, DEFAULT_PORT)
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
@@ -103,6 +107,8 @@ class Sasl:
     oauth: OAuth | None = None
     service_name: str = "kafka"
     token: bool = False
+    source: PasswordSource | None = None
+    """Where the password comes from when it is not written down: read at each login."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +130,8 @@ class ConnectionConfig:
     backoff: float = 0.1
     backoff_max: float = 1.0
     max_frame: int = 1 << 27
+    cluster_id: str = ""
+    """The only cluster to talk to, or empty: then the first one that answers."""
 
     @property
     def uses_tls(self) -> bool:

@@ -110,6 +110,8 @@ def _check_handshake(
 
 
 def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
+    if sasl.source is not None:
+        sasl.source.forget(sasl.username)  # it may have been changed meanwhile
     who = f" as {sasl.username}" if sasl.username else ""
     why = why.removeprefix("Authentication failed: ").rstrip(". ")
     hint = "Check the user name, the password and sasl.mechanism."

@@ -259,7 +259,10 @@ def _as_token(mechanism: Any) -> Any:
 
 
 def _name_and_password(sasl: Sasl) -> dict[str, str]:
-    if not sasl.username or sasl.password is None:
+    password = sasl.password
+    if password is None and sasl.source is not None:
+        password = sasl.source.read(sasl.username)
+    if not sasl.username or password is None:
         raise _unusable(
             f"SASL {sasl.mechanism} needs a user name and a password",
             "Set both in sasl.jaas.config.",
@@ -268,7 +271,7 @@ def _name_and_password(sasl: Sasl) -> dict[str, str]:
     if sasl.mechanism.startswith("SCRAM"):
         # RFC 5802: `=` and `,` of a user name are escaped; kafka-python sends it as it is.
         name = name.replace("=", "=3D").replace(",", "=2C")
-    return {"sasl_plain_username": name, "sasl_plain_password": sasl.password.reveal()}
+    return {"sasl_plain_username": name, "sasl_plain_password": password.reveal()}
 
 
 def _token_provider(sasl: Sasl, config: ConnectionConfig) -> Any:

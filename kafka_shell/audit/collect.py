@@ -120,5 +120,6 @@ def open_target(target: Target) -> Cluster:
         "command-config": target.command_config,
         "adminclient-property": list(target.properties),
     }
+    flags = {name: value for name, value in flags.items() if value}
     found = settings.load(flags, {}, Path(target.config_file))
     return Cluster(found.connection)

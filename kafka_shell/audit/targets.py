@@ -38,7 +38,7 @@ def of_profiles(
 
 
 def _spelt_out(given: object) -> tuple[str, ...]:
-    from kafka_shell.admin.client_properties import is_secret
+    from kafka_shell.admin.client_properties import KNOWN, is_secret
 
     pairs = given if isinstance(given, list | tuple) else [given] if given else []
     texts = [f"{pair[0]}={pair[1]}" if isinstance(pair, tuple) else str(pair) for pair in pairs]
@@ -50,4 +50,4 @@ def _spelt_out(given: object) -> tuple[str, ...]:
                 hint="Put the login into a profile of config.toml, or a --command-config file.",
                 code="secret",
             )
-    return tuple(texts)
+    return tuple(text for text in texts if text.partition("=")[0].strip() in KNOWN)

@@ -1,0 +1,154 @@
+"""What the command line and the environment say about the connection, as client properties."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from kafka_shell.admin.endpoint import parse_addresses
+from kafka_shell.admin.properties import Property, bad, read_located
+from kafka_shell.config_file import BOOTSTRAP
+from kafka_shell.errors import UsageError
+from kafka_shell.values import to_path
+
+FLAGS = ("broker", "command-config", "adminclient-property", "profile")
+
+# A comma begins another setting only where a name of a Java property follows: `a:1,b:2` is a value.
+_NEXT_PROPERTY = re.compile(r",\s*(?=[A-Za-z][\w-]*(?:\.[\w-]+)+=)")
+_ENVIRONMENT = {
+    "KAFKA_SH_THEME": "theme",
+    "KAFKA_SH_OUTPUT": "output",
+}
+CONNECTION_VARIABLES = ("KAFKA_SH_BROKER", "KAFKA_SH_PROFILE", "KAFKA_SH_COMMAND_CONFIG")
+
+
+class Spoken:
+    """What the command line and the environment say, as layers of properties."""
+
+    def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str]) -> None:
+        self._flags = flags
+        self._environ = environ
+        for name in FLAGS:
+            _refuse_empty(flags.get(name), f"--{name}")
+        for variable in CONNECTION_VARIABLES:
+            _refuse_empty(environ.get(variable), variable)
+        self.profile = self._one("profile", "KAFKA_SH_PROFILE")
+        self.warnings: tuple[str, ...] = ()
+        self.files: dict[str, Property] = {}
+        """What the file that --command-config names has."""
+        if "profile" in flags:
+            self._environ = self._without_another_cluster(environ)
+        # The weakest first: a file may name a cluster too, what names the file is stronger.
+        self.files = file_layer(flags.get("command-config"), "--command-config")
+        self._layers = [
+            file_layer(self._environ.get("KAFKA_SH_COMMAND_CONFIG"), "KAFKA_SH_COMMAND_CONFIG"),
+            _broker(self._environ.get("KAFKA_SH_BROKER"), "KAFKA_SH_BROKER"),
+            self.files,
+            dict(_pairs(flags.get("adminclient-property"))),
+            _broker(flags.get("broker"), "--broker"),
+        ]
+        self._say_which_cluster()
+
+    @property
+    def merged(self) -> dict[str, Property]:
+        """Client properties, the stronger over the weaker."""
+        merged: dict[str, Property] = {}
+        for layer in self._layers:
+            merged |= layer
+        return merged
+
+    @property
+    def names_a_cluster(self) -> bool:
+        """Whether the default profile is out of the question."""
+        return any(BOOTSTRAP in layer for layer in self._layers)
+
+    def program_values(self) -> dict[str, Property]:
+        """Settings of the program itself in the environment."""
+        return {
+            name: Property(self._environ[variable], variable)
+            for variable, name in _ENVIRONMENT.items()
+            if self._environ.get(variable)
+        }
+
+    def _without_another_cluster(self, environ: Mapping[str, str]) -> dict[str, str]:
+        """A profile named by a flag is a cluster and a login: the environment has no say in it."""
+        for variable in ("KAFKA_SH_BROKER", "KAFKA_SH_COMMAND_CONFIG"):
+            if variable in environ:
+                said = f"{variable} is not used: --profile names the cluster"
+                self.warnings = (*self.warnings, said)
+        return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
+
+    def _say_which_cluster(self) -> None:
+        named = [layer[BOOTSTRAP] for layer in self._layers if BOOTSTRAP in layer]
+        for other in named[:-1]:
+            if not same_cluster(other, named[-1]):
+                said = f"{other.where}: bootstrap.servers is not used: {named[-1].where} names"
+                self.warnings = (*self.warnings, f"{said} {named[-1].value}")
+
+    def _one(self, flag: str, variable: str) -> Property | None:
+        if self._flags.get(flag):
+            return Property(str(self._flags[flag]), f"--{flag}")
+        value = self._environ.get(variable)
+        return Property(value, variable) if value else None
+
+
+def _refuse_empty(value: object, name: str) -> None:
+    """An unset variable of somebody's script must not mean the default cluster."""
+    if value is None or any(str(each).strip() for each in as_list(value)):
+        return
+    if isinstance(value, list | tuple) and not value:
+        return
+    flag = name.startswith("--")
+    raise UsageError(
+        f"{name} is empty" if flag else f"the environment variable {name} is set but empty",
+        hint=f"Give {name} a value, or leave it out."
+        if flag
+        else f"Give {name} a value, or unset it.",
+        code="empty",
+    )
+
+
+def _broker(value: object, where: str) -> dict[str, Property]:
+    return {BOOTSTRAP: Property(str(value), where)} if value else {}
+
+
+def as_list(given: object) -> list[object]:
+    if given is None:
+        return []
+    return list(given) if isinstance(given, list | tuple) else [given]
+
+
+def _pairs(given: object) -> Iterable[tuple[str, Property]]:
+    """`--adminclient-property k=v,k=v`, taken apart already or not."""
+    for each in as_list(given):
+        text = "=".join(map(str, each)) if isinstance(each, tuple) else str(each)
+        for pair in _NEXT_PROPERTY.split(text):
+            key, equals, value = pair.partition("=")
+            if not (key.strip() and equals):
+                raise UsageError(
+                    "--adminclient-property must be key=value[,key=value]",
+                    code="bad-property",
+                )
+            yield key.strip(), Property(value, "--adminclient-property")
+
+
+def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, Property]:
+    if not path:
+        return {}
+    file = to_path(str(path))
+    if base is not None:
+        file = base / file
+    try:
+        return read_located(file)
+    except OSError as error:
+        raise bad(
+            where, f"{file} cannot be read: {error.strerror}", "Expected a .properties file."
+        ) from None
+
+
+def same_cluster(one: Property, other: Property) -> bool:
+    try:
+        return parse_addresses(one.value) == parse_addresses(other.value)
+    except UsageError:
+        return False
