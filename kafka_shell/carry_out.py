@@ -7,7 +7,7 @@ from dataclasses import replace
 from threading import Lock
 from typing import Any
 
-from kafka_shell import journal
+from kafka_shell import identity, journal
 from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
 from kafka_shell.nouns import (
@@ -74,6 +74,7 @@ def carry_out(
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if asks and _confirmed(plan, context, guard, yes):
+        context.cluster.check_identity()
         plan = _read_again(plan, context.cluster)
     intent = journal.record_intent(context, command, plan.changes, undo)
     try:
@@ -112,11 +113,15 @@ def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
 
 
 def _guard(context: Context, plan: Plan) -> str:
-    guard: str = context.settings.guard
-    if guard == "read-only" and plan.steps:
+    if not plan.steps:
+        return context.settings.guard
+    guard, profile = identity.guard_of(context)
+    if guard == "read-only":
         raise ShellError(
-            f"profile {context.settings.profile} is read-only: nothing is changed through it",
-            hint="Use another profile, or --dry-run to see the plan.",
+            f"profile {profile} is read-only: nothing is changed through it"
+            if profile == context.settings.profile
+            else f"profile {profile} makes this cluster read-only: nothing is changed",
+            hint="Use a profile with another guard, or --dry-run to see the plan.",
             code="read-only",
         )
     return guard
@@ -225,7 +230,7 @@ def _confirmed(plan: Plan, context: Context, guard: str, yes: str | bool | None)
 
 
 def _typed(plan: Plan, context: Context, yes: str | bool | None) -> bool:
-    name = context.settings.cluster_name
+    name = identity.guard_of(context)[1] or context.settings.cluster_name
     if isinstance(yes, str):
         answer, asked = yes, False
     elif context.ask is None:

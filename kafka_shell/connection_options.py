@@ -80,11 +80,12 @@ class Spoken:
         return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
 
     def _say_which_cluster(self) -> None:
-        named = [layer[BOOTSTRAP] for layer in self._layers if BOOTSTRAP in layer]
-        for other in named[:-1]:
-            if not same_cluster(other, named[-1]):
-                said = f"{other.where}: bootstrap.servers is not used: {named[-1].where} names"
-                self.warnings = (*self.warnings, f"{said} {named[-1].value}")
+        named = self.merged.get(BOOTSTRAP)
+        for file in (self._layers[0], self.files):
+            other = file.get(BOOTSTRAP)
+            if named is not None and other is not None and not same_cluster(other, named):
+                said = f"{other.where}: bootstrap.servers is not used: {named.where} names"
+                self.warnings = (*self.warnings, f"{said} {named.value}")
 
     def _one(self, flag: str, variable: str) -> Property | None:
         if self._flags.get(flag):

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from kafka_shell.nouns import Report
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.connection import Cluster, ConnectionConfig
     from kafka_shell.metadata.cache import Cache
     from kafka_shell.settings import Settings
 
@@ -58,6 +58,11 @@ class Paths:
     def journal(self) -> Path:
         """The folder with what this program changed."""
         return self.state / "journal"
+
+    @property
+    def cluster_ids(self) -> Path:
+        """Which cluster each profile led to."""
+        return self.state / "cluster-ids.json"
 
     @property
     def history(self) -> Path:
@@ -130,7 +135,17 @@ class Context:
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)
     held: dict[str, Any] = field(default_factory=dict)
+    expected_id: str = ""
     _cluster: Cluster | None = None
+
+    @property
+    def connection(self) -> ConnectionConfig:
+        """The connection of these settings, with the id of the cluster that it is to lead to."""
+        found = self.settings.connection
+        known = self.expected_id or self.told_id
+        if not known and not found.cluster_id and self.settings.profile:
+            known = remembered_ids(self.paths).get(self.settings.profile, "")
+        return replace(found, cluster_id=found.cluster_id or known)
 
     @property
     def cluster(self) -> Cluster:
@@ -138,20 +153,50 @@ class Context:
         if self._cluster is None:
             from kafka_shell.admin.connection import Cluster
 
-            self._cluster = Cluster(self.settings.connection)
+            self._cluster = Cluster(self.connection)
             self._cluster.on_wait(getattr(self.report, "waiting", None))
+        elif self.cache is not None and not self._cluster.known_id and self.cache.view.read_at:
+            self._cluster.expect(self.cache.view.cluster_id)
         return self._cluster
+
+    @property
+    def told_id(self) -> str:
+        """The id of the cluster of this session, if it has told it yet; sends nothing."""
+        if self._cluster is not None and self._cluster.known_id:
+            return self._cluster.known_id
+        cache = self.cache
+        return cache.view.cluster_id if cache is not None and cache.view.read_at else ""
+
+    def accept(self, cluster_id: str) -> None:
+        """Work on this cluster from now on, though another one was at its address before."""
+        self.expected_id = cluster_id
+        self.close()
+        if self.shell is not None and self.cache is not None:
+            self.shell.connect(self.settings)
 
     def note(self, message: str) -> None:
         """A warning to be said on stderr when the line is done."""
         self.script.notes.append(message)
 
     def elsewhere(self, settings: Settings) -> Context:
-        """The same context on another cluster, for one line."""
-        return replace(self, settings=settings, _cluster=None, cache=None)
+        """The same context with other settings, for one line: mostly on another cluster."""
+        same = settings.connection.bootstrap == self.settings.connection.bootstrap
+        known = (self.expected_id or self.told_id) if same else ""
+        return replace(self, settings=settings, expected_id=known, _cluster=None, cache=None)
 
     def close(self) -> None:
         """Hang up."""
         if self._cluster is not None:
             self._cluster.close()
             self._cluster = None
+
+
+def remembered_ids(paths: Paths) -> dict[str, str]:
+    """The cluster id that each profile led to, by the profile's name."""
+    import json
+
+    try:
+        found = json.loads(paths.cluster_ids.read_text(encoding="utf-8"))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return {str(name): str(known) for name, known in found.items()} if type(found) is dict else {}

@@ -15,6 +15,7 @@ from typing import IO, TYPE_CHECKING, TextIO, cast
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.identity import on_the_right_cluster
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
@@ -216,7 +217,15 @@ def _width(out: TextIO) -> int | None:
 
 def _run(line: Line, invocation: Invocation, context: Context) -> Status:
     invocation = _with_defaults(invocation, context)
-    context = _somewhere(context, invocation)
+    here = _somewhere(context, invocation)
+    try:
+        return _run_there(line, invocation, here)
+    finally:
+        if here is not context:
+            here.close()
+
+
+def _run_there(line: Line, invocation: Invocation, context: Context) -> Status:
     try:
         with _destination(line, context) as ended:
             try:
@@ -281,10 +290,12 @@ def _somewhere(context: Context, invocation: Invocation) -> Context:
         for name in settings.FLAGS
         # `config-command --broker 1` is a broker's id: the connection is --bootstrap-server there.
         if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
+        not in (None, ())
     }
     if not flags or flags == context.settings.flags:
         return context
-    there = context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+    found = settings.load_over(context.settings, flags, context.environ, context.paths.config_file)
+    there = context.elsewhere(found)
     for message in there.settings.warnings:
         warn(context, message)
     return there
@@ -300,8 +311,12 @@ def _answer(invocation: Invocation, context: Context) -> Status:
     deadline = invocation.get("deadline")
     if not invocation.command.needs_cluster:
         return _run_and_write(invocation, context, writer)
-    with context.cluster.within(deadline / 1000 if deadline else None):
-        return _run_and_write(invocation, context, writer)
+
+    def answer() -> Status:
+        with context.cluster.within(deadline / 1000 if deadline else None):
+            return _run_and_write(invocation, context, writer)
+
+    return on_the_right_cluster(context, answer)
 
 
 def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> Status:

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from kafka_shell.admin.client_properties import shown_value, to_connection
 from kafka_shell.admin.connection_warnings import connection_warnings
-from kafka_shell.admin.endpoint import ConnectionConfig
+from kafka_shell.admin.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.properties import Property, bad, parse_properties, read_properties
 from kafka_shell.config_file import (
     BOOTSTRAP,
@@ -198,6 +198,14 @@ def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
         found.append(GuardedProfile(name, guard, known.value if known else "",
                                     bootstrap.value if bootstrap else ""))  # fmt: skip
     return tuple(found)
+
+
+def addresses_of(bootstrap: str) -> tuple[Address, ...]:
+    """The addresses of a profile; none where they are malformed."""
+    try:
+        return parse_addresses(bootstrap)
+    except ShellError:
+        return ()
 
 
 def _merged_flags(session: Settings, flags: Mapping[str, object]) -> dict[str, object]:

@@ -106,7 +106,8 @@ def make_stage(
     context = Context(settings, Paths(folder / "c", folder / "h", folder / "state"))
     stage = Stage(context, answers=list(answers or ()))
     context._cluster = cluster or cast(
-        Any, SimpleNamespace(cluster_id="cluster-1", close=lambda: None)
+        Any,
+        SimpleNamespace(cluster_id="cluster-1", close=lambda: None, check_identity=lambda: None),
     )
     context.shell = cast(Any, SimpleNamespace(refresh=stage.refresh))
     context.ask = None if answers is None else stage.ask

@@ -28,7 +28,7 @@ QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm:
 @pytest.fixture
 def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
     """The program with a profile a guard: `confirm`, `typed`, `read-only`, and `free` without."""
-    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\n']
+    profiles = [f'[profiles.free]\nbootstrap = "{sandbox.bootstrap}"\nguard = "none"\n']
     profiles += [
         f'[profiles.{guard}]\nbootstrap = "{sandbox.bootstrap}"\nguard = "{guard}"\n'
         for guard in GUARDS
@@ -209,15 +209,18 @@ def test_a_guard_that_is_misspelt_is_no_guard_and_so_an_error(kafka: Program) ->
     assert "read-only" in run.stderr
 
 
-def test_a_broker_on_the_line_is_not_the_profiles(kafka: Program, sandbox: Sandbox) -> None:
-    """A default profile's guard is for its own cluster; a profile that is named holds."""
+def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None:
+    """It holds by another address too; a profile with a guard of its own decides for itself."""
     config = kafka.home / "config" / "config.toml"
     config.write_text('default = "read-only"\n' + config.read_text())
     name = f"guarded.{uuid.uuid4().hex[:8]}"
     assert kafka("create-topic", name).status == 1
     named = kafka("--profile", "read-only", "--broker", sandbox.bootstrap, "create-topic", name)
     assert named.status == 1, str(named)
-    kafka.ok("--broker", sandbox.bootstrap, "create-topic", name)
+    bare = kafka("--broker", sandbox.bootstrap, "create-topic", name)
+    assert bare.status == 1, str(bare)
+    assert "profile read-only makes this cluster read-only" in bare.stderr
+    kafka.ok("--profile", "free", "create-topic", name)
     kafka.ok("--profile", "free", "delete-topic", name, "--yes")
 
 

@@ -36,15 +36,17 @@ MAY_IMPORT: dict[str, set[str]] = {
     "crash": BASE | {"context"},
     "takeback": BASE | {"language"},
     "journal": BASE | {"context", "language", "admin"},
-    "carry_out": BASE | {"context", "journal", "takeback", "admin"},
+    "identity": BASE | {"admin", "context", "settings"},
+    "carry_out": BASE | {"context", "identity", "journal", "takeback", "admin"},
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": BASE
     | {"language", "admin", "metadata", "context", "settings", "journal", "history"}
-    | {"output", "watch", "script", "sandbox", "audit", "client_configs"},
+    | {"output", "watch", "script", "sandbox", "audit", "client_configs", "identity"},
     "sandbox": BASE | {"admin", "carry_out"},
     "watch": BASE | {"context", "output"},
     "dispatch": BASE
-    | {"carry_out", "commands", "context", "language", "output", "settings", "pasted_line"},
+    | {"carry_out", "commands", "context", "identity", "language", "output", "settings"}
+    | {"pasted_line"},
     "pasted_line": BASE | {"commands", "context", "language", "admin"},
     "script": BASE | {"context", "dispatch", "journal", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.

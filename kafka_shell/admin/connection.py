@@ -238,6 +238,19 @@ class Cluster:
         return self._head(False).cluster_id
 
     @property
+    def known_id(self) -> str:
+        """The cluster's id if anything has told it yet, or empty. Sends nothing."""
+        return self._pool.head.cluster_id
+
+    def expect(self, cluster_id: str) -> None:
+        """Talk to this cluster only: another one at the same address is an OtherClusterError."""
+        self._pool.expect(cluster_id)
+
+    def check_identity(self) -> None:
+        """Ask which cluster this is, now. Raises OtherClusterError where it is another one."""
+        self._head(True)
+
+    @property
     def controller_id(self) -> int:
         """The controller's id as Metadata has it; in KRaft a broker that forwards to it."""
         return self._head(False).controller_id

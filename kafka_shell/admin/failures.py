@@ -74,5 +74,19 @@ def unreachable(message: str, hint: str, code: str) -> ShellError:
     return ShellError(message, hint=hint, code=code, status=Status.UNREACHABLE)
 
 
+class OtherClusterError(ShellError):
+    """Another cluster answers where the one that is meant was. Nothing was sent to it."""
+
+    def __init__(self, where: str, expected: str, found: str) -> None:
+        super().__init__(
+            f"{where} is cluster {found} now, not cluster {expected}",
+            hint="Nothing was sent to it.",
+            code="other-cluster",
+        )
+        self.where = where
+        self.expected = expected
+        self.found = found
+
+
 class NoBrokerError(ShellError):
     """Not one broker could be entered: no call has a chance."""

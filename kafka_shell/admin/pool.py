@@ -11,7 +11,7 @@ from kafka_shell.errors import ShellError, Status
 from . import frames
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
-from .failures import NoBrokerError
+from .failures import NoBrokerError, OtherClusterError
 from .login import log_in
 from .requests import Coordinator
 from .transport import Link
@@ -37,6 +37,8 @@ class Pool:
         self.answered = False  # whether a broker has answered the command that runs
         self.silent: dict[Address, float] = {}  # since when: let the command that runs wait in vain
         self.on_wait: Callable[[str], None] | None = None
+        self.expected = config.cluster_id  # empty until a cluster has answered
+        self.in_doubt = bool(config.cluster_id)  # nobody that answers has told its cluster's id
         self.head = frames.MetadataHead()
         self.coordinators: dict[Coordinator, int] = {}
 
@@ -46,6 +48,11 @@ class Pool:
         if self._loop is None:
             self._loop = Loop()
         return self._loop
+
+    def expect(self, cluster_id: str) -> None:
+        """The only cluster to talk to."""
+        if cluster_id and cluster_id != self.expected:
+            self.expected, self.in_doubt = cluster_id, True
 
     def drop(self) -> None:
         """Close everything; what is known of the cluster stays."""
@@ -91,6 +98,7 @@ class Pool:
         if link is not None and link.stale and not link.load:
             link.close()
         if link is None or link.closed:
+            self.in_doubt = self.in_doubt or (bool(self.expected) and not self.ready())
             link = Link(self.loop, self._config, address, log_in, self._context())
             self._links[address] = link
         return link
@@ -110,8 +118,16 @@ class Pool:
         return f"the broker at {address}"
 
     def learn(self, body: memoryview, version: int) -> None:
-        """Take brokers, cluster and controller from any Metadata response that passes."""
+        """Take brokers, cluster and controller from any Metadata response that passes.
+
+        Raises OtherClusterError where another cluster has taken the place of the one that is meant.
+        """
         head = frames.read_metadata_head(body, version)
+        if self.expected and head.cluster_id and head.cluster_id != self.expected:
+            where = ", ".join(map(str, self._config.bootstrap))
+            raise OtherClusterError(where, self.expected, head.cluster_id)
+        self.expected = self.expected or head.cluster_id
+        self.in_doubt = False
         if head.brokers:
             self.head = head
 

@@ -18,6 +18,7 @@ from .failures import (
     COORDINATOR_LOAD_IN_PROGRESS,
     MOVED,
     NoBrokerError,
+    OtherClusterError,
     as_error,
     error_name,
     failure,
@@ -185,6 +186,11 @@ class Runner:
         if call.request is None:
             job.finish(link)
             return
+        if self._pool.in_doubt and request.api_key != frames.METADATA:
+            self._make_sure(job)  # nothing is asked of a cluster that is not the one meant
+            link = self._ready_link(job)
+            if link is None or job.done:
+                return
         who = self._pool.describe(link.address)
         try:
             version = versions.choose(request.api_key, call.versions(request), link.versions, who)
@@ -205,6 +211,15 @@ class Runner:
             patience=patience,
             on_done=lambda exchange: self._came(job, version, exchange),
         )
+
+    def _make_sure(self, job: Job) -> None:
+        """Ask for the cluster's id after all connections were lost. Raises OtherClusterError."""
+        try:
+            self.refresh(job.until)
+        except OtherClusterError:
+            raise
+        except ShellError as error:
+            job.fail(error)
 
     def _ready_link(self, job: Job) -> Link | None:
         """The link of a job once it can be used. None: not yet, or the job has failed."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell import values
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
+from kafka_shell.identity import on_the_right_cluster
 from kafka_shell.language.command import (
     Argument,
     Command,
@@ -28,16 +29,25 @@ def connect(invocation: Invocation, context: Context) -> str:
     """Work on another cluster, or say which one this is."""
     from kafka_shell import settings
 
-    flags = {name: invocation.get(name) for name in settings.FLAGS if invocation.get(name)}
+    flags = {
+        name: invocation.get(name)
+        for name in settings.FLAGS
+        if invocation.get(name) not in (None, ())
+    }
     where = invocation["where"]
-    if where:
+    if where is not None:
         flags["broker" if ":" in where else "profile"] = where
     if not flags:
-        return _described(context)
-    found = settings.load(flags, context.environ, context.paths.config_file)
+        return on_the_right_cluster(context, lambda: _described(context))
+    if settings.names_a_cluster(flags):
+        found = settings.load(flags, context.environ, context.paths.config_file)
+    else:
+        found = settings.load_over(
+            context.settings, flags, context.environ, context.paths.config_file
+        )
     there = context.elsewhere(found)
-    try:
-        answer = _described(there)  # an unreachable cluster is refused before anything is left
+    try:  # an unreachable cluster is refused before anything is left
+        answer = on_the_right_cluster(there, lambda: _described(there))
     finally:
         there.close()
     if context.shell is not None:

@@ -78,7 +78,7 @@ class Cache:
         self._thread: threading.Thread | None = None
         self._cluster: Cluster | None = None
         self._closed = False
-        self._on_disk: tuple[str, ...] = ()
+        self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics, and their cluster's id
         self._names_on_disk: dict[str, tuple[str, ...]] = {}
         self._docs_version = ""
 
@@ -199,7 +199,7 @@ class Cache:
 
     def _take_from_disk(self) -> None:
         kept = self._shelf.view(self.bootstrap)
-        self._on_disk = kept.topics.value.names
+        self._on_disk = (kept.topics.value.names, kept.cluster_id)
         self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
         self._swap(replace(kept, name=self._view.name))
 
@@ -219,7 +219,9 @@ class Cache:
 
     def _read(self, cluster: Cluster, wants: list[Want]) -> None:
         if TOPICS in wants:
-            self._swap(readers.read_topics(cluster, self._view, self._clock()))
+            known = self._view.cluster_id
+            view = readers.read_topics(cluster, self._view, self._clock())
+            self._swap(view if known in ("", view.cluster_id) else self._of_another(view))
             self._keep_topics()
         resources = [want for want in wants if isinstance(want, ConfigResource)]
         if resources:
@@ -261,11 +263,19 @@ class Cache:
             part = Part(MappingProxyType(dict(docs)), now)
         self._swap(self._view.with_documentation(kind, part))
 
+    def _of_another(self, view: ClusterView) -> ClusterView:
+        """The view without what was kept of the cluster that was at this address before."""
+        self._names_on_disk = {}
+        self._shelf.keep_names(self.bootstrap, {})
+        for name in PARTS:
+            view = view.with_part(name, getattr(ClusterView(), name))
+        return replace(view, configs=ClusterView().configs)
+
     def _keep_topics(self) -> None:
-        names = self._view.topics.value.names
-        if names != self._on_disk:
-            self._on_disk = names
-            self._shelf.keep_topics(self.bootstrap, self._view.cluster_id, names)
+        names, cluster_id = self._view.topics.value.names, self._view.cluster_id
+        if (names, cluster_id) != self._on_disk:
+            self._on_disk = (names, cluster_id)
+            self._shelf.keep_topics(self.bootstrap, cluster_id, names)
 
     def _keep_names(self) -> None:
         known = {name: self._view.part(name).value.names for name in NAMES}

@@ -39,8 +39,9 @@ class Shelf:
 
     def view(self, bootstrap: str) -> ClusterView:
         """The last session's names, and the newest documentation there is of the keys."""
-        view = ClusterView(bootstrap=bootstrap)
-        if names := self.topics(bootstrap):
+        kept = self._load(self._topics_file(bootstrap)) or {}
+        view = ClusterView(bootstrap=bootstrap, cluster_id=str(kept.get("cluster_id", "")))
+        if names := list(map(str, kept.get("topics", ()))):
             view = replace(view, topics=Part(TopicIndex(NameIndex(names))))
         for part, known in self.names(bootstrap).items():
             view = view.with_part(part, Part(NameIndex(known)))

@@ -150,9 +150,12 @@ class Session:
     def connect(self, settings: Settings) -> None:
         """Work on another cluster from now on."""
         self.context.close()
-        self.context.settings = settings
-        self._notes += settings.warnings
         self.cache.close()
+        self.context.cache = None
+        if settings is not self.context.settings:
+            self.context.expected_id = ""
+            self._notes += settings.warnings
+        self.context.settings = settings
         self._said_unreachable = False
         self.cache = self._open_cache()
 
@@ -233,7 +236,7 @@ class Session:
     def _open_cache(self) -> Cache:
         settings = self.context.settings
         cache = Cache(
-            settings.connection,
+            self.context.connection,
             self.context.paths,
             self.context.clock,
             name=settings.cluster_name if settings.profile else "",

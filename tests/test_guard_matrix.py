@@ -1,0 +1,186 @@
+"""Every command that can change a cluster is refused under a read-only profile, whichever way the
+same cluster is reached; and nothing but questions is sent."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell import settings
+from kafka_shell.admin import topics
+from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.admin.transport import Link
+from kafka_shell.carry_out import apply
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context, Paths
+from kafka_shell.dispatch import run_text
+from kafka_shell.language.command import Effect
+from kafka_shell.nouns import NewTopic
+from kafka_shell.sandbox import Sandbox
+
+from .admin.group_data import commit
+
+TOPIC, GROUP = "guard.matrix", "guard-matrix"
+
+# A line for each command.
+LINES: dict[str, str] = {
+    "create-topic": "create-topic guard.new",
+    "alter-topic": f"alter-topic {TOPIC} --partitions 3",
+    "delete-topic": f"delete-topic {TOPIC} --yes",
+    "delete-records": f"delete-records {TOPIC}:0 --to 0 --yes",
+    "alter-configs": f"alter-configs {TOPIC} max.message.bytes=2MiB --yes",
+    "config-command": f"config-command --entity-type topics --entity-name {TOPIC} --alter"
+    " --add-config max.message.bytes=2000000 --yes",
+    "alter-quotas": "alter-quotas --user alice producer_byte_rate=5MB/s --yes",
+    "alter-client-configs": "alter-client-configs --user alice acks=all --yes",
+    "scram-credentials": "scram-credentials --add SCRAM-SHA-512 --username dave --generate --yes",
+    "alter-acls": f"alter-acls --topic {TOPIC} --add 'allow User:bob Read' --yes",
+    "create-token": "create-token --yes",
+    "renew-token": "renew-token AAAA --yes",
+    "expire-token": "expire-token AAAA --yes",
+    "reassign-partitions": f"reassign-partitions --topics {TOPIC} --broker-list 1 --yes",
+    "preferred-replica-leader-election": f"preferred-replica-leader-election {TOPIC} --yes",
+    "elect-leaders": f"elect-leaders {TOPIC}:0 --yes",
+    "alter-log-dirs": f"alter-log-dirs {TOPIC}:0 --log-dir /data/b --broker-id 1 --yes",
+    "delete-group": f"delete-group {GROUP} --yes",
+    "remove-members": f"remove-members {GROUP} --yes",
+    "reset-offsets": f"reset-offsets {GROUP} --to latest --topic {TOPIC} --yes",
+    "delete-offsets": f"delete-offsets {GROUP} --topic {TOPIC} --yes",
+    "unregister-broker": "unregister-broker 77 --yes",
+    "alter-quorum": "alter-quorum --remove 1 --yes",
+    "update-features": "update-features transaction.version=0 --yes",
+    "abort-transaction": "abort-transaction --hanging --yes",
+    "fence-producer": "fence-producer ledger-1 --yes",
+    "verify-reassign-partitions": "verify-reassign-partitions --finish --yes",
+}
+ELSEWHERE = {"spark audit"}  # its --fix goes through the same plans, and wants Spark
+# On one idle broker without an authorizer, these find nothing to change or are refused before.
+NOTHING_TO_DO = {
+    "renew-token", "expire-token", "create-token", "reassign-partitions", "alter-log-dirs",
+    "preferred-replica-leader-election", "elect-leaders", "remove-members", "alter-quorum",
+    "abort-transaction", "verify-reassign-partitions", "unregister-broker", "alter-acls",
+    "delete-records", "fence-producer",
+}  # fmt: skip
+# Metadata, ApiVersions, Fetch, List..., Describe..., FindCoordinator, OffsetFetch.
+QUESTIONS = {
+    1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 36, 41, 46, 48, 50, 55, 60, 61, 65, 66, 69,
+    74, 75, 77, 89, 90,
+}  # fmt: skip
+
+
+class Ways:
+    """Ways to the same cluster. Each is (connection options of the run, options of the line)."""
+
+    def __init__(self, home: Path, bootstrap: str) -> None:
+        self.paths = Paths.of({"KAFKA_SH_HOME": str(home)})
+        port = bootstrap.rpartition(":")[2]
+        # Only the cluster's id tells that localhost is the same.
+        self.paths.config_file.parent.mkdir(parents=True, exist_ok=True)
+        self.paths.config_file.write_text(
+            f'[profiles.frozen]\nbootstrap = "localhost:{port}"\nguard = "read-only"\n'
+            f'[profiles.bare]\nbootstrap = "{bootstrap}"\n'
+        )
+        file = home / "client.properties"
+        file.write_text(f"bootstrap.servers={bootstrap}\n")
+        self.all: dict[str, tuple[dict[str, object], str]] = {
+            "profile": ({"profile": "frozen"}, ""),
+            "broker": ({"broker": bootstrap}, ""),
+            "profile without a guard": ({"profile": "bare"}, ""),
+            "file": ({"command-config": str(file)}, ""),
+            "broker on the line": ({"profile": "frozen"}, f"--bootstrap-server {bootstrap}"),
+            "file on the line": ({"profile": "frozen"}, f"--command-config {file}"),
+            "property on the line": (
+                {"profile": "frozen"}, "--adminclient-property client.id=y"
+            ),
+            "profile on the line": ({"broker": bootstrap}, "--profile frozen"),
+        }  # fmt: skip
+
+    def run(self, way: str, line: str) -> tuple[int, str]:
+        """Status and standard error of a line."""
+        flags, more = self.all[way]
+        found = settings.load(flags, {}, self.paths.config_file)
+        out, err = io.StringIO(), io.StringIO()
+        context = Context(found, self.paths, out, err, environ={})
+        try:
+            status = run_text(f"{line} {more}", context)
+        finally:
+            context.close()
+        return int(status), err.getvalue()
+
+
+WAYS = (
+    "profile", "broker", "profile without a guard", "file", "broker on the line",
+    "file on the line", "property on the line", "profile on the line",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def ways(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
+    ways = Ways(tmp_path_factory.mktemp("ways"), sandbox.bootstrap)
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        assert not apply(topics.plan_create([NewTopic(TOPIC, 2)]), cluster).failures
+        commit(cluster, GROUP, TOPIC, 0)
+        status, err = ways.run("profile", "list-topics")  # its cluster's id is remembered
+        assert status == 0, err
+        yield ways
+        apply(topics.plan_delete(cluster, [TOPIC]), cluster)
+
+
+@contextmanager
+def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
+    """The API keys of all requests that are sent."""
+    sent: set[int] = set()
+    ask = Link.ask
+
+    def asked(self: Link, api_key: int, *rest: Any, **more: Any) -> Any:
+        sent.add(api_key)
+        return ask(self, api_key, *rest, **more)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Link, "ask", asked)
+        yield sent
+
+
+def test_every_changing_command_has_a_line() -> None:
+    changing = {command.name for command in REGISTRY if command.effect is not Effect.READ}
+    assert changing - ELSEWHERE <= set(LINES)
+
+
+@pytest.mark.parametrize("way", WAYS)
+@pytest.mark.parametrize("command", LINES)
+def test_refused_whichever_way_the_cluster_is_reached(
+    ways: Ways, monkeypatch: pytest.MonkeyPatch, way: str, command: str
+) -> None:
+    with recorded(monkeypatch) as sent:
+        status, err = ways.run(way, LINES[command])
+    assert sent <= QUESTIONS, f"{command} sent {sorted(sent - QUESTIONS)}\n{err}"
+    if command not in NOTHING_TO_DO:
+        assert status == 1, err
+        assert "read-only" in err
+    else:
+        assert status in (0, 1), err
+
+
+def test_every_way_is_tried(ways: Ways) -> None:
+    assert set(WAYS) == set(ways.all)
+
+
+def test_another_guard_is_how_one_says_that_it_is_meant(ways: Ways) -> None:
+    text = ways.paths.config_file.read_text()
+    bootstrap = ways.all["broker"][0]["broker"]
+    ways.paths.config_file.write_text(
+        f'{text}[profiles.admin]\nbootstrap = "{bootstrap}"\nguard = "none"\n'
+    )
+    ways.all["admin"] = ({"profile": "admin"}, "")
+    try:
+        for line in ("create-topic guard.meant", "delete-topic guard.meant --yes"):
+            status, err = ways.run("admin", line)
+            assert status == 0, err
+    finally:
+        del ways.all["admin"]
+        ways.paths.config_file.write_text(text)
