@@ -221,6 +221,13 @@ class Cluster:
             brokers.append(Broker(node, host, port, rack, chief, told))
         return tuple(brokers)
 
+    def known_brokers(self) -> tuple[Broker, ...]:
+        """The brokers of the last metadata; nothing is sent, so there may be none."""
+        return tuple(
+            Broker(node, host, port, rack)
+            for node, host, port, rack in sorted(self._pool.head.brokers)
+        )
+
     def versions_of_brokers(self) -> Results[int, str]:
         """The Kafka release of every broker, by its id; connects to each."""
         ids = sorted(row[0] for row in self._head(False).brokers)

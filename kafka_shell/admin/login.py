@@ -34,6 +34,11 @@ def log_in(config: ConnectionConfig, address: Address) -> Login:
     return Entry(versions, lifetime)
 
 
+def greet(config: ConnectionConfig, address: Address) -> Login:
+    """ApiVersions alone, without a login: whether somebody answers there."""
+    return Entry((yield from _api_versions(address)))
+
+
 def _api_versions(address: Address) -> Generator[Ask, memoryview, frames.Versions]:
     for version in (3, 0):
         body = yield Ask(

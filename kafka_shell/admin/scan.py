@@ -10,6 +10,7 @@ import re
 import struct
 from array import array
 from binascii import b2a_base64
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -163,6 +164,12 @@ class MetadataScan:
             for _, position in self._each_partition()
         }
         return {node for raw in lists for (node,) in struct.iter_unpack(">i", raw)}
+
+    def led_by(self) -> Counter[int]:
+        """How many partitions each broker leads."""
+        data = self._data
+        leaders = Counter(data[at + 6 : at + 10] for _, at in self._each_partition())
+        return Counter({_INT32(raw, 0)[0]: found for raw, found in leaders.items()})
 
     @property
     def partitions(self) -> int:

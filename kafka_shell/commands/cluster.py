@@ -37,7 +37,16 @@ def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
     from kafka_shell.admin import health
 
-    return health.health(context.cluster)
+    timeout = invocation["probe-timeout"]
+    seconds = health.PROBE_S if timeout is None else timeout / 1000
+    if not 0.1 <= seconds <= health.MOST_PROBE_S:
+        raise UsageError(
+            "--probe-timeout must be between 100ms and 3s",
+            hint="health answers within 10 seconds.",
+            span=invocation.span("probe-timeout"),
+            text=invocation.text,
+        )
+    return health.health(context.cluster, probe_timeout=seconds, report=context.report)
 
 
 def unregister_broker(invocation: Invocation, context: Context) -> Plan:
@@ -112,11 +121,18 @@ COMMANDS = (
         family="cluster",
         run=health,
         search=("status", "check", "offline", "under-replicated"),
+        options=(
+            Option("--probe-timeout", Kind.DURATION,
+                   "How long a broker or controller may take to answer: 2s (at most 3s).",
+                   metavar="DURATION"),
+        ),
         description=(
-            "Partitions, brokers, the metadata quorum, moves and throttles left behind, log dirs,"
-            " groups, hanging transactions: each finding names the command that looks closer."
-            " What could not be read is a note.\n"
-            "Ends with status 1 when something is wrong, for scripts and `watch`; notes are not."
+            "Probes every broker and controller, and checks partitions, the metadata quorum,"
+            " partition reassignments and leftover throttles, log directories, groups and hanging"
+            " transactions. Each finding names the command that shows more. Answers within 10"
+            " seconds whatever is broken.\n"
+            "Exit status: 0 healthy; 1 something is wrong, or could not be checked. Notes do not"
+            " count."
         ),
         examples=(
             Example("health", "one screen"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING, TypeVar, overload
 
+from .results import Failure
 from .topics import Broker
 
 if TYPE_CHECKING:
@@ -17,7 +18,11 @@ Row = TypeVar("Row", covariant=True)
 
 @dataclass(frozen=True, slots=True)
 class ClusterMetadata:
-    """Brokers and counts (Metadata, API key 3; DescribeCluster, 60). `controller` may be None."""
+    """Brokers and counts (Metadata, API key 3; DescribeCluster, 60).
+
+    `controller` is None where there is none, and where it is not known: `not_read` says then why,
+    by what could not be read.
+    """
 
     cluster_id: str
     controller: int | None
@@ -27,6 +32,12 @@ class ClusterMetadata:
     partitions: int
     bootstrap: str = ""
     features: tuple[Feature, ...] = ()
+    not_read: tuple[tuple[str, Failure], ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all was read but what takes permissions that this login lacks."""
+        return all(why.name.endswith("AUTHORIZATION_FAILED") for _, why in self.not_read)
 
 
 class Severity(IntEnum):
@@ -34,7 +45,8 @@ class Severity(IntEnum):
 
     CRITICAL = 0
     WARNING = 1
-    NOTE = 2
+    NOT_CHECKED = 2  # a check that could not run: the cluster may or may not be healthy
+    NOTE = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +63,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One screen of health. NOTE findings do not make a cluster unhealthy."""
+    """One screen of health. Only a cluster with nothing but NOTE findings is healthy."""
 
     cluster_id: str
     brokers: int
@@ -61,7 +73,7 @@ class Health:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing is CRITICAL or WARNING."""
+        """Whether every check that matters ran, and nothing is CRITICAL or WARNING."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 

@@ -9,7 +9,12 @@ from .configs import ConfigEntry
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """One broker of the cluster. `version` is Kafka's release as its APIs tell it, or empty."""
+    """One broker of the cluster. `version` is Kafka's release as its APIs tell it, or empty.
+
+    `state` is empty where nobody looked, or: `up`, `no answer`, `fenced` (registered, and not
+    allowed to lead), `absent` (replicas are assigned to it, and it is not registered or not
+    running; `host` is empty then).
+    """
 
     id: int
     host: str
@@ -17,6 +22,7 @@ class Broker:
     rack: str | None = None
     controller: bool = False
     version: str = ""
+    state: str = ""
 
 
 @dataclass(frozen=True, slots=True)

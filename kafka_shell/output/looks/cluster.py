@@ -12,6 +12,7 @@ from ..tables import Column, draw_table
 from ..text import Role, Text, hang, pad, text, wrap
 
 _LABEL = 10
+_SEVERITY_LABEL = 13
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     Broker: (
@@ -23,7 +24,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
     ),
     Finding: (
-        Column("SEVERITY", lambda f: f.severity.name.lower()),
+        Column("SEVERITY", lambda f: _words(f.severity)),
         Column("CHECK", lambda f: f.check),
         Column("COUNT", lambda f: f.count, "right"),
         Column("SUMMARY", lambda f: f.summary, give="wrap"),
@@ -58,6 +59,7 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
 _SEVERITY: dict[Severity, Role] = {
     Severity.CRITICAL: "bad",
     Severity.WARNING: "warning",
+    Severity.NOT_CHECKED: "warning",
     Severity.NOTE: "dim",
 }
 
@@ -81,24 +83,32 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
 def _verdict(health: Health) -> Text:
     if health.ok:
         notes = plural(len(health.findings), "note")
-        return text("all is well" + (f", but for {notes}" if health.findings else ""), "good")
+        return text("healthy" + (f", {notes}" if health.findings else ""), "good")
     counted = (
         (sum(finding.severity is severity for finding in health.findings), severity)
-        for severity in (Severity.CRITICAL, Severity.WARNING)
+        for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
     )
     words = [
-        plural(count, severity.name.lower(), "critical" if severity is Severity.CRITICAL else "")
+        f"{count:,} {_words(severity)}" if severity is not Severity.WARNING
+        else plural(count, "warning")
         for count, severity in counted
         if count
     ]
     worst: Role = "bad" if "critical" in words[0] else "warning"
-    return text("not healthy: " + ", ".join(words), worst)
+    known = any(finding.severity < Severity.NOT_CHECKED for finding in health.findings)
+    return text(("unhealthy: " if known else "unknown: ") + ", ".join(words), worst)
+
+
+def _words(severity: Severity) -> str:
+    return severity.name.lower().replace("_", " ")
 
 
 def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
-    indent = Text((("", " " * _LABEL),))
+    indent = Text((("", " " * _SEVERITY_LABEL),))
     room = max(20, (width or 10_000) - indent.width)
-    label = pad(text(finding.severity.name, _SEVERITY[finding.severity]), _LABEL)
+    label = pad(
+        text(_words(finding.severity).upper(), _SEVERITY[finding.severity]), _SEVERITY_LABEL
+    )
     first, *rest = wrap(text(finding.summary), room)
     yield label + first
     for line in rest:
