@@ -2,59 +2,103 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.nouns import Change, ClusterMetadata, Effect, Failure, Plan, Resource, Results
+from kafka_shell.errors import ShellError
+from kafka_shell.nouns import (
+    Broker,
+    Change,
+    ClusterMetadata,
+    Effect,
+    Failure,
+    Plan,
+    Resource,
+    Results,
+)
 
-from . import features, quorum, topics
+from . import features, probes, quorum, topics
 from .connection import CONTROLLER, Call, Cluster, failure
-from .failures import REQUEST_TIMED_OUT, needs
+from .failures import REQUEST_TIMED_OUT, as_failure, needs
 from .scan import MetadataScan
 from .settle import settle
 
+T = TypeVar("T")
+
 _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
+_PROBE_S = 2.0  # that a broker may take to answer
+_CONTROLLER_S = 3.0
 
 
 # -- describe --------------------------------------------------------------------------------------
 
 
 def metadata(cluster: Cluster) -> ClusterMetadata:
-    """Brokers with racks and versions, controller, cluster id, counts and features."""
-    found = topics.scan(cluster)
+    """Brokers with racks and versions, controller, cluster id, counts and features.
+
+    What does not answer in time is left out, and named in `not_read`. Raises ShellError where no
+    broker can be reached.
+    """
+    not_read: dict[str, Failure] = {}
+    with probes.fresh(cluster) as own:
+        own.deadline = cluster.deadline
+        found = topics.scan(own)
+        at = probes.addresses(found.brokers)
+        probed = probes.probe_brokers(own.config, at, _PROBE_S)
+    not_read |= {f"broker {id}": why for id, why in probed.failures.items()}
+    with Cluster(probes.without_silent(own.config, at, probed)) as own:
+        own.deadline = cluster.deadline
+        registrations = _read("fenced brokers", lambda: _registrations(own), not_read)
+        told = _read("features", lambda: features.describe(own), not_read)
+        controller = _read("controller", lambda: _controller(own, found), not_read)
     summaries = found.summaries()
-    controller = _controller(cluster, found)
-    releases = cluster.versions_of_brokers().values
-    brokers = tuple(
-        replace(broker, controller=broker.id == controller, version=releases.get(broker.id, ""))
-        for broker in found.brokers
-    )
     return ClusterMetadata(
         cluster_id=found.cluster_id,
         controller=controller,
-        brokers=brokers,
+        brokers=tuple(
+            replace(broker, controller=broker.id == controller)
+            for broker in _with_states(found, registrations or {}, probed)
+        ),
         topics=len(summaries),
         internal_topics=sum(summary.internal for summary in summaries),
         partitions=found.partitions,
         bootstrap=",".join(map(str, cluster.config.bootstrap)),
-        features=features.describe(cluster).features,
+        features=told.features if told is not None else (),
+        not_read=tuple(not_read.items()),
     )
+
+
+def _read(what: str, read: Callable[[], T], not_read: dict[str, Failure]) -> T | None:
+    try:
+        return read()
+    except ShellError as error:
+        not_read[what] = as_failure(error)
+        return None
 
 
 def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
     """The active controller. In KRaft that is the quorum's leader: Metadata names any broker."""
     if cluster.is_kraft():
-        try:
+        with cluster.within(_CONTROLLER_S):
             controller = quorum.describe(cluster).leader
-        except ShellError as error:
-            if error.status is Status.UNREACHABLE or error.code == "deadline":
-                raise
-            return None  # it takes a permission of its own
     else:
         controller = found.controller_id
     return controller if controller >= 0 else None
+
+
+def _with_states(
+    found: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
+) -> list[Broker]:
+    """All brokers by id: those in the metadata, fenced ones, and those that only replicas name."""
+    brokers = {broker.id: broker for broker in registrations.values() if broker.state}
+    for broker in found.brokers:
+        release = probed.values.get(broker.id, "")
+        state = "up" if broker.id in probed.values else "no answer"
+        brokers[broker.id] = replace(broker, version=release, state=state)
+    for id in found.replica_ids() - brokers.keys():
+        brokers[id] = Broker(id, "", 0, state="absent")
+    return [brokers[id] for id in sorted(brokers)]
 
 
 # -- unregister ------------------------------------------------------------------------------------
@@ -126,12 +170,22 @@ def registered(cluster: Cluster) -> frozenset[int] | None:
 
     None where brokers are too old to tell.
     """
+    found = _registrations(cluster)
+    return None if found is None else frozenset(found)
+
+
+def _registrations(cluster: Cluster) -> dict[int, Broker] | None:
     from kafka.protocol.admin import DescribeClusterRequest
 
     if not cluster.supports(DescribeClusterRequest, 2):
         return None
     answer: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
-    return frozenset(broker.broker_id for broker in answer.brokers)
+    return {
+        row.broker_id: Broker(
+            row.broker_id, row.host, row.port, row.rack, state="fenced" if row.is_fenced else ""
+        )
+        for row in answer.brokers
+    }
 
 
 def _why_not(cluster: Cluster, broker: int) -> Failure | None:

@@ -132,6 +132,7 @@ class ConnectionConfig:
     max_frame: int = 1 << 27
     cluster_id: str = ""
     """The only cluster to talk to, or empty: then the first one that answers."""
+    avoid: frozenset[int] = frozenset()  # brokers known not to answer: nothing is sent to them
 
     @property
     def uses_tls(self) -> bool:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure, Finding, Health, Report, Severity
 
 from . import health_checks as checks
 from . import parallel, probes, topics
-from .connection import Address, Cluster, ConnectionConfig
+from .connection import Cluster
 from .failures import as_failure
 from .health_checks import Check, Seen, counted
 from .scan import MetadataScan
@@ -41,7 +40,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     if cluster.deadline is not None:
         until = min(until, cluster.deadline)
     told = _Waiting(report)
-    with fresh(cluster) as own, own.within(min(_ENTER_S, until - time.monotonic())):
+    with probes.fresh(cluster) as own, own.within(min(_ENTER_S, until - time.monotonic())):
         found = topics.scan(own)
         kraft = own.is_kraft()
     config = own.config
@@ -53,7 +52,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     seen = Seen(found, frozenset(answered.values), probe_timeout)
     findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
     findings += checks.absent_brokers(found)
-    config = _entering(config, [brokers[id] for id in answered.values])
+    config = probes.without_silent(config, brokers, answered)
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
@@ -75,20 +74,6 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     )
 
 
-def fresh(cluster: Cluster) -> Cluster:
-    """Connections of one's own to the same cluster, by any of its brokers that are known: those
-    that are up already may be to a broker that hangs."""
-    known = tuple(Address(broker.host, broker.port) for broker in cluster.known_brokers())
-    bootstrap = tuple(dict.fromkeys((*cluster.config.bootstrap, *known)))
-    return Cluster(replace(cluster.config, bootstrap=bootstrap))
-
-
-def _entering(config: ConnectionConfig, answering: list[Address]) -> ConnectionConfig:
-    """Enter by brokers that answer, and wait no longer for others than it takes to tell."""
-    bootstrap = tuple(dict.fromkeys((*answering[:3], *config.bootstrap)))
-    return replace(config, bootstrap=bootstrap, connect_timeout=1.4, call_timeout=_CHECKS_S)
-
-
 def _bound(check: Check, seen: Seen) -> Callable[[Cluster], list[Finding]]:
     return lambda cluster: _run(check, cluster, seen)
 
@@ -107,6 +92,13 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
     """Brokers that the metadata has as up, and that do not answer."""
     if not silent:
         return
+    ids = ", ".join(map(str, silent))
+    yield Finding(
+        Severity.NOT_CHECKED, "brokers",
+        "not checked: log directories, groups, throttles and transactions of"
+        f" broker{'s' if len(silent) > 1 else ''} {ids}: no answer",
+        len(silent), (), checks.BROKERS_LOOK,
+    )  # fmt: skip
     led = found.led_by()
     total = sum(led[id] for id in silent)
     if len(silent) == 1:

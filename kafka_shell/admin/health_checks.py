@@ -326,15 +326,9 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
                 severity, "log-dirs", f"{counted(len(places), 'log dir')} {verb} {what}",
                 len(places), tuple(places[:EXAMPLES]), _LOG_DIRS.look,
             )  # fmt: skip
-    unread = {f"broker {broker}": why for broker, why in told.failures.items()}
-    for broker in known.brokers:
-        if broker.id not in seen.answering:
-            unread[f"broker {broker.id}"] = _no_answer(broker.id)
-    yield from _partly(_LOG_DIRS, unread)
-
-
-def _no_answer(broker: int) -> Failure:
-    return Failure("no-answer", f"broker {broker} does not answer")
+    yield from _partly(
+        _LOG_DIRS, {f"broker {broker}": why for broker, why in told.failures.items()}
+    )
 
 
 def _hidden(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
@@ -378,13 +372,12 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
         yield _skipped(_HANGING, f"{found.partitions:,} partitions take a while")
         return
     led = [
-        (TopicPartition(name, partition.partition), partition.leader)
+        TopicPartition(name, partition.partition)
         for name in found.names
         for partition in found.topic(name).partitions
-        if partition.leader is not None
+        if partition.leader in seen.answering
     ]
-    asked = [each for each, leader in led if leader in seen.answering]
-    told = transactions.find_hanging(cluster, partitions=asked)
+    told = transactions.find_hanging(cluster, partitions=led)
     if told.found:
         places = tuple(str(each.topic_partition) for each in told.found[:EXAMPLES])
         hang = "transaction hangs" if len(told.found) == 1 else "transactions hang"
@@ -396,7 +389,7 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
     unread = {
         f"{each.topic}:{each.partition}": Failure(each.error, each.message, hint=each.hint)
         for each in told.unread
-    } | {str(each): _no_answer(leader) for each, leader in led if leader not in seen.answering}
+    }
     yield from _partly(_HANGING, unread)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, Status
@@ -129,6 +130,9 @@ class Pool:
         self.expected = self.expected or head.cluster_id
         self.in_doubt = False
         if head.brokers:
+            if self._config.avoid:
+                there = (row for row in head.brokers if row[0] not in self._config.avoid)
+                head = replace(head, brokers=tuple(there))
             self.head = head
 
     def any_link(self, until: float) -> Link:

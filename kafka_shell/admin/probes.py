@@ -14,6 +14,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Broker, Results
 
 from . import frames, versions
+from .connection import Cluster
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
 from .failures import as_failure
@@ -48,6 +49,22 @@ def probe_controllers(
 def addresses(brokers: tuple[Broker, ...]) -> dict[int, Address]:
     """Where each broker is, by its id."""
     return {broker.id: Address(broker.host, broker.port) for broker in brokers}
+
+
+def fresh(cluster: Cluster) -> Cluster:
+    """Connections of one's own to the same cluster, by any of its brokers that are known: those
+    that are up already may be to a broker that hangs."""
+    known = addresses(cluster.known_brokers()).values()
+    bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
+    return Cluster(replace(cluster.config, bootstrap=bootstrap))
+
+
+def without_silent(
+    config: ConnectionConfig, brokers: Mapping[int, Address], probed: Results[int, str]
+) -> ConnectionConfig:
+    """The same cluster, entered by the brokers that answered, and nothing sent to the others."""
+    bootstrap = dict.fromkeys([*(brokers[id] for id in probed.values), *config.bootstrap])
+    return replace(config, bootstrap=tuple(bootstrap), avoid=frozenset(probed.failures))
 
 
 def _probe(

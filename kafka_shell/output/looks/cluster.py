@@ -18,9 +18,10 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     Broker: (
         Column("BROKER", lambda b: b.id, "right", "name"),
         Column("HOST", lambda b: b.host),
-        Column("PORT", lambda b: b.port, "right"),
+        Column("PORT", lambda b: b.port or None, "right"),
         Column("RACK", lambda b: b.rack),
         Column("VERSION", lambda b: b.version),
+        Column("STATE", lambda b: _state(b)),
         Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
     ),
     Finding: (
@@ -33,16 +34,25 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 }
 
 
+def _state(broker: Broker) -> Text | None:
+    return text(broker.state, "" if broker.state == "up" else "bad") if broker.state else None
+
+
+def _controller(cluster: ClusterMetadata) -> str | Text:
+    if cluster.controller is not None:
+        return f"controller {cluster.controller}"
+    unknown = any(what == "controller" for what, _ in cluster.not_read)
+    return text("controller not known", "warning") if unknown else text("no controller", "bad")
+
+
 def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
     """The cluster: counts, then its brokers."""
     inner = f" ({cluster.internal_topics} internal)" if cluster.internal_topics else ""
     yield from summary(
         width,
         text(f"cluster {cluster.cluster_id}", "heading"),
-        text("no controller", "bad")
-        if cluster.controller is None
-        else f"controller {cluster.controller}",
-        plural(len(cluster.brokers), "broker"),
+        _controller(cluster),
+        plural(sum(broker.state != "absent" for broker in cluster.brokers), "broker"),
         plural(cluster.topics, "topic") + inner,
         plural(cluster.partitions, "partition"),
         text(f"reached by {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
@@ -54,6 +64,11 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
         yield Text()
         told = ", ".join(f"{each.name} {each.release or each.level}" for each in cluster.features)
         yield from hang(text("features", "heading") + f"  {told}", width, _LABEL)
+    if cluster.not_read:
+        yield Text()
+        for what, why in cluster.not_read:
+            said = f"not read: {what}: {why.message}" + (f" ({why.hint})" if why.hint else "")
+            yield from hang(text(said, "warning"), width, _LABEL)
 
 
 _SEVERITY: dict[Severity, Role] = {
@@ -89,7 +104,8 @@ def _verdict(health: Health) -> Text:
         for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
     )
     words = [
-        f"{count:,} {_words(severity)}" if severity is not Severity.WARNING
+        f"{count:,} {_words(severity)}"
+        if severity is not Severity.WARNING
         else plural(count, "warning")
         for count, severity in counted
         if count
