@@ -13,7 +13,7 @@ from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.quorum import Endpoint, Quorum, QuorumReplica, Voter
 
 from .connection import Call, Cluster, failure
-from .failures import REQUEST_TIMED_OUT, UNSUPPORTED_VERSION, as_error, needs
+from .failures import AUTHORIZATION, REQUEST_TIMED_OUT, UNSUPPORTED_VERSION, as_error, needs
 from .settle import settle
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -31,10 +31,29 @@ def describe(cluster: Cluster) -> Quorum:
 
     Directory ids and endpoints since Kafka 3.9 (KIP-853). Wants Describe on the cluster.
     """
-    response = cluster.send(describe_request(), check=False)
-    if response.error_code:
-        raise _unreadable(response)
-    return read(response)
+    return read(cluster.send(describe_request(), check=False))
+
+
+def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
+    """Why metadata may be out of date: no controller answers, so leaders and in-sync replicas may
+    have changed since. None where one does, if only to refuse (DescribeQuorum, forwarded to it),
+    and where brokers are too old to be asked."""
+    from kafka.protocol.admin import DescribeQuorumRequest
+
+    if not cluster.is_kraft() or not cluster.supports(DescribeQuorumRequest):
+        return None
+    try:
+        with cluster.within(seconds):
+            read(cluster.send(describe_request(), check=False))
+    except ShellError as error:
+        if getattr(error, "kafka_code", None) in AUTHORIZATION:
+            return None
+        return Failure(
+            "STALE_METADATA",
+            f"the controller does not answer, so the metadata may be out of date: {error.message}",
+            hint="Run health to see what is wrong.",
+        )
+    return None
 
 
 def _unreadable(told: Any) -> ShellError:
@@ -54,7 +73,9 @@ def describe_request() -> Any:
 
 
 def read(response: Any) -> Quorum:
-    """What the answer says. Raises ShellError where the partition itself has an error."""
+    """What the answer says. Raises ShellError where it has an error, or the partition has."""
+    if response.error_code:
+        raise _unreadable(response)
     partition = response.topics[0].partitions[0]
     if partition.error_code:
         raise _unreadable(partition)

@@ -128,18 +128,38 @@ def _filtered(
     found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
 ) -> Results[Resource, TopicDescription]:
     """Only the partitions for which one of the filters holds, and topics that have such."""
-    minimum = _min_isr(found, cluster) if any("min-isr" in name for name in filters) else {}
+    from kafka_shell.admin import min_isr, quorum
+
+    failures = _of_topics(found)
+    stale = quorum.why_stale(cluster)
+    if stale is not None:
+        failures[Resource("metadata", "of the cluster")] = stale
+    minimum: dict[str, int] = {}
+    capped = False
+    if any("min-isr" in name for name in filters) and found.values:
+        read = min_isr.read(cluster, found.values)
+        minimum, capped = read.values, min_isr.is_capped(cluster)
+        failures |= {
+            Resource(min_isr.KEY, f"of topic {name}"): why for name, why in read.failures.items()
+        }
     described = {}
     for name, topic in found.values.items():
-        least = minimum.get(name, 1)
         shown = tuple(
             partition
             for partition in topic.partitions
-            if any(_HOLDS[which](partition, least) for which in filters)
+            if any(
+                _HOLDS[which](
+                    partition,
+                    min_isr.needed(partition, minimum[name], capped=capped)
+                    if name in minimum
+                    else None,
+                )
+                for which in filters
+            )
         )
         if shown:
             described[Resource("topic", name)] = TopicDescription(topic, shown=shown)
-    return Results(described, _of_topics(found))
+    return Results(described, failures)
 
 
 # What the counts of a topic tell before its partitions are decoded.
@@ -150,24 +170,13 @@ _MAY_HOLD: dict[str, Callable[[TopicSummary], bool]] = {
     "unavailable-partitions": lambda topic: bool(topic.offline),
 }
 
-_HOLDS: dict[str, Callable[[Partition, int], bool]] = {
+# Of a partition and the in-sync replicas that it needs; None where that is not known.
+_HOLDS: dict[str, Callable[[Partition, int | None], bool]] = {
     "under-replicated-partitions": lambda p, _: p.under_replicated,
-    "under-min-isr-partitions": lambda p, least: len(p.isr) < least,
+    "under-min-isr-partitions": lambda p, least: least is not None and len(p.isr) < least,
     "at-min-isr-partitions": lambda p, least: len(p.isr) == least,
     "unavailable-partitions": lambda p, _: p.leader is None,
 }
-
-
-def _min_isr(found: Results[str, Topic], cluster: Cluster) -> dict[str, int]:
-    from kafka_shell.admin import configs
-
-    resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
-    read = configs.describe(cluster, resources, ["min.insync.replicas"])
-    return {
-        resource.name: int(entries[0].value or 1)
-        for resource, entries in read.values.items()
-        if entries
-    }
 
 
 def _with_overrides(
@@ -177,13 +186,16 @@ def _with_overrides(
 
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
     read = configs.describe(cluster, resources) if resources else Results()
+    failures = _of_topics(found)
+    for resource, why in read.failures.items():
+        failures[Resource("configs", f"of topic {resource.name}")] = why
     described = {}
     for resource, (name, topic) in zip(resources, found.values.items(), strict=True):
         entries = read.values.get(resource, ())
         overrides = tuple(entry for entry in entries if entry.overridden)
         if overrides or not only:
             described[Resource("topic", name)] = TopicDescription(topic, overrides)
-    return Results(described, _of_topics(found))
+    return Results(described, failures)
 
 
 # -- create, alter, delete -------------------------------------------------------------------------
