@@ -30,11 +30,12 @@ _MOVED_S = 5.0  # how long a partition whose leader moves is asked again
 
 
 def ranges(
-    cluster: Cluster, partitions: Sequence[TopicPartition]
+    cluster: Cluster, partitions: Sequence[TopicPartition], *, committed: bool = False
 ) -> Results[TopicPartition, OffsetRange]:
-    """What each partition holds. Two ListOffsets requests a leader."""
+    """What each partition holds; `committed` ends it where open transactions begin. Two
+    ListOffsets requests a leader."""
     first = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
-    last = list_offsets(cluster, dict.fromkeys(first.values, LATEST))
+    last = list_offsets(cluster, dict.fromkeys(first.values, LATEST), committed=committed)
     results: Results[TopicPartition, OffsetRange] = Results({}, first.failures | last.failures)
     for each, end in last.values.items():
         begin, to = first[each].offset or 0, end.offset or 0

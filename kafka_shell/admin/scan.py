@@ -33,8 +33,9 @@ _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
-_WIDE = 5  # facts of a topic: where it begins, partitions, factor, under-replicated, offline
-_FIRST = bytes(4)  # the index of a topic's first partition
+# Facts of a topic: where it begins, partitions, smallest factor, under-replicated, offline, largest
+# factor.
+_WIDE = 6
 _PATTERNS = 100  # more would cost more to compile than they save
 _MOST = 16  # replicas of a partition that has such a pattern
 _NEVER = re.compile(b"(?!)").match
@@ -126,9 +127,9 @@ class MetadataScan:
     def summary(self, name: str) -> TopicSummary:
         """Counts of one topic, without decoding its partitions."""
         row = self._rows[name]
-        start, partitions, factor, under, offline = self._facts[row : row + _WIDE]
+        start, partitions, factor, under, offline, most = self._facts[row : row + _WIDE]
         topic_id, internal, _ = self._head(start)
-        return TopicSummary(name, topic_id, internal, partitions, factor, under, offline)
+        return TopicSummary(name, topic_id, internal, partitions, factor, under, offline, most)
 
     def summaries(self) -> list[TopicSummary]:
         """Every topic, by name."""
@@ -230,7 +231,7 @@ class MetadataScan:
                 found = (healthy or _pattern(partitions, replicas))(data, at)
             if found and not data[position]:
                 rows[str(data[position + 3 : start], "utf-8")] = len(facts)
-                facts.extend((start, partitions - 1, replicas - 1, 0, 0))
+                facts.extend((start, partitions - 1, replicas - 1, 0, 0, replicas - 1))
                 position = found.end()
             else:
                 position = self._walk_topic(position)
@@ -252,25 +253,26 @@ class MetadataScan:
             position += 1
         else:
             count, position = self._varint(position)
-        factor, under, offline, position = self._walk_partitions(count - 1, position)
+        factor, most, under, offline, position = self._walk_partitions(count - 1, position)
         position += 4  # topic_authorized_operations
         position = position + 1 if not data[position] else self._skip_tags(position)
         if error:
             self.errors[name] = error
         else:
             self._rows[name] = len(self._facts)
-            self._facts.extend((start, count - 1, factor, under, offline))
+            self._facts.extend((start, count - 1, factor, under, offline, most))
         return position
 
-    def _walk_partitions(self, count: int, position: int) -> tuple[int, int, int, int]:
-        """(factor, under-replicated, offline, next position). No calls in the loop: in a sick
-        cluster it is hot.
+    def _walk_partitions(self, count: int, position: int) -> tuple[int, int, int, int, int]:
+        """(smallest and largest factor, under-replicated, offline, next position). No calls in the
+        loop: in a sick cluster it is hot.
 
         A partition is 14 fixed bytes (error, index, leader, leader epoch) and three arrays of
         int32. Arrays of 127 or more replicas do not happen: their lengths are one byte.
         """
         data = self._data
-        factor = under = offline = 0
+        most = under = offline = 0
+        least = 1 << 8
         for _ in range(count):
             replicas = data[position + 14]
             at = position + 11 + 4 * replicas
@@ -284,10 +286,14 @@ class MetadataScan:
                 under += 1
             if data[position + 6] & 0x80:  # a negative leader: none
                 offline += 1
-            if not data[position + 5] and data[position + 2 : position + 6] == _FIRST:
-                factor = replicas - 1
+            if replicas < least:
+                least = replicas
+            if replicas > most:
+                most = replicas
             position = tags + 1 if not data[tags] else self._skip_tags(tags)
-        return factor, under, offline, position
+        if not most:
+            return 0, 0, 0, 0, position
+        return least - 1, most - 1, under, offline, position
 
     def _each_partition(self) -> Iterator[tuple[str, int]]:
         """(topic, where the partition's bytes begin) of every partition that could be read."""

@@ -34,8 +34,10 @@ _SPECS = {
     "latest-tiered": -5,
     "earliest-pending-upload": -6,
 }
+_NUMBERS = frozenset(map(str, _SPECS.values()))
 _LATEST = "latest"
-_ISOLATION = ("read-uncommitted", "read-committed")
+_COMMITTED = "read_committed"
+_ISOLATION = ("read_uncommitted", _COMMITTED)
 
 
 # -- list ------------------------------------------------------------------------------------------
@@ -55,11 +57,11 @@ def list_offsets(
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
         return Nothing("no partitions (it takes Describe on a topic to see it)")
+    committed = invocation["isolation"] == _COMMITTED
     if invocation["time"] is None:
-        held = records.ranges(cluster, partitions)
+        held = records.ranges(cluster, partitions, committed=committed)
         rows = Results({each.resource: row for each, row in held.values.items()}, _why(held))
         return Results(rows.values, chosen.failures | rows.failures)
-    committed = invocation["isolation"] == "read-committed"
     time = _time(invocation["time"], context)
     found = offsets.list_offsets(cluster, dict.fromkeys(partitions, time), committed=committed)
     return Results(
@@ -94,6 +96,8 @@ def _why(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
 
 def _time(text: str, context: Context) -> int:
     special = _SPECS.get(text)
+    if special is None and text in _NUMBERS:
+        special = int(text)
     return _moment(text, context) if special is None else special
 
 
@@ -167,10 +171,10 @@ COMMANDS: tuple[Command, ...] = (
         ),
         options=(
             Option("--time", Kind.TIME,
-                   "Where this is: 2026-01-31T10:00, -1h, earliest, latest, max-timestamp ...",
+                   "Where this is: 2026-01-31T10:00, -1h, earliest (-2), latest (-1) ...",
                    choices=tuple(_SPECS), metavar="TIME"),
             Option("--isolation", Kind.CHOICE,
-                   "read-committed: the end is where open transactions begin.",
+                   "read_committed: the end is where open transactions begin.",
                    choices=_ISOLATION, metavar="LEVEL"),
             Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.",
                    aliases=("--exclude-internal-topics",)),

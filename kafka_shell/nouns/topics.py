@@ -50,7 +50,8 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class TopicSummary:
-    """One line of `list-topics`; the last two count partitions (offline: without a leader)."""
+    """One line of `list-topics`. `under_replicated` and `offline` (without a leader) count
+    partitions; the replication factors are the smallest and the largest of a partition."""
 
     name: str
     id: str
@@ -59,6 +60,7 @@ class TopicSummary:
     replication_factor: int
     under_replicated: int = 0
     offline: int = 0
+    max_replication_factor: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,12 @@ class Topic:
     def replication_factor(self) -> int:
         """Replicas of the first partition, as Kafka's tool reports it."""
         return len(self.partitions[0].replicas) if self.partitions else 0
+
+    @property
+    def replication_factors(self) -> tuple[int, int]:
+        """The smallest and the largest number of replicas of a partition."""
+        counts = [len(partition.replicas) for partition in self.partitions]
+        return min(counts, default=0), max(counts, default=0)
 
 
 @dataclass(frozen=True, slots=True)

@@ -105,23 +105,28 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
         ),
     )
     assert drawn(Health("5L6g", 3, 41, 312, findings)) == (
-        "not healthy: 1 critical   cluster 5L6g: 3 brokers, 41 topics, 312 partitions\n"
+        "unhealthy: 1 critical   cluster 5L6g: 3 brokers, 41 topics, 312 partitions\n"
         "\n"
-        "CRITICAL  12 partitions have no leader\n"
-        "          orders-2, orders-3 and 10 more\n"
-        "          describe-topic --unavailable-partitions\n"
+        "CRITICAL     12 partitions have no leader\n"
+        "             orders-2, orders-3 and 10 more\n"
+        "             describe-topic --unavailable-partitions\n"
         "\n"
-        "NOTE      leaders are off their preferred replica\n"
+        "NOTE         leaders are off their preferred replica\n"
     )
 
 
 def test_health_counts_its_verdicts() -> None:
-    bad, doubt = (Finding(s, "x", "y", 1) for s in (Severity.CRITICAL, Severity.WARNING))
+    bad, doubt, unread = (
+        Finding(s, "x", "y", 1) for s in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
+    )
     for findings, verdict in (
-        ((bad, bad, doubt), "2 critical, 1 warning "),
-        ((doubt, doubt), "2 warnings "),
+        ((bad, bad, doubt), "unhealthy: 2 critical, 1 warning "),
+        ((doubt, doubt), "unhealthy: 2 warnings "),
+        ((doubt, unread), "unhealthy: 1 warning, 1 not checked "),
+        ((unread,), "unknown: 1 not checked "),
     ):
-        assert drawn(Health("5L6g", 3, 41, 312, findings)).startswith(f"not healthy: {verdict}")
+        health = Health("5L6g", 3, 41, 312, findings)
+        assert drawn(health).startswith(verdict) and not health.ok
 
 
 def test_the_journal_has_whole_lines_to_be_copied() -> None:
@@ -143,7 +148,7 @@ def test_the_journal_has_whole_lines_to_be_copied() -> None:
 
 def test_health_is_friendly_when_all_is_well() -> None:
     assert drawn(Health("5L6g", 1, 2, 3, ())) == (
-        "all is well   cluster 5L6g: 1 broker, 2 topics, 3 partitions\n"
+        "healthy   cluster 5L6g: 1 broker, 2 topics, 3 partitions\n"
     )
 
 

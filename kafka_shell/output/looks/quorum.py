@@ -11,6 +11,7 @@ from ..tables import Cell, Column, draw_table
 from ..text import Text, text
 
 _SLOW_MS = 1_000
+_ROUND_MS = 10_000
 
 
 def _behind(replica: QuorumReplica) -> Cell:
@@ -18,8 +19,10 @@ def _behind(replica: QuorumReplica) -> Cell:
         return None
     from ...values import spell_duration
 
-    slow = replica.behind_ms > _SLOW_MS
-    return text(spell_duration(replica.behind_ms), "warning" if slow else "")
+    behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
+    # Of a voter that is far behind nobody reads the milliseconds.
+    told = behind - behind % 1_000 if behind >= _ROUND_MS else behind
+    return text(spell_duration(told), "warning" if slow else "")
 
 
 def _supported(feature: Feature) -> str:

@@ -62,7 +62,11 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicSummary: (
         Column("NAME", lambda t: t.name, role="name"),
         Column("PARTITIONS", lambda t: t.partitions, "right"),
-        Column("REPLICAS", lambda t: t.replication_factor, "right"),
+        Column(
+            "REPLICAS",
+            lambda t: replication_factor(t.replication_factor, t.max_replication_factor),
+            "right",
+        ),
         Column("UNDER-REPLICATED", lambda t: t.under_replicated or None, "right", "warning"),
         Column("OFFLINE", lambda t: t.offline or None, "right", "bad"),
         *_TOPIC_REST,
@@ -70,11 +74,16 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     Topic: (
         Column("NAME", lambda t: t.name, role="name"),
         Column("PARTITIONS", lambda t: len(t.partitions), "right"),
-        Column("REPLICAS", lambda t: t.replication_factor, "right"),
+        Column("REPLICAS", lambda t: replication_factor(*t.replication_factors), "right"),
         *_TOPIC_REST,
     ),
     Partition: (Column("TOPIC", lambda p: p.topic, role="name"), *PARTITION),
 }
+
+
+def replication_factor(least: int, most: int) -> str:
+    """`3`, or `mixed (1-3)` where partitions differ."""
+    return f"mixed ({least}-{most})" if least < most else str(least)
 
 
 def topic_page(description: TopicDescription, width: int | None) -> Iterator[Text]:
@@ -96,7 +105,7 @@ def _topic_summary(topic: Topic, width: int | None) -> Iterator[Text]:
         width,
         text(f"topic {topic.name}", "heading"),
         plural(len(topic.partitions), "partition"),
-        f"replication factor {topic.replication_factor}",
+        f"replication factor {replication_factor(*topic.replication_factors)}",
         "internal" if topic.internal else "",
         text(f"{leaderless} offline", "bad") if leaderless else "",
         text(f"{under} under-replicated", "warning") if under else "",
