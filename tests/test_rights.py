@@ -72,6 +72,8 @@ remove-members {topic} --yes
 reset-offsets {topic} --to earliest --yes
 delete-offsets {topic} --topic {topic} --yes
 describe-quorum
+health
+describe-broker 1
 alter-quorum --remove 1 --yes
 update-features streams.version=0 --yes
 describe-transactions {topic}
@@ -106,7 +108,6 @@ unregister-broker 1 --yes
 # What everybody may ask, as far as it goes.
 OPEN = """
 cluster-metadata
-health
 api-versions ShareGroup
 describe-features
 """

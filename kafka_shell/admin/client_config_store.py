@@ -58,6 +58,8 @@ def look(cluster: Cluster) -> StoreState:
     there = [topic for topic in _POLICIES if topic not in missing]
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
     found = configs.describe(cluster, resources, [_POLICY])
+    for unread in found.failures.values():
+        raise as_error(unread)
     partitions = topics.describe(cluster, there)
     for resource, entries in found.values.items():
         topic = resource.name

@@ -19,7 +19,7 @@ from kafka_shell.nouns import (
 )
 
 from . import features, probes, quorum, topics
-from .connection import CONTROLLER, Call, Cluster, failure
+from .connection import CONTROLLER, Call, Cluster, ConnectionConfig, failure
 from .failures import REQUEST_TIMED_OUT, as_failure, needs
 from .scan import MetadataScan
 from .settle import settle
@@ -34,22 +34,44 @@ _CONTROLLER_S = 3.0
 # -- describe --------------------------------------------------------------------------------------
 
 
+@dataclass(frozen=True)
+class Brokers:
+    """Every broker, by id: those that answer, those that do not (`silent`), fenced and absent ones.
+    `metadata` names them; `config` enters by those that answer and sends nothing to the others."""
+
+    by_id: dict[int, Broker]
+    silent: dict[int, Failure]
+    metadata: MetadataScan
+    config: ConnectionConfig
+    not_read: dict[str, Failure]
+
+
+def brokers(cluster: Cluster) -> Brokers:
+    """Probe the brokers of the metadata, and look up those that are not in it."""
+    with probes.fresh(cluster) as own:
+        own.deadline = cluster.deadline
+        found = topics.scan(own)
+        at = probes.addresses(found.brokers)
+        probed = probes.probe_brokers(own.config, at, _PROBE_S)
+    config = probes.without_silent(own.config, at, probed)
+    not_read = {f"broker {id}": why for id, why in probed.failures.items()}
+    with Cluster(config) as own:
+        own.deadline = cluster.deadline
+        registrations = _read("fenced brokers", lambda: _registrations(own), not_read)
+    by_id = _with_states(found, registrations or {}, probed)
+    return Brokers(by_id, probed.failures, found, config, not_read)
+
+
 def metadata(cluster: Cluster) -> ClusterMetadata:
     """Brokers with racks and versions, controller, cluster id, counts and features.
 
     What does not answer in time is left out, and named in `not_read`. Raises ShellError where no
     broker can be reached.
     """
-    not_read: dict[str, Failure] = {}
-    with probes.fresh(cluster) as own:
+    known = brokers(cluster)
+    found, not_read = known.metadata, known.not_read
+    with Cluster(known.config) as own:
         own.deadline = cluster.deadline
-        found = topics.scan(own)
-        at = probes.addresses(found.brokers)
-        probed = probes.probe_brokers(own.config, at, _PROBE_S)
-    not_read |= {f"broker {id}": why for id, why in probed.failures.items()}
-    with Cluster(probes.without_silent(own.config, at, probed)) as own:
-        own.deadline = cluster.deadline
-        registrations = _read("fenced brokers", lambda: _registrations(own), not_read)
         told = _read("features", lambda: features.describe(own), not_read)
         controller = _read("controller", lambda: _controller(own, found), not_read)
     summaries = found.summaries()
@@ -57,8 +79,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         cluster_id=found.cluster_id,
         controller=controller,
         brokers=tuple(
-            replace(broker, controller=broker.id == controller)
-            for broker in _with_states(found, registrations or {}, probed)
+            replace(broker, controller=broker.id == controller) for broker in known.by_id.values()
         ),
         topics=len(summaries),
         internal_topics=sum(summary.internal for summary in summaries),
@@ -89,7 +110,7 @@ def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
 
 def _with_states(
     found: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
-) -> list[Broker]:
+) -> dict[int, Broker]:
     """All brokers by id: those in the metadata, fenced ones, and those that only replicas name."""
     brokers = {broker.id: broker for broker in registrations.values() if broker.state}
     for broker in found.brokers:
@@ -98,7 +119,7 @@ def _with_states(
         brokers[broker.id] = replace(broker, version=release, state=state)
     for id in found.replica_ids() - brokers.keys():
         brokers[id] = Broker(id, "", 0, state="absent")
-    return [brokers[id] for id in sorted(brokers)]
+    return {id: brokers[id] for id in sorted(brokers)}
 
 
 # -- unregister ------------------------------------------------------------------------------------

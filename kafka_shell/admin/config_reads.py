@@ -385,13 +385,17 @@ def _also(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
     return replace(entry, synonyms=(*own, *weaker))
 
 
-def own_values(cluster: Cluster, keys: Sequence[str]) -> list[tuple[str, ConfigEntry]]:
-    """(broker's id, entry) of each broker that has one of these keys set for itself alone."""
+def own_values(
+    cluster: Cluster, keys: Sequence[str]
+) -> tuple[list[tuple[str, ConfigEntry]], dict[str, Failure]]:
+    """(broker's id, entry) of each broker that has one of these keys set for itself alone; and why
+    some could not be asked, by id."""
     brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
     found = describe(cluster, brokers, keys)
-    return [
+    own = [
         (resource.name, entry)
         for resource, entries in found.values.items()
         for entry in entries
         if entry.overridden
     ]
+    return own, {resource.name: why for resource, why in found.failures.items()}

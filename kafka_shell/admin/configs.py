@@ -261,10 +261,17 @@ def _out_of_reach(
     ]
     if not keys:
         return []
+    own, unread = own_values(cluster, keys)
     return [
-        f"broker {broker} keeps its own {entry.name}"
-        + ("" if entry.sensitive else f"={entry.value}")
-        for broker, entry in own_values(cluster, keys)
+        *(
+            f"broker {broker} keeps its own {entry.name}"
+            + ("" if entry.sensitive else f"={entry.value}")
+            for broker, entry in own
+        ),
+        *(
+            f"broker {broker} may keep a value of its own: it could not be read: {why.message}"
+            for broker, why in unread.items()
+        ),
     ]
 
 

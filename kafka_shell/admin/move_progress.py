@@ -172,7 +172,11 @@ def state(
         rows = judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted))
     topics = None if wanted is None else {each.topic for each in wanted}
     left = find(cluster, list(moving.values()), recorded, topics)
-    return MoveState(tuple(rows), tuple(each for throttles in left for each in throttles))
+    return MoveState(
+        tuple(rows),
+        tuple(each for throttles in left for each in throttles),
+        tuple(left.failures.items()),
+    )
 
 
 def _rows_at_rest(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:

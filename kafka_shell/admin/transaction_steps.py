@@ -189,6 +189,9 @@ def _not_hanging(
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = transactions.describe(cluster, ids.values(), clock=clock)
+    for name, why in known.failures.items():
+        if why.code != transactions.NOT_FOUND:
+            yield f"transactional id {name} could not be looked up: {why.message}"
     for each in chosen:
         transaction = known.values.get(ids.get(each.producer_id, ""))
         if transaction is not None and each.topic_partition in transaction.partitions:

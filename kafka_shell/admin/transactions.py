@@ -27,7 +27,7 @@ from .scan import scan
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # of the brokers' transaction.max.timeout.ms
 _TRANSACTION = 1  # FindCoordinator's type of key
 _BATCHED = 4  # the first version of it that takes many keys: Kafka 3.0, as DescribeTransactions
-_NOT_FOUND = 105
+NOT_FOUND = 105
 _PATIENCE_S = 5.0
 _NOBODY = "kafka-sh: a transactional id that nobody has"
 _STATE_TOPIC = "__transaction_state"
@@ -170,7 +170,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 
 def _why(each: str, code: int) -> Failure:
     hint = needs(code, f"Describe on transactional id {each}")
-    if code == _NOT_FOUND:
+    if code == NOT_FOUND:
         hint = "Look: list-transactions"
     return failure(code, about=f"transactional id {each}", hint=hint)
 
@@ -261,7 +261,7 @@ def only_hanging(
     for each in sorted(candidates, key=lambda each: (each.topic_partition, each.producer_id)):
         transactional_id = ids.get(each.producer_id)
         why = silent if transactional_id is None else known.failures.get(transactional_id)
-        if why is not None and why.code != _NOT_FOUND:
+        if why is not None and why.code != NOT_FOUND:
             untold[each.topic_partition] = why
             continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None

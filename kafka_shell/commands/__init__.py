@@ -6,6 +6,7 @@ from kafka_shell.language.command import Command
 
 from . import (
     acls,
+    brokers,
     client_configs,
     cluster,
     config_command,
@@ -47,6 +48,7 @@ REGISTRY: tuple[Command, ...] = (
     *groups.COMMANDS,
     *group_offsets.COMMANDS,
     *cluster.COMMANDS,
+    *brokers.COMMANDS,
     *quorum.COMMANDS,
     *transactions.COMMANDS,
     *spark.COMMANDS,

@@ -267,7 +267,6 @@ COMMANDS = (
         shorts=(
             Short("configs", "describe-configs"),
             Short("config", "describe-configs"),
-            Short("broker", "describe-configs --broker-id"),
         ),
         search=("settings", "retention", "defaults"),
         description=(

@@ -62,7 +62,7 @@ def verify_reassign_partitions(
     if invocation["finish"]:
         return _finish(invocation, context, file, wanted)
     state = reassignment.state(cluster, wanted, dirs, _known(invocation, context, file))
-    if not state.partitions and not state.throttles:
+    if not state.partitions and not state.throttles and not state.not_read:
         return Nothing("no partition is being moved, and no throttle is left behind")
     return state
 
@@ -124,9 +124,11 @@ def _finish(
                 later, wanted, dirs, _known(invocation, context, file)
             ),
             unchanged=kept,
-            refused=Results({}, _failed(state) if not invocation["dry-run"] else {}),
+            refused=Results(
+                {}, dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
+            ),
         )
-    if not state.partitions:
+    if not state.partitions and not state.not_read:
         return Nothing("nothing is being moved, and no throttle is left behind")
     return state
 

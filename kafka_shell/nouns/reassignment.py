@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 from .partitions import TopicPartition
+from .plans import Resource
+from .results import Failure
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,13 +140,17 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class MoveState:
-    """How moves stand, and the throttles that no move under way needs."""
+    """How moves stand, and the throttles that no move under way needs.
+
+    `not_read`: of what throttles could not be read, and why.
+    """
 
     partitions: tuple[PartitionMove, ...]
     throttles: tuple[Throttle, ...] = ()
+    not_read: tuple[tuple[Resource, Failure], ...] = ()
 
     @property
     def ok(self) -> bool:
-        """Whether every partition is where it should be, and no throttle is left behind."""
+        """Whether every partition is where it should be, and surely no throttle is left behind."""
         done = all(row.status is MoveStatus.COMPLETED for row in self.partitions)
-        return done and not self.throttles
+        return done and not self.throttles and not self.not_read

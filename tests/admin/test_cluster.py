@@ -64,6 +64,10 @@ def test_the_features_are_part_of_it(cluster: Cluster) -> None:
     assert levels["metadata.version"] == 30 and levels["kraft.version"] == 1
 
 
+def states(cluster: Cluster) -> dict[int, str]:
+    return {broker.id: broker.state for broker in whole.metadata(cluster).brokers}
+
+
 # -- unregister ------------------------------------------------------------------------------------
 
 
@@ -82,8 +86,10 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         (warning,) = plan.warnings
         assert f"reassign-partitions --drain {gone}" in warning
         assert whole.registered(three) == {1, 2, 3}
+        assert states(three) == {1: "up", other: "up", gone: "fenced"}
         assert apply(plan, three).ok
         assert whole.registered(three) == {1, other}
+        assert states(three) == {1: "up", other: "up", gone: "absent"}
         again = refusals(whole.plan_unregister(three, [gone]))[str(gone)]
         assert again.name == "BROKER_ID_NOT_REGISTERED"
         (refused,) = plan.steps[0].send(three, validate_only=False).failures.values()

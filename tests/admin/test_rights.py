@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -31,6 +32,7 @@ from kafka_shell.nouns.access import (
 from kafka_shell.nouns.quorum import Endpoint, Voter
 from kafka_shell.sandbox import Sandbox, passwords
 from tests.admin.helpers import done, failures, make_topic, refusals, wait_for
+from tests.program import Program
 
 ALICE = "User:alice"
 DENIED = "TOPIC_AUTHORIZATION_FAILED"
@@ -142,14 +144,39 @@ def test_configs_that_may_not_be_seen_or_set(admin: Cluster, alice: Cluster, nam
 def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Cluster) -> None:
     hers = whole.metadata(alice)
     assert (hers.controller, hers.topics) == (None, 0)
+    (unread,) = hers.not_read
+    assert unread[0] == "controller" and "Describe on the cluster" in unread[1].hint
+    assert hers.ok, "she sees all that she may"
     assert [broker.id for broker in hers.brokers] == [1]
     assert whole.metadata(admin).controller == 1
     told = health.health(alice)
-    assert told.ok, "what may not be read is no illness"
-    assert {note.check for note in told.findings} == {"quorum", "moves", "log-dirs"}
-    for note in told.findings:
-        assert note.severity is Severity.NOTE and "could not" in note.summary
-        assert "Describe on the cluster" in note.summary, "the permission that is missing"
+    assert not told.ok, "what nobody looked at is not healthy"
+    unchecked = {each.check: each for each in told.findings}
+    assert unchecked.keys() == {"quorum", "moves", "log-dirs", "permissions"}
+    for each in told.findings:
+        assert each.severity is Severity.NOT_CHECKED and "not checked: " in each.summary
+    assert "sees 0 topics" in unchecked.pop("permissions").summary
+    for each in unchecked.values():
+        assert "Describe on the cluster" in each.summary, "the permission that is missing"
+
+
+def test_an_unread_min_isr_is_not_taken_for_fine(
+    secure_sandbox: Sandbox, admin: Cluster, alice: Cluster, name: str, tmp_path: Path
+) -> None:
+    """Describe shows the topic; what min.insync.replicas is, takes DescribeConfigs."""
+    make_topic(admin, name, configs=(("min.insync.replicas", "2"),))
+    allow(admin, name, AclOperation.DESCRIBE)
+    wait_for("alice sees it", lambda: name in topics.scan(alice))
+    login = secure_sandbox.client_properties["alice-sasl-plaintext"]
+    program = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    for option in (
+        "--under-min-isr-partitions", "--at-min-isr-partitions", "--topics-with-overrides"
+    ):  # fmt: skip
+        run = program("describe-topic", name, option, "--command-config", str(login))
+        assert run.status == 1 and "none of" not in run.stderr, str(run)
+        assert f"DescribeConfigs on topic {name}" in run.stderr, str(run)
+    shown = program("describe-topic", name, "--command-config", str(login))
+    assert shown.status == 1 and f"topic {name}" in shown.stdout, str(shown)
 
 
 def test_voters_brokers_and_features_are_not_hers_to_change(alice: Cluster) -> None:

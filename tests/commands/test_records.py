@@ -9,11 +9,14 @@ from uuid import uuid4
 
 import pytest
 
+from kafka_shell.admin import topics
 from kafka_shell.admin.connection import Cluster
+from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.sandbox import Sandbox
-from tests.admin.helpers import connect, make_topic
+from tests.admin.helpers import connect, done, make_topic
 from tests.filling import fill
 from tests.program import Program
+from tests.transactional import hang
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
 
@@ -60,16 +63,34 @@ def test_what_partitions_hold(kafka: Program, topic: str) -> None:
         ("earliest-local", 0, None),
         ("latest-tiered", None, None),
         ("2030-01-01", None, None),
+        ("-1", 5, None),  # Kafka's own numbers
+        ("-2", 0, None),
+        ("-3", 4, "2026-01-31T12:04:00+00:00"),
     ],
 )
 def test_where_a_time_is(
     kafka: Program, topic: str, time: str, offset: int | None, at: str | None
 ) -> None:
-    run = kafka.ok("list-offsets", f"{topic}:1", "--time", time, "--output", "json")
+    run = kafka.ok("list-offsets", f"{topic}:1", f"--time={time}", "--output", "json")
     [row] = run.json
     assert row["offset"] == offset, str(run)
     if at:
         assert at in kafka.ok("list-offsets", f"{topic}:1", "--time", time).stdout
+
+
+def test_committed_records_end_where_an_open_transaction_begins(
+    kafka: Program, cluster: Cluster, topic: str
+) -> None:
+    hang(cluster, TopicPartition(topic, 1), f"{topic}-open")
+    words = ("list-offsets", f"{topic}:1", "--output", "json")
+    [row] = kafka.ok(*words).json
+    [committed] = kafka.ok(*words, "--isolation", "read_committed").json
+    assert (row["latest"], committed["latest"], committed["records"]) == (6, 5, 5)
+    [at] = kafka.ok(*words, "--isolation", "read_committed", "--time", "latest").json
+    assert at["offset"] == 5
+    run = kafka("list-offsets", topic, "--isolation", "read-committed")
+    assert run.status == 2 and "read_committed" in run.stderr, "Kafka's spelling, and no other"
+    done(topics.plan_delete(cluster, [topic]), cluster)
 
 
 def test_a_time_before_now_stands_as_it_is_typed(kafka: Program, topic: str) -> None:

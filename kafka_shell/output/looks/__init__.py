@@ -21,6 +21,7 @@ _FAMILIES = {
     "nouns.configs": "configs",
     "nouns.config_table": "configs",
     "nouns.cluster": "cluster",
+    "nouns.brokers": "brokers",
     "nouns.outcome": "program",
     "nouns.sandbox": "program",
     "output.theme": "program",

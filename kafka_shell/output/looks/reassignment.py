@@ -123,6 +123,9 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
 def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
     """Each partition, then the throttles that are left behind."""
     yield from draw_table(COLUMNS[PartitionMove], state.partitions, width=width)
+    for about, why in state.not_read:
+        hint = f" ({why.hint})" if why.hint else ""
+        yield text(f"throttles not read: {about}: {why.message}{hint}", "warning")
     if not state.throttles:
         return
     if state.partitions:
