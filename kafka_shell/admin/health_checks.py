@@ -179,7 +179,7 @@ def preferred(found: MetadataScan) -> Iterator[Finding]:
             f" {'its' if len(places) == 1 else 'their'} preferred replica",
             len(places),
             _examples(places),
-            "elect-leaders --dry-run",
+            "elect-leaders --all-topic-partitions --dry-run",
         )
 
 

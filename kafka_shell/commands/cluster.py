@@ -113,7 +113,7 @@ COMMANDS = (
             Example("cluster-metadata", "who is there"),
             Example("cluster-metadata --quorum", "the voters, and how far behind they are"),
         ),
-        apis=(55,),
+        apis=(55, 60),
     ),
     Command(
         name="health",

@@ -321,7 +321,7 @@ COMMANDS = (
         summary="Partitions, replicas and overridden configs of topics.",
         family="topics",
         run=describe_topic,
-        apis=(32,),
+        apis=(32, 55),
         arguments=(
             Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/ (none: all)",
                      many=True, required=False, option="--topic"),

@@ -234,7 +234,8 @@ def test_counts_and_health_agree_with_the_decoded_topics(response: Any, version:
         found = topic.partitions
         assert (row.name, row.id, row.internal) == (topic.name, topic.id, topic.internal)
         assert row.partitions == len(found)
-        assert row.replication_factor == topic.replication_factor
+        factors = (row.replication_factor, row.max_replication_factor)
+        assert factors == topic.replication_factors
         assert row.under_replicated == sum(each.under_replicated for each in found)
         assert row.offline == sum(each.leader is None for each in found)
     everything = [each for topic in decoded for each in topic.partitions]

@@ -40,8 +40,10 @@ TOPIC = Topic(
     ),
 )
 SUMMARIES = (
-    TopicSummary("orders", "VtX0mX9HSZ2p1J8mG7qk3A", False, 6, 3, 1),
-    TopicSummary("__consumer_offsets", "BtX0mX9HSZ2p1J8mG7qk3A", True, 50, 3),
+    TopicSummary("orders", "VtX0mX9HSZ2p1J8mG7qk3A", False, 6, 3, 1, max_replication_factor=3),
+    TopicSummary(
+        "__consumer_offsets", "BtX0mX9HSZ2p1J8mG7qk3A", True, 50, 3, max_replication_factor=3
+    ),
 )
 GONE = Failure("UNKNOWN_TOPIC_OR_PARTITION", "This server does not host this topic-partition.", 3)
 

@@ -102,9 +102,9 @@ def test_yaml_keeps_order_and_types() -> None:
 def test_csv_has_a_row_a_noun_and_columns_for_failures() -> None:
     assert drawn(Results({"orders": SUMMARIES[0]}, {"gone": GONE}), "csv") == (
         "name,id,internal,partitions,replication_factor,under_replicated,offline,"
-        "resource,error,message\n"
-        "orders,VtX0mX9HSZ2p1J8mG7qk3A,false,6,3,1,0,,,\n"
-        f",,,,,,,gone,{GONE.name},{GONE.message}\n"
+        "max_replication_factor,resource,error,message\n"
+        "orders,VtX0mX9HSZ2p1J8mG7qk3A,false,6,3,1,0,3,,,\n"
+        f",,,,,,,,gone,{GONE.name},{GONE.message}\n"
     )
     none: Results[str, str] = Results({}, {"gone": GONE})
     assert drawn(none, "csv") == (f"resource,error,message\ngone,{GONE.name},{GONE.message}\n")

@@ -8,12 +8,16 @@ from kafka_shell.nouns import (
     ConfigResource,
     ConfigSource,
     ConfigType,
+    Failure,
     Finding,
     Health,
     JournalEntry,
+    Partition,
     ResourceType,
     Severity,
+    Topic,
     TopicDescription,
+    TopicSummary,
 )
 from kafka_shell.nouns.quorum import Quorum, QuorumReplica
 from kafka_shell.nouns.sandbox import SandboxReport
@@ -227,3 +231,23 @@ def test_facts_leave_out_what_is_empty() -> None:
     assert drawn(SandboxReport("up", "/s", kafka_version="4.3.1", brokers=1)) == (
         "state          up\nfolder         /s\nkafka-version  4.3.1\nbrokers        1\n"
     )
+
+
+def test_partitions_with_different_replication_factors_are_mixed() -> None:
+    topic = Topic(
+        "t", "", False, (Partition("t", 0, 1, 0, (1,), (1,)), Partition("t", 1, 1, 0, (1, 2), (1,)))
+    )
+    assert "replication factor mixed (1-2)" in drawn(TopicDescription(topic))
+    summary = TopicSummary("t", "", False, 2, 1, max_replication_factor=2)
+    assert " mixed (1-2)" in drawn((summary,))
+
+
+def test_a_controller_that_could_not_be_read_is_not_known() -> None:
+    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "denied", 31, "It takes Describe on the cluster.")
+    broker = Broker(1, "h", 9092, state="up")
+    found = ClusterMetadata("5L6g", None, (broker,), 0, 0, 0, not_read=(("controller", why),))
+    assert "controller not known" in drawn(found) and "not read: controller: denied" in drawn(found)
+    assert found.ok, "it is not an outage"
+    assert "no controller" in drawn(ClusterMetadata("5L6g", None, (broker,), 0, 0, 0))
+    absent = Broker(4, "", 0, state="absent")
+    assert "absent" in drawn(ClusterMetadata("5L6g", 1, (broker, absent), 0, 0, 0))

@@ -36,7 +36,7 @@ def test_a_quorum_with_an_observer_that_is_behind() -> None:
         " 4  observer              60   40  2500ms  -\n"
     )
     far = QuorumReplica(3, "voter", 10, 90, behind_ms=105_725)
-    assert " 1m45s " in drawn(Quorum(2, 17, 100, (far,))), "nobody reads 105725ms"
+    assert " 1m45s\n" in drawn(Quorum(2, 17, 100, (far,))), "nobody reads 105725ms"
     assert "no leader" in drawn(Quorum(-1, 17, 100, ()))
 
 
