@@ -1,1 +1,28 @@
 """Audits on Spark: the state of clusters as tables, controls as queries, findings with remedies."""
+
+from __future__ import annotations
+
+import sys
+from importlib.util import find_spec
+
+from kafka_shell.errors import ShellError, Status
+
+# Every package of the extra `spark` that is imported by name.
+_REQUIRED = ("pyspark", "pandas", "pyarrow", "jinja2")
+
+
+def require_spark() -> None:
+    """Check that the extra `spark` is installed, before anything of it is imported.
+
+    Raises ShellError (status 2) with the command that installs it.
+    """
+    missing = [name for name in _REQUIRED if find_spec(name) is None]
+    if missing:
+        raise ShellError(
+            f"audits run on Spark, and {' and '.join(missing)}"
+            f" {'is' if len(missing) == 1 else 'are'} not installed",
+            hint=f"Run {sys.executable} -m pip install 'kafka-sh[spark]'"
+            " (from a checkout: '.[spark]').",
+            code="no-spark",
+            status=Status.WRONG,
+        )

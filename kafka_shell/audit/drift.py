@@ -10,6 +10,7 @@ from kafka_shell.nouns.audits import Drift
 from kafka_shell.quoting import quote
 
 from .collection import Collection
+from .remedy import single_command
 from .table import Table
 
 # The tables that hold what somebody decided -> what tells their rows apart. What moves by itself
@@ -151,15 +152,13 @@ State = Mapping[str, Any] | None
 
 
 def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    """The line that makes it as it was; empty where a person has to think, or where a value with
-    control characters would have to be in it."""
-    of = _UNDO.get(table)
-    line = of(key, was, now, name) if of else ""
-    return line if line.isprintable() else ""
+    """The line that makes it as it was; empty where a person has to think."""
+    line = _UNDO.get(table)
+    return single_command(line(key, was, now, name)) if line else ""
 
 
 def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    topic = quote(str(key["topic"]))
+    topic = f"--topic={quote(str(key['topic']))}"
     if was is None:
         return f"delete-topic {topic}"
     factor = f"--replication-factor {was['min_factor']}"
@@ -169,16 +168,16 @@ def _of_topic(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
 
 
 def _of_topic_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    return f"alter-configs {quote(str(key['topic']))} {_set_or_delete(key['key'], was)}"
+    return f"alter-configs --topic={quote(str(key['topic']))} {_set_or_delete(key['key'], was)}"
 
 
 def _of_quota(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
     options = (was or now or {})["options"]
     if was is None:
-        return f"alter-quotas {options} --delete-config {quote(key['key'])}"
+        return f"alter-quotas {options} --delete-config={quote(str(key['key']))}"
     value = str(was["value"]).removesuffix(".0")
     pair = quote(f"{key['key']}={value}")
-    return f"alter-quotas {options} {pair}"
+    return f"alter-quotas {options} --add-config={pair}"
 
 
 def _of_client_config(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
@@ -188,13 +187,14 @@ def _of_client_config(key: Mapping[str, Any], was: State, now: State, name: str)
 
 def _of_acl(key: Mapping[str, Any], was: State, now: State, name: str) -> str:
     rule = quote((was or now or {})["acl"])
-    return f"alter-acls {'--add' if now is None else '--remove'} {rule}"
+    return f"alter-acls {'--add' if now is None else '--remove'}={rule}"
 
 
 def _set_or_delete(key: str, was: State) -> str:
     if was is None:
-        return f"--delete-config {quote(key)}"
-    return quote(f"{key}={was['value'] or ''}")
+        return f"--delete-config={quote(key)}"
+    pair = quote(f"{key}={was['value'] or ''}")
+    return f"--add-config={pair}"
 
 
 _UNDO: dict[str, Callable[[Mapping[str, Any], State, State, str], str]] = {

@@ -10,6 +10,7 @@ from typing import Any
 from kafka_shell.nouns.audits import AuditFinding
 
 from .control import Control
+from .remedy import single_command
 from .session import SHUFFLE_PARTITIONS, sentence
 
 _AT_ONCE = 4
@@ -114,12 +115,10 @@ def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[Au
 
 
 def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
-    remedy, undo = row.get("remedy") or "", row.get("undo") or ""
-    reason = row["reason"]
-    if not (remedy + undo).isprintable():  # a value must not become a line of its own
-        reason = f"{reason} (a command that held control characters is left out)"
-        remedy, undo = (line if line.isprintable() else "" for line in (remedy, undo))
-    return _of(control, row["cluster"], row["resource"], row["status"], reason, remedy, undo)
+    return _of(
+        control, row["cluster"], row["resource"], row["status"], row["reason"],
+        single_command(row.get("remedy") or ""), single_command(row.get("undo") or ""),
+    )  # fmt: skip
 
 
 def _of(

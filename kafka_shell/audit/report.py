@@ -11,7 +11,6 @@ from time import strftime, strptime
 from typing import Any
 
 from kafka_shell import values
-from kafka_shell.errors import ShellError
 from kafka_shell.nouns.audits import SEVERITIES, AuditFinding, AuditReport
 
 from . import snapshot
@@ -244,15 +243,9 @@ class _Family:
 
 
 def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
-    """The report as HTML. Raises ShellError where the template library is missing."""
-    try:
-        from jinja2 import Environment, FileSystemLoader, StrictUndefined
-    except ImportError:
-        raise ShellError(
-            "a report is made with jinja2, which is not installed",
-            hint="pip install 'kafka-sh[spark]'",
-            code="no-jinja2",
-        ) from None
+    """The report as HTML."""
+    from jinja2 import Environment, FileSystemLoader, StrictUndefined
+
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,

@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.private import open_private, private_folder
 
 _OLDEST_JAVA = 17
@@ -44,10 +44,8 @@ _PACKAGES = ("kafka_shell", "kafka")
 def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
     """A session with the data source registered and our packages shipped to its executors.
 
-    `folder` takes Spark's log. Raises ShellError: PySpark or a JDK is missing,
-    or Spark did not start.
+    `folder` takes Spark's log. Raises ShellError: a JDK is missing, or Spark did not start.
     """
-    _require_pyspark()
     # PySpark logs each failing query to stderr; the error says it already.
     from pyspark.logger import PySparkLogger
 
@@ -63,16 +61,6 @@ def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
     session.addArtifacts(str(_packages(Path(shipped))), pyfile=True)
     session.dataSource.register(KafkaSource)
     return session
-
-
-def _require_pyspark() -> None:
-    for module in ("pyspark", "pyarrow", "pandas"):
-        if find_spec(module) is None:
-            raise ShellError(
-                f"audits run on Spark, and {module} is not installed",
-                hint="pip install 'kafka-sh[spark]'",
-                code="no-spark",
-            )
 
 
 def _launch(master: str, folder: Path) -> Any:
@@ -171,6 +159,7 @@ def _java_home() -> str:
         f"Spark needs Java {_OLDEST_JAVA} or later, and none was found",
         hint="Install a JDK and set JAVA_HOME, or: pip install 'kafka-sh[sandbox]', which has one",
         code="no-java",
+        status=Status.WRONG,
     )
 
 

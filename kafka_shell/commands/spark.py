@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit import require_spark
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import (
     Argument,
@@ -102,6 +103,7 @@ def _collected(
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
     """Judge clusters by the controls."""
+    require_spark()
     from kafka_shell.audit import drift, report, run
     from kafka_shell.audit.tables import TABLES
 
@@ -171,20 +173,25 @@ def _fix(report: AuditReport, context: Context) -> Plan | Nothing:
     """The remedies of what was found as one plan, which asks."""
     from kafka_shell.nouns import Failure, Resource, Results, merge_plans
 
-    remedies = list(dict.fromkeys(f.remedy for f in report.findings if f.remedy))
+    remedies: dict[str, list[str]] = {}
+    for finding in report.findings:
+        if finding.remedy:
+            remedies.setdefault(finding.remedy, []).append(finding.resource)
     if not remedies:
         return Nothing("no finding has a remedy that this shell can carry out")
     plans, failed = [], {}
-    for line in remedies:
+    for line, resources in remedies.items():
         try:
-            plans.append(_plan_of(line, context))
+            plans.append(_plan_of(line, resources, context))
         except ShellError as error:
             failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
     whole = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
     return replace(whole, confirm=True, fresh=None)
 
 
-def _plan_of(line: str, context: Context) -> Plan:
+def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
+    """The plan of a remedy. Raises ShellError where it would change more than was found."""
+    from kafka_shell.audit.remedy import outside
     from kafka_shell.language.parse import parse
     from kafka_shell.language.tokens import tokenize
 
@@ -194,6 +201,12 @@ def _plan_of(line: str, context: Context) -> Plan:
     plan = invocation.command.run(invocation, context)
     if not isinstance(plan, Plan):
         raise ShellError(f"{line} changes nothing", code="no-plan")
+    if others := outside(plan, resources):
+        raise ShellError(
+            f"this remedy of {resources[0]} would change {others[0]}",
+            hint="It is not applied. Run it by hand if that is what you want.",
+            code="outside-finding",
+        )
     return plan
 
 
@@ -202,6 +215,7 @@ def _plan_of(line: str, context: Context) -> Plan:
 
 def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ...] | Nothing:
     """Query the tables."""
+    require_spark()
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
     from kafka_shell.audit.tables import TABLES
@@ -236,6 +250,7 @@ def tables(
 
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Collect everything into a folder of Parquet."""
+    require_spark()
     from kafka_shell.audit import collection
     from kafka_shell.audit.tables import TABLES
 
@@ -250,6 +265,7 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
 
 def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothing:
     """What is different between two snapshots, two clusters, or a snapshot and now."""
+    require_spark()
     from kafka_shell.audit import drift
     from kafka_shell.audit.tables import TABLES
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
+from kafka_shell.audit.engine import Engine
+from kafka_shell.sandbox import Sandbox
+from tests.audit.bad_cluster import commit, connection
 from tests.in_process import Shell
 
 FIELDS = ["control", "title", "severity", "status", "cluster", "resource", "reason", "remedy",
@@ -119,7 +123,7 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
     try:
         found = shell("spark audit --controls T13 --output json").json["findings"]
         (finding,) = (f for f in found if f["resource"] == topic)
-        assert finding["remedy"].startswith(f"alter-configs {topic} retention.ms=")
+        assert finding["remedy"].startswith(f"alter-configs --topic={topic} retention.ms=")
         assert (finding["dynamic"], finding["risk"]) == (True, "safe")
         dry = shell("spark audit --controls T13 --fix --dry-run")
         assert topic in dry.out and dry.status == 0, str(dry)
@@ -136,6 +140,47 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
         shell(f"delete-topic {topic} --yes --if-exists")
 
 
+def test_fix_never_takes_a_name_for_an_option(
+    sandbox: Sandbox, engine: Engine, tmp_path: Path
+) -> None:
+    """The remedy of a group called `--group=NAME` must not delete the group NAME."""
+    shell = Shell(tmp_path, sandbox.bootstrap, {"spark": engine})
+    topic, group = (f"{kind}-{uuid4().hex[:8]}" for kind in ("read", "enricher"))
+    hostile = [f"--group={group}", f"{group} --yes", f"{group};exit", "--all-topics"]
+    shell.ok(f"create-topic {topic}")
+    shell.ok("create-topic gone.by.now")
+    with connection(sandbox) as cluster:
+        commit(cluster, group, topic, 0)
+        for name in hostile:
+            commit(cluster, name, "gone.by.now", 0)
+    shell.ok("delete-topic gone.by.now --yes")
+    found = shell("spark audit --controls G07 --output json").json["findings"]
+    remedies = {each["resource"]: each["remedy"] for each in found}
+    assert {f"group {name}" for name in hostile} <= remedies.keys(), remedies
+    done = shell("spark audit --controls G07 --fix --yes --output json")
+    assert done.status == 0, str(done)
+    left = shell.ok("list-groups").out.splitlines()
+    assert group in left
+    assert not set(hostile) & set(left)
+
+
+def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -> None:
+    topic = f"beyond.{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {topic}")
+    shell.ok(f"create-topic {topic}.other")
+    sql = CONTROL.format(id="Y01", severity="high", topic=topic).replace(
+        "AS reason", f"AS reason, 'delete-topic {topic}.other' AS remedy, NULL AS undo"
+    )
+    own(shell, sql)
+    try:
+        run = shell("spark audit --controls Y01 --fix --yes")
+        assert run.status == 1, str(run)
+        assert f"this remedy of {topic} would change topic {topic}.other" in run.err
+        assert f"{topic}.other" in shell.ok("list-topics").out
+    finally:
+        shell(f"delete-topic {topic},{topic}.other --yes")
+
+
 def test_fix_with_nothing_to_mend_says_so(shell: Shell) -> None:
     run = shell.ok("spark audit --controls T13 --fix")
     assert "no finding has a remedy" in run.err
@@ -148,21 +193,6 @@ def test_fix_is_for_one_cluster(shell: Shell) -> None:
     assert run.status == 2 and "one cluster at a time" in run.err
 
 
-@pytest.mark.parametrize("wanting", ["pyspark", "pyarrow"])
-def test_what_is_missing_is_named_with_how_to_install_it(
-    shell: Shell, monkeypatch: pytest.MonkeyPatch, wanting: str
-) -> None:
-    from kafka_shell.audit import session
-
-    found = session.find_spec
-    monkeypatch.setattr(session, "find_spec", lambda m: None if m == wanting else found(m))
-    shell.held.clear()
-    run = shell("spark audit")
-    assert run.status == 1
-    assert f"{wanting} is not installed" in run.err
-    assert "pip install 'kafka-sh[spark]'" in run.err
-
-
 def test_without_a_java_the_error_says_what_to_install(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -171,5 +201,5 @@ def test_without_a_java_the_error_says_what_to_install(
     monkeypatch.setattr(session, "_homes", list)
     shell.held.clear()
     run = shell("spark audit")
-    assert run.status == 1
+    assert run.status == 2
     assert "Java 17 or later" in run.err and "JAVA_HOME" in run.err

@@ -16,7 +16,7 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN concat(value, ' here, ', cluster_default, ' for all brokers')
     ELSE concat(value) END AS reason,
-  CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config ', key)
+  CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key)
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' ', pair) END AS undo
 FROM judged

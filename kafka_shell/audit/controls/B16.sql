@@ -9,8 +9,8 @@
 -- parameter: behind = 0
 -- remedy: dynamic, safe
 WITH copies AS (
-  SELECT f.cluster, f.broker_id, f.topic, f.partition, f.path AS target, f.offset_lag,
-    p.path AS source
+  SELECT f.cluster, f.broker_id, f.topic, f.partition, f.path AS target, f.word AS target_word, f.offset_lag,
+    p.path AS source, p.word AS source_word
   FROM disk_replicas f
   LEFT JOIN disk_replicas p
     ON p.cluster = f.cluster AND p.broker_id = f.broker_id AND p.topic = f.topic
@@ -23,9 +23,9 @@ SELECT
   CASE WHEN offset_lag > {behind} THEN 'alarm' ELSE 'ok' END AS status,
   concat('on its way to ', target, ', ', offset_lag, ' offsets behind') AS reason,
   CASE WHEN offset_lag > {behind} AND source IS NOT NULL
-    THEN concat('alter-log-dirs ', topic, ':', partition, " --log-dir '", source,
-      "' --broker-id ", broker_id) END AS remedy,
+    THEN concat('alter-log-dirs --topic=', topic, ':', partition, ' --log-dir=', source_word,
+      ' --broker-id ', broker_id) END AS remedy,
   CASE WHEN offset_lag > {behind} AND source IS NOT NULL
-    THEN concat('alter-log-dirs ', topic, ':', partition, " --log-dir '", target,
-      "' --broker-id ", broker_id) END AS undo
+    THEN concat('alter-log-dirs --topic=', topic, ':', partition, ' --log-dir=', target_word,
+      ' --broker-id ', broker_id) END AS undo
 FROM copies

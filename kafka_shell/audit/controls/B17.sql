@@ -31,7 +31,7 @@ SELECT
   END AS remedy,
   CASE
     WHEN threads >= floor THEN NULL
-    WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config ', key)
+    WHEN before IS NULL THEN concat('alter-configs --broker-default --delete-config=', key)
     ELSE concat('alter-configs --broker-default ', key, '=', before)
   END AS undo
 FROM threads

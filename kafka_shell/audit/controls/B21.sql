@@ -29,7 +29,7 @@ SELECT
       date_format(first, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
   CASE WHEN last >= first + INTERVAL '{hours}' HOUR
-    THEN concat('reassign-partitions --cancel --topics ', topic) END AS remedy,
+    THEN concat('reassign-partitions --cancel --topics=', topic) END AS remedy,
   NULL AS undo
 FROM moves m JOIN now ON now.cluster = m.cluster
 WHERE last >= now - INTERVAL '1' HOUR

@@ -19,7 +19,7 @@ SELECT
   CASE WHEN t.duration_ms > most.ms THEN 'alarm' ELSE 'ok' END AS status,
   concat(t.state, CASE WHEN t.duration_ms IS NOT NULL
     THEN concat(' for ', t.duration_ms, ' ms') ELSE '' END) AS reason,
-  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer ', t.word) END AS remedy,
+  CASE WHEN t.duration_ms > most.ms THEN concat('fence-producer --transactional-id=', t.word) END AS remedy,
   NULL AS undo
 FROM transactions t JOIN most ON most.cluster = t.cluster
 UNION ALL
@@ -35,7 +35,7 @@ SELECT
     ELSE 'its coordinator knows it' END,
   CASE WHEN known.part IS NULL
       AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
-    THEN concat('abort-transaction ', o.topic, ':', o.partition, ' --start-offset ',
+    THEN concat('abort-transaction --topic=', o.topic, ':', o.partition, ' --start-offset ',
       o.start_offset) END,
   NULL
 FROM open_transactions o

@@ -12,7 +12,7 @@ SELECT
   CASE WHEN level IN ('DEBUG', 'TRACE') THEN 'alarm' ELSE 'ok' END AS status,
   concat('level ', level) AS reason,
   CASE WHEN level IN ('DEBUG', 'TRACE')
-    THEN concat('alter-configs --logger ', broker_id, ' ', logger, '=INFO') END AS remedy,
+    THEN concat('alter-configs --logger ', broker_id, ' --add-config=', word, '=INFO') END AS remedy,
   CASE WHEN level IN ('DEBUG', 'TRACE')
-    THEN concat('alter-configs --logger ', broker_id, ' ', logger, '=', level) END AS undo
+    THEN concat('alter-configs --logger ', broker_id, ' --add-config=', word, '=', level) END AS undo
 FROM broker_loggers

@@ -16,5 +16,5 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('acks is ', value, ', set for the ', level) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' acks=all') END AS remedy,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' ', pair) END AS undo
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
 FROM judged j

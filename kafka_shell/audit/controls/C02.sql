@@ -28,5 +28,6 @@ SELECT
   concat('session.timeout.ms is ', value, ', brokers take ', low, ' to ', high) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
     least(high, greatest(low, CAST(value AS BIGINT)))) END AS remedy,
-  CASE WHEN bad THEN concat('alter-client-configs ', options, ' ', pair) END AS undo
+  CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)
+  END AS undo
 FROM judged j

@@ -25,5 +25,5 @@ SELECT
     THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
   END AS remedy,
   CASE WHEN CAST(value AS BIGINT) * 3 > session
-    THEN concat('alter-client-configs ', options, ' ', pair) END AS undo
+    THEN concat('alter-client-configs ', options, ' --add-config=', pair) END AS undo
 FROM judged j

@@ -22,8 +22,8 @@ SELECT
   concat('group ', j.group, ' ', topic, ':', partition) AS resource,
   CASE WHEN to IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
   concat('offset ', j.offset, ', the log is from ', earliest, ' to ', latest) AS reason,
-  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets ', word, ' --to ', to,
-    ' --topic ', topic, ':', partition) END AS remedy,
-  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets ', word, ' --offset ',
+  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --to ', to,
+    ' --topic=', topic, ':', partition) END AS remedy,
+  CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --offset=',
     topic, ':', partition, '=', j.offset) END AS undo
 FROM judged j

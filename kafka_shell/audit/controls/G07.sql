@@ -22,6 +22,6 @@ SELECT
     ELSE concat('no members; it has offsets in ', reads.there, ' partitions')
   END AS reason,
   CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.there, 0) = 0
-    THEN concat('delete-group ', g.word) END AS remedy,
+    THEN concat('delete-group --group=', g.word) END AS remedy,
   NULL AS undo
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group

@@ -21,7 +21,7 @@ SELECT
     ELSE concat(d.entity, ': ', CAST(d.value AS BIGINT)) END AS reason,
   CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default ', rates.key, '={rate}')
   END AS remedy,
-  CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default --delete-config ', rates.key)
+  CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default --delete-config=', rates.key)
   END AS undo
 FROM clusters c CROSS JOIN rates
 LEFT JOIN defaults d ON d.cluster = c.cluster AND d.key = rates.key

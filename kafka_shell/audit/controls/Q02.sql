@@ -27,6 +27,6 @@ SELECT
     ELSE CAST(CAST(value AS BIGINT) AS STRING) END AS reason,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', value)
   END AS remedy,
-  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config ', key)
+  CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' --delete-config=', key)
   END AS undo
 FROM judged

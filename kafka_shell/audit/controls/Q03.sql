@@ -38,6 +38,6 @@ SELECT
     WHEN no_id THEN 'no consumer and no config has this client id'
     ELSE 'known'
   END AS reason,
-  CASE WHEN no_user THEN concat('alter-quotas ', options, ' --delete-config ', key) END AS remedy,
+  CASE WHEN no_user THEN concat('alter-quotas ', options, ' --delete-config=', key) END AS remedy,
   CASE WHEN no_user THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
 FROM judged

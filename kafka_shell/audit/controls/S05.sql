@@ -16,6 +16,6 @@ SELECT
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN concat('everyone may ', operation) ELSE 'not for everyone' END AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove ', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add ', word) END AS undo
+  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
+  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
 FROM judged

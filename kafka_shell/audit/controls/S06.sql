@@ -18,6 +18,6 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN concat(principal, ' may do all with every ', resource_type)
     ELSE 'bounded' END AS reason,
-  CASE WHEN bad THEN concat('alter-acls --remove ', word) END AS remedy,
-  CASE WHEN bad THEN concat('alter-acls --add ', word) END AS undo
+  CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
+  CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
 FROM judged

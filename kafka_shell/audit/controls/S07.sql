@@ -39,6 +39,6 @@ SELECT
     WHEN cover IS NOT NULL THEN concat('contained in: ', cover)
     ELSE 'needed'
   END AS reason,
-  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --remove ', word) END AS remedy,
-  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --add ', word) END AS undo
+  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --remove=', word) END AS remedy,
+  CASE WHEN cover IS NOT NULL THEN concat('alter-acls --add=', word) END AS undo
 FROM covered

@@ -49,7 +49,7 @@ SELECT
   END AS status,
   coalesce(gone, nobody, 'all it names exists') AS reason,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
-    THEN concat('alter-acls --remove ', word) END AS remedy,
+    THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
-    THEN concat('alter-acls --add ', word) END AS undo
+    THEN concat('alter-acls --add=', word) END AS undo
 FROM judged

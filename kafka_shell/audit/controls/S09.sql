@@ -18,7 +18,7 @@ SELECT
   CASE WHEN held.principal IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN held.principal IS NULL THEN 'no ACL names it' ELSE 'ACLs name it' END AS reason,
   CASE WHEN held.principal IS NULL
-    THEN concat('scram-credentials --username ', u.word, ' --delete ', u.mechanisms)
+    THEN concat('scram-credentials --username=', u.word, ' --delete ', u.mechanisms)
   END AS remedy,
   NULL AS undo
 FROM users u

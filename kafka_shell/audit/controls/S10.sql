@@ -15,7 +15,7 @@ SELECT
   CASE WHEN iterations <= {floor} THEN 'alarm' ELSE 'ok' END AS status,
   concat(iterations, ' iterations') AS reason,
   CASE WHEN iterations <= {floor}
-    THEN concat('scram-credentials --username ', word, ' --add ', mechanism,
+    THEN concat('scram-credentials --username=', word, ' --add ', mechanism,
       ' --iterations {iterations}') END AS remedy,
   NULL AS undo
 FROM scram_users s

@@ -15,9 +15,9 @@ SELECT
   CASE WHEN t.min_factor = 1 THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', t.min_factor) AS reason,
   CASE WHEN t.min_factor = 1 AND size.brokers > 1
-    THEN concat('alter-topic ', t.topic, ' --replication-factor ', least({factor}, size.brokers))
+    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor ', least({factor}, size.brokers))
   END AS remedy,
   CASE WHEN t.min_factor = 1 AND size.brokers > 1
-    THEN concat('alter-topic ', t.topic, ' --replication-factor 1')
+    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor 1')
   END AS undo
 FROM topics t JOIN size ON size.cluster = t.cluster

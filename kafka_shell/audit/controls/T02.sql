@@ -15,10 +15,10 @@ SELECT
   CASE WHEN t.min_factor = 2 THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', t.min_factor) AS reason,
   CASE WHEN t.min_factor = 2 AND size.brokers > 2
-    THEN concat('alter-topic ', t.topic, ' --replication-factor ', least({factor}, size.brokers))
+    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor ', least({factor}, size.brokers))
   END AS remedy,
   CASE WHEN t.min_factor = 2 AND size.brokers > 2
-    THEN concat('alter-topic ', t.topic, ' --replication-factor 2')
+    THEN concat('alter-topic --topic=', t.topic, ' --replication-factor 2')
   END AS undo
 FROM topics t JOIN size ON size.cluster = t.cluster
 WHERE NOT t.internal

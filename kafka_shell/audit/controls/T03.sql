@@ -20,8 +20,8 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.insync.replicas is ', wanted, ', replication factor ', min_factor) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' min.insync.replicas=', min_factor - 1)
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.insync.replicas=', min_factor - 1)
   END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.insync.replicas')) END AS undo
 FROM judged

@@ -13,9 +13,9 @@ SELECT
   CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
   concat('unclean.leader.election.enable is ', value) AS reason,
   CASE WHEN value = 'true'
-    THEN concat('alter-configs ', topic, ' unclean.leader.election.enable=false')
+    THEN concat('alter-configs --topic=', topic, ' unclean.leader.election.enable=false')
   END AS remedy,
-  CASE WHEN value = 'true' THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN value = 'true' THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config unclean.leader.election.enable')) END AS undo
 FROM topic_configs
 WHERE key = 'unclean.leader.election.enable'

@@ -28,7 +28,7 @@ SELECT
     ELSE concat('replication factor ', min_factor, ', expected ', wanted)
   END AS reason,
   CASE WHEN min_factor <> wanted OR max_factor <> wanted
-    THEN concat('alter-topic ', topic, ' --replication-factor ', wanted) END AS remedy,
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', wanted) END AS remedy,
   CASE WHEN min_factor = max_factor AND min_factor <> wanted
-    THEN concat('alter-topic ', topic, ' --replication-factor ', min_factor) END AS undo
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
 FROM judged

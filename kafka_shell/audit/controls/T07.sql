@@ -17,7 +17,7 @@ SELECT
     ELSE concat('led by ', leader)
   END AS reason,
   CASE WHEN leader IS NULL
-    THEN concat('elect-leaders ', topic, ':', partition, ' --election-type unclean')
+    THEN concat('elect-leaders --topic=', topic, ':', partition, ' --election-type unclean')
   END AS remedy,
   NULL AS undo
 FROM partitions

@@ -12,7 +12,7 @@ SELECT
   CASE WHEN leader <> preferred_leader THEN 'alarm' ELSE 'ok' END AS status,
   concat('led by ', leader, ', preferred ', preferred_leader) AS reason,
   CASE WHEN leader <> preferred_leader AND array_contains(isr, preferred_leader)
-    THEN concat('preferred-replica-leader-election ', topic, ':', partition)
+    THEN concat('preferred-replica-leader-election --topic=', topic, ':', partition)
   END AS remedy,
   NULL AS undo
 FROM partitions

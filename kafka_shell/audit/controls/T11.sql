@@ -31,7 +31,7 @@ SELECT
     ELSE concat(s.factor, ' replicas in ', s.racks, ' of ', racks.racks, ' racks')
   END AS reason,
   CASE WHEN s.unknown = 0 AND s.racks < least(s.factor, racks.racks)
-    THEN concat('reassign-partitions --topics ', s.topic) END AS remedy,
+    THEN concat('reassign-partitions --topics=', s.topic) END AS remedy,
   NULL AS undo
 FROM spread s JOIN racks ON racks.cluster = s.cluster
 WHERE racks.without = 0

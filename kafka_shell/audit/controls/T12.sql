@@ -27,7 +27,7 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('retention.ms ', time, ', retention.bytes ', bytes, ', cleanup.policy ', policy)
     AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' retention.ms={retention}') END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' retention.ms={retention}') END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config retention.ms')) END AS undo
 FROM judged

@@ -17,7 +17,7 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('retention.ms is ', value) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' retention.ms={shortest}') END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' retention.ms={shortest}') END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config retention.ms')) END AS undo
 FROM judged

@@ -24,8 +24,8 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('segment.ms is ', segment, ', retention.ms ', retention) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' segment.ms=',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' segment.ms=',
     greatest(1, retention DIV 7)) END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config segment.ms')) END AS undo
 FROM judged

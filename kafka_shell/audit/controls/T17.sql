@@ -26,8 +26,8 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.cleanable.dirty.ratio is ', value,
     CASE WHEN bad THEN ', max.compaction.lag.ms unlimited' ELSE '' END) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' min.cleanable.dirty.ratio=0.5')
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.cleanable.dirty.ratio=0.5')
   END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.cleanable.dirty.ratio')) END AS undo
 FROM judged

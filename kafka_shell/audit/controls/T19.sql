@@ -16,9 +16,9 @@ SELECT
   k.topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('compression.type is ', value) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', k.topic, ' compression.type=producer')
+  CASE WHEN bad THEN concat('alter-configs --topic=', k.topic, ' compression.type=producer')
   END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', k.topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', k.topic, ' ',
     coalesce(pair, '--delete-config compression.type')) END AS undo
 FROM judged k
 JOIN topics t ON t.cluster = k.cluster AND t.topic = k.topic AND NOT t.internal

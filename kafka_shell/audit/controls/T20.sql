@@ -25,7 +25,7 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('max.message.bytes is ', value, ', replica.fetch.max.bytes ', bytes) AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' max.message.bytes=', bytes) END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' max.message.bytes=', bytes) END AS remedy,
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config max.message.bytes')) END AS undo
 FROM judged

@@ -23,8 +23,8 @@ SELECT
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited, and producers set timestamps'
     ELSE concat('message.timestamp.after.max.ms is ', value, ', ', type) END AS reason,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' message.timestamp.after.max.ms={after}')
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' message.timestamp.after.max.ms={after}')
   END AS remedy,
-  CASE WHEN bad THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config message.timestamp.after.max.ms')) END AS undo
 FROM judged

@@ -15,9 +15,9 @@ SELECT
     THEN array_join(sort_array(collect_list(CASE WHEN overridden THEN pair END)), ', ')
     ELSE 'inherited'
   END AS reason,
-  CASE WHEN any(overridden) THEN concat('alter-configs ', topic, ' --delete-config ',
+  CASE WHEN any(overridden) THEN concat('alter-configs --topic=', topic, ' --delete-config ',
     array_join(sort_array(collect_list(CASE WHEN overridden THEN key END)), ',')) END AS remedy,
-  CASE WHEN any(overridden) THEN concat('alter-configs ', topic, ' ',
+  CASE WHEN any(overridden) THEN concat('alter-configs --topic=', topic, ' ',
     array_join(sort_array(collect_list(CASE WHEN overridden THEN pair END)), ' ')) END AS undo
 FROM topic_configs
 WHERE key IN ('flush.messages', 'flush.ms')

@@ -22,8 +22,8 @@ SELECT
   CASE WHEN size(keys) > 0 THEN concat('as inherited: ', array_join(pairs, ', '))
     ELSE 'no override repeats a default' END AS reason,
   CASE WHEN size(keys) > 0
-    THEN concat('alter-configs ', topic, ' --delete-config ', array_join(keys, ','))
+    THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))
   END AS remedy,
   CASE WHEN size(keys) > 0
-    THEN concat('alter-configs ', topic, ' ', array_join(pairs, ' ')) END AS undo
+    THEN concat('alter-configs --topic=', topic, ' ', array_join(pairs, ' ')) END AS undo
 FROM judged

@@ -26,9 +26,9 @@ SELECT
   CASE WHEN min_factor < {factor} THEN 'alarm' ELSE 'ok' END AS status,
   concat('replication factor ', min_factor) AS reason,
   CASE WHEN min_factor < {factor}
-    THEN concat('alter-topic ', topic, ' --replication-factor {factor}') END AS remedy,
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor {factor}') END AS remedy,
   CASE WHEN min_factor < {factor}
-    THEN concat('alter-topic ', topic, ' --replication-factor ', min_factor) END AS undo
+    THEN concat('alter-topic --topic=', topic, ' --replication-factor ', min_factor) END AS undo
 FROM internal
 UNION ALL
 SELECT
@@ -37,7 +37,7 @@ SELECT
   CASE WHEN in_sync < {copies} THEN 'alarm' ELSE 'ok' END,
   concat('min.insync.replicas is ', in_sync),
   CASE WHEN in_sync < {copies}
-    THEN concat('alter-configs ', topic, ' min.insync.replicas={copies}') END,
-  CASE WHEN in_sync < {copies} THEN concat('alter-configs ', topic, ' ',
+    THEN concat('alter-configs --topic=', topic, ' min.insync.replicas={copies}') END,
+  CASE WHEN in_sync < {copies} THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config min.insync.replicas')) END
 FROM internal

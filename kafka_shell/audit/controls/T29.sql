@@ -29,6 +29,6 @@ SELECT
     WHEN newest IS NULL THEN 'the broker does not tell the newest record (before Kafka 3.0)'
     ELSE concat('last written ', date_format(newest, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
-  CASE WHEN records = 0 THEN concat('delete-topic ', topic) END AS remedy,
+  CASE WHEN records = 0 THEN concat('delete-topic --topic=', topic) END AS remedy,
   NULL AS undo
 FROM judged

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -22,7 +23,7 @@ def read_acls(cluster: Cluster, part: Slice) -> Rows:
         yield (
             found.resource_type.kind, found.name, found.pattern_type.name.lower(),
             found.principal, found.host, found.operation.label, found.permission.name.lower(),
-            str(found), shlex.quote(str(found)),
+            str(found), quote(str(found)),
         )  # fmt: skip
 
 
@@ -34,7 +35,7 @@ def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
     for credentials in found:
         for each in credentials:
             yield (
-                each.user, each.mechanism.label, each.iterations, shlex.quote(each.user)
+                each.user, each.mechanism.label, each.iterations, quote(each.user)
             )  # fmt: skip
     for user, why in found.failures.items():
         yield Trouble(f"user {user}", why.name, why.message)

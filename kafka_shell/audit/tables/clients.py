@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.errors import ShellError
-from kafka_shell.language.tokens import quote
 from kafka_shell.nouns.client_configs import ClientEntity
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -46,7 +45,7 @@ def _flags(entity: QuotaEntity) -> Iterator[str]:
         if isinstance(name, Default):
             yield f"--{kind}-default"
         else:
-            yield f"--{kind} {shlex.quote(name)}"
+            yield f"--{kind}={quote(name)}"
 
 
 def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
@@ -93,8 +92,8 @@ def read_client_configs(cluster: Cluster, part: Slice) -> Rows:
 
 
 def _client_flags(entity: ClientEntity) -> str:
-    of = "" if entity.client_id is None else f" --client-id {shlex.quote(entity.client_id)}"
-    return f"--user {shlex.quote(entity.user)}{of}"
+    of = "" if entity.client_id is None else f" --client-id={quote(entity.client_id)}"
+    return f"--user={quote(entity.user)}{of}"
 
 
 def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
@@ -175,7 +174,7 @@ TABLES = (
             Column("value", "string", "As text."),
             Column("level", "string", "Which level sets it: client-id or user."),
             Column("options", "string", "That level, as options of alter-client-configs."),
-            Column("pair", "string", "key=value as one word of a command."),
+            Column("pair", "string", "key=value as one word of a line."),
         ),
         read_effective_client_configs,
     ),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -60,7 +61,7 @@ def read_broker_configs(cluster: Cluster, part: Slice) -> Rows:
                 None if hidden else levels.get(ConfigSource.DYNAMIC_DEFAULT_BROKER),
                 [source.name.lower() for source in levels],
                 None if hidden or entry.value is None
-                else shlex.quote(f"{entry.name}={entry.value}"),
+                else quote(f"{entry.name}={entry.value}"),
             )  # fmt: skip
     for resource, why in found.failures.items():
         yield Trouble(str(resource), why.name, why.message)
@@ -75,7 +76,7 @@ def read_broker_loggers(cluster: Cluster, part: Slice) -> Rows:
     found = configs.describe(cluster, resources)
     for resource, entries in found.values.items():
         for entry in entries:
-            yield int(resource.name), entry.name, entry.value or ""
+            yield int(resource.name), entry.name, entry.value or "", quote(entry.name)
     for resource, why in found.failures.items():
         yield Trouble(str(resource), why.name, why.message)
 
@@ -179,6 +180,7 @@ TABLES = (
             Column("broker_id", "int", "The broker."),
             Column("logger", "string", "The logger: a class or package, or root."),
             Column("level", "string", "OFF, FATAL, ERROR, WARN, INFO, DEBUG or TRACE."),
+            Column("word", "string", "The logger as one word of a line."),
         ),
         read_broker_loggers,
         by="brokers",

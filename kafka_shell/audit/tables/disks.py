@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.quoting import quote
+
 from ..table import Column, Slice, Table, Trouble
 
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ def read_disk_replicas(cluster: Cluster, part: Slice) -> Rows:
         for replica in each.replicas:
             yield (
                 each.broker, each.path, replica.topic, replica.partition, replica.size,
-                replica.offset_lag, replica.future,
+                replica.offset_lag, replica.future, quote(each.path),
             )  # fmt: skip
 
 
@@ -95,6 +97,7 @@ TABLES = (
             Column("size", "long", "Its bytes."),
             Column("offset_lag", "long", "How many offsets it is behind."),
             Column("future", "boolean", "Whether it will replace the one in another dir."),
+            Column("word", "string", "The path as one word of a line."),
         ),
         read_disk_replicas,
         by="brokers",

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -37,7 +38,7 @@ def read_groups(cluster: Cluster, part: Slice) -> Rows:
         yield (
             group.name, group.type.value, group.state, group.protocol or None,
             group.assignor or None, group.coordinator, len(group.members),
-            shlex.quote(group.name),
+            quote(group.name),
         )  # fmt: skip
 
 

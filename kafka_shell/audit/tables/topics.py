@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -75,7 +75,7 @@ def read_replicas(cluster: Cluster, part: Slice) -> Rows:
 
 def _pair(entry: ConfigEntry) -> str:
     """What sets it to what it is, as one word of a line."""
-    return shlex.quote(f"{entry.name}={entry.value or ''}")
+    return quote(f"{entry.name}={entry.value or ''}")
 
 
 def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
+
+from kafka_shell.quoting import quote
 
 from ..table import Column, Slice, Table, Trouble
 
@@ -27,7 +28,7 @@ def read_transactions(cluster: Cluster, part: Slice) -> Rows:
         yield (
             each.transactional_id, each.coordinator, each.state, each.producer_id,
             each.producer_epoch, each.timeout_ms, each.started, each.duration_ms,
-            sorted(map(str, each.partitions)), shlex.quote(each.transactional_id),
+            sorted(map(str, each.partitions)), quote(each.transactional_id),
         )  # fmt: skip
     for name, gone in found.failures.items():
         if gone.name != "TRANSACTIONAL_ID_NOT_FOUND":

@@ -1,0 +1,22 @@
+"""A step that is only looked at."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.nouns import Change, Results
+
+
+@dataclass(frozen=True)
+class Recorded:
+    """Changes to look at. It cannot be sent."""
+
+    changes: tuple[Change, ...]
+    validates = False
+
+    def again(self, cluster: Any) -> Recorded:
+        return self
+
+    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+        raise AssertionError("this step is only looked at")

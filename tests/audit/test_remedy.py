@@ -1,0 +1,83 @@
+"""A remedy stays one command, and changes only what its finding is about."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.audit.remedy import outside, single_command
+from kafka_shell.nouns import Change, Effect, Plan, Resource
+from kafka_shell.nouns.clients import QuotaEntity
+from tests.audit.steps import Recorded
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "alter-client-configs --user=a acks=1\n!touch PWNED",
+        "delete-group --group=g | sh",
+        "delete-group --group=g > /etc/passwd",
+        "!rm -r .",
+        "delete-group --group='open",
+        "delete-group --group='a\x1b[2J'",
+        "delete-group --group=g # orders",
+        "delete-group --group='\u202e'",
+    ],
+)
+def test_a_line_that_is_not_one_printable_command_is_no_remedy(line: str) -> None:
+    assert single_command(line) == ""
+
+
+def test_a_quoted_name_with_operators_is_still_one_command() -> None:
+    line = "delete-group --group='a | b; c > d && e'"
+    assert single_command(line) == line
+
+
+def _plan(*changes: Change) -> Plan:
+    return Plan(Effect.DESTROY, (Recorded(changes),))
+
+
+@pytest.mark.parametrize(
+    ("finding", "resource", "field"),
+    [
+        ("orders", Resource("topic", "orders"), "retention.ms"),
+        ("orders:3", Resource("partition", "orders:3"), ""),
+        ("orders:3", Resource("partition", "orders:0"), ""),
+        ("orders", Resource("partition", "orders:1"), ""),
+        ("group billing", Resource("group", "billing"), ""),
+        ("group billing orders:0", Resource("group-offsets", "billing"), "orders:0"),
+        ("allow User:a All on topic *", Resource("acl", "allow User:a All on topic *"), ""),
+        ("user idle", Resource("user", "idle"), "SCRAM-SHA-512"),
+        ("user idle SCRAM-SHA-512", Resource("user", "idle"), "SCRAM-SHA-512"),
+        ("client-id app producer_byte_rate", QuotaEntity(client_id="app").resource,
+         "producer_byte_rate"),
+        ("transactional id t", Resource("transactional-id", "t"), "epoch"),
+        ("orders:0 at offset 5", Resource("transaction", "orders:0 at offset 5"), ""),
+        ("brokers", Resource("broker-default", ""), "min.insync.replicas"),
+        ("num.io.threads", Resource("broker-default", ""), "num.io.threads"),
+        ("broker 1 kafka.log.LogCleaner", Resource("logger", "1"), "kafka.log.LogCleaner"),
+        ("broker 1 orders:0", Resource("replica", "orders:0 on broker 1"), ""),
+        ("user a b client-id c", Resource("client-config", "user 'a b' client-id c"), "acks"),
+    ],
+)  # fmt: skip
+def test_what_a_finding_is_about_may_be_changed(
+    finding: str, resource: Resource, field: str
+) -> None:
+    assert outside(_plan(Change(resource, "alter", field)), [finding]) == []
+
+
+@pytest.mark.parametrize(
+    ("finding", "resource"),
+    [
+        ("group --group=orders-enricher", Resource("group", "orders-enricher")),
+        ("group a b", Resource("group", "b")),
+        ("group a", Resource("group", "group a")),
+        ("orders", Resource("topic", "orders.placed")),
+        ("orders:1", Resource("topic", "payments")),
+        ("user app", Resource("user", "admin")),
+        ("brokers", Resource("broker", "1")),
+        ("user alice client-id c", Resource("client-config", "user bob client-id c")),
+    ],
+)
+def test_another_resource_is_refused(finding: str, resource: Resource) -> None:
+    inside = Change(Resource("topic", finding), "alter")
+    assert outside(_plan(inside, Change(resource, "delete")), [finding]) == [resource]
