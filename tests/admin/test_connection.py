@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -43,6 +42,7 @@ from kafka_shell.admin.frames import Reader
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure
 from kafka_shell.sandbox import Sandbox
+from tests.freezing import frozen
 
 TOPIC = 2
 
@@ -395,17 +395,12 @@ def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
 @pytest.mark.quick
 def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(sandbox):
         with cluster.within(0.5):
             error = refused(cluster, DescribeClusterRequest())
         change = IncrementalAlterConfigsRequest(resources=[], validate_only=False)
         with cluster.within(0.5):
             unsure = refused(cluster, change)
-    finally:
-        os.kill(pid, signal.SIGCONT)
     assert error.code == unsure.code == "deadline"
     assert "broker 1" in error.message
     assert "DescribeCluster" in error.message
@@ -416,16 +411,10 @@ def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox)
 @pytest.mark.quick
 def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    try:
-        with cluster.within(0.3):
-            (found,) = cluster.send_all(
-                [Call(IncrementalAlterConfigsRequest(resources=[], validate_only=False))]
-            )
-    finally:
-        os.kill(pid, signal.SIGCONT)
+    with frozen(sandbox), cluster.within(0.3):
+        (found,) = cluster.send_all(
+            [Call(IncrementalAlterConfigsRequest(resources=[], validate_only=False))]
+        )
     assert (found.name, "may still happen" in found.message) == ("deadline", True)
     assert "Look" in found.hint
 
@@ -440,18 +429,13 @@ def test_a_deadline_in_the_past(cluster: Cluster) -> None:
 @pytest.mark.quick
 def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
     main = threading.main_thread().ident
     assert main is not None
     ring = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
-    try:
+    with frozen(sandbox):
         with pytest.raises(KeyboardInterrupt):
             ring.start()
             cluster.send_all([Call(describe("x")) for _ in range(20)])
-    finally:
-        os.kill(pid, signal.SIGCONT)
         ring.join()
     answers = cluster.send_all([Call(describe(f"y-{number}")) for number in range(20)])
     assert [answer.results[0].resource_name for answer in answers] == [

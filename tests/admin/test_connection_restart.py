@@ -44,6 +44,7 @@ from kafka_shell.sandbox import (
     wipe,
 )
 from kafka_shell.sandbox.ports import is_free
+from tests.freezing import freeze
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -
 def test_reads_in_flight_outlive_a_broker_that_is_killed(mortal: Sandbox, cluster: Cluster) -> None:
     cluster.brokers()
     pid = process_of(mortal)
-    os.kill(pid, signal.SIGSTOP)  # so that the requests are in flight for certain
+    freeze(pid)  # so that the requests are in flight for certain
     killer = threading.Timer(0.3, lambda: (kill(mortal, pid), again(mortal)))
     killer.start()
     answers = cluster.send_all([Call(ListGroupsRequest(), Node(1)) for _ in range(50)])
@@ -118,7 +119,7 @@ def test_reads_in_flight_outlive_a_broker_that_is_killed(mortal: Sandbox, cluste
 def test_a_change_in_flight_has_an_unknown_outcome(mortal: Sandbox, cluster: Cluster) -> None:
     cluster.brokers()
     pid = process_of(mortal)
-    os.kill(pid, signal.SIGSTOP)
+    freeze(pid)
     killer = threading.Timer(0.3, lambda: kill(mortal, pid))
     killer.start()
     name = f"t-{uuid4().hex[:8]}"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import sys
 import time
 from pathlib import Path
@@ -12,6 +10,7 @@ import pexpect
 
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.sandbox import Sandbox
+from tests.freezing import frozen
 
 from ..program import Program
 from .common import (
@@ -100,16 +99,11 @@ def test_a_broker_that_stops_answering_at_the_question(
     kafka: Program, terminal: Terminal, sandbox: Sandbox, cluster: Cluster, victim: str
 ) -> None:
     """The deadline passes with the request on its way: it may still happen, and later it does."""
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
     child = terminal("delete-topic", victim, "--deadline", "3s")
     child.expect(r"\[y/N\]")
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(sandbox):
         child.sendline("y")
         status, text = ended(child)
-    finally:
-        os.kill(pid, signal.SIGCONT)
     assert status == 1, text
     assert "may still happen" in text
     assert victim in text
@@ -126,13 +120,10 @@ def test_a_broker_that_stops_answering_at_the_question(
 def test_ctrl_c_with_a_change_on_its_way(
     kafka: Program, terminal: Terminal, sandbox: Sandbox, victim: str
 ) -> None:
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
     journal = kafka.home / "state" / "journal"
     child = terminal("delete-topic", victim)
     child.expect(r"\[y/N\]")
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(sandbox):
         child.sendline("y")
         until = time.monotonic() + 10
         while not list(journal.glob("*/*.json")) and time.monotonic() < until:
@@ -141,7 +132,5 @@ def test_ctrl_c_with_a_change_on_its_way(
         time.sleep(0.2)  # from the intent to the request is no time at all; it shows nowhere
         child.sendintr()
         status, text = ended(child)
-    finally:
-        os.kill(pid, signal.SIGCONT)
     assert status == 130, text
     assert kafka.ok("journal", "--output", "json").json[-1]["status"] == "unknown"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import signal
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from pathlib import Path
 
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.sandbox import Sandbox
+from tests.freezing import frozen
 
 from ..program import Program
 from .common import (
@@ -36,13 +36,8 @@ def test_a_deadline_that_is_too_short(kafka: Program, cluster: Cluster) -> None:
 
 @quick
 def test_a_broker_that_has_stopped(kafka: Program, sandbox: Sandbox) -> None:
-    pid = sandbox.brokers[0].pid
-    assert pid is not None
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(sandbox):
         run, seconds = timed(kafka, "list-topics", "--deadline", "1s")
-    finally:
-        os.kill(pid, signal.SIGCONT)
     hinted(refused(run, run.status, "deadline", sandbox.bootstrap))
     assert run.status in (1, 3)
     assert seconds < 6

@@ -141,10 +141,13 @@ def classic(bootstrap: str, group: str, *topics: str, instance: str | None = Non
     from kafka import KafkaConsumer
 
     reader = KafkaConsumer(
-        *topics, bootstrap_servers=bootstrap, group_id=group, client_id="reader",
+        bootstrap_servers=bootstrap, group_id=group, client_id="reader",
         group_instance_id=instance, auto_offset_reset="earliest", enable_auto_commit=False,
-        metadata_max_age_ms=1000,  # a topic made just now is found by the next look
     )  # fmt: skip
+    # A leader that joins before it knows the topic's partitions assigns none, and stays so.
+    for topic in topics:
+        wait_for(f"{topic} has partitions", lambda name=topic: reader.partitions_for_topic(name))
+    reader.subscribe(topics)
 
     def has() -> bool:
         reader.poll(timeout_ms=100)
