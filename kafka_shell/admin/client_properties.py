@@ -30,6 +30,7 @@ KNOWN = frozenset(
         "sasl.kerberos.service.name",
         "sasl.oauthbearer.token",
         "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.token.endpoint.allow.loopback.http",
         "sasl.oauthbearer.scope",
         "sasl.oauthbearer.client.credentials.client.id",
         "sasl.oauthbearer.client.credentials.client.secret",
@@ -208,6 +209,10 @@ class _Reader:
             client_id=self._text(f"{prefix}id") or options.get("clientId", ""),
             client_secret=secret,
             scope=self._text("sasl.oauthbearer.scope") or options.get("scope", ""),
+            allow_loopback_http=self._text(
+                "sasl.oauthbearer.token.endpoint.allow.loopback.http"
+            ).lower()
+            == "true",
             unsecured_claims=_unsecured_claims(options),
             extensions=tuple(
                 (key.partition("_")[2], value)

@@ -317,6 +317,7 @@ class Cluster:
 
     @contextmanager
     def _guarded(self) -> Iterator[None]:
+        self._pool.deadline = self.deadline
         try:
             yield
         except ShellError:

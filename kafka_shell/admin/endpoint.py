@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kafka_shell.errors import UsageError
+from kafka_shell.errors import UsageError, printable
 from kafka_shell.nouns import Secret
 
 from .password_source import PasswordSource
 
 DEFAULT_PORT = 9092
+
+Patience = Callable[[float], float]
+"""So many seconds, or fewer where the command has fewer left: `--deadline` is one limit."""
 
 
 class Address(NamedTuple):
@@ -20,7 +24,8 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+        host = printable(self.host)  # a cluster may advertise anything
+        return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
@@ -81,7 +86,8 @@ class Tls:
 class OAuth:
     """Where an OAUTHBEARER token comes from; the first that is set is used.
 
-    `unsecured_claims` make an unsigned token (development brokers only).
+    `unsecured_claims` make an unsigned token (development brokers only). An endpoint is an https
+    address; `allow_loopback_http` also takes http on this machine itself.
     """
 
     token: Secret | None = None
@@ -92,6 +98,7 @@ class OAuth:
     scope: str = ""
     unsecured_claims: tuple[tuple[str, str | float | tuple[str, ...]], ...] = ()
     extensions: tuple[tuple[str, str], ...] = ()
+    allow_loopback_http: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -215,10 +215,17 @@ def sasl_handshake_body(mechanism: str) -> bytes:
 
 
 def read_sasl_handshake(body: memoryview) -> tuple[int, tuple[str, ...]]:
-    """The error code and the mechanisms that the listener has enabled."""
+    """The error code and the mechanisms that the listener has enabled; no name that is none."""
     reader = Reader(body)
     error = reader.int16()
-    return error, tuple(reader.string() or "" for _ in range(reader.count()))
+    told = (reader.string() or "" for _ in range(reader.count()))
+    return error, tuple(name for name in told if _is_mechanism(name))
+
+
+def _is_mechanism(name: str) -> bool:
+    """Whether SASL allows the name (RFC 4422): it is shown, and offered to be copied."""
+    plain = name.replace("-", "").replace("_", "")
+    return len(name) <= 20 and plain.isascii() and plain.isalnum()
 
 
 def sasl_authenticate_body(token: bytes) -> bytes:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, quoted
 
 from . import frames
-from .endpoint import Address, ConnectionConfig, Sasl
+from .endpoint import Address, ConnectionConfig, Patience, Sasl
 from .failures import (
     ILLEGAL_SASL_STATE,
     UNSUPPORTED_SASL_MECHANISM,
@@ -22,7 +22,7 @@ from .transport import Ask, Entry, Login
 _MOST_STEPS = 16  # SCRAM takes two, GSSAPI a few: more is a broker gone mad
 
 
-def log_in(config: ConnectionConfig, address: Address) -> Login:
+def log_in(config: ConnectionConfig, address: Address, patience: Patience) -> Login:
     """What a fresh connection says first. Yields requests, is sent bodies, returns an Entry."""
     versions = yield from _api_versions(address)
     if not config.uses_sasl:
@@ -30,7 +30,7 @@ def log_in(config: ConnectionConfig, address: Address) -> Login:
     sasl = config.sasl
     if sasl is None or not sasl.mechanism:
         raise no_credentials(config, address)
-    lifetime = yield from _sasl(config, sasl, address, versions)
+    lifetime = yield from _sasl(config, sasl, address, versions, patience)
     return Entry(versions, lifetime)
 
 
@@ -53,15 +53,19 @@ def _api_versions(address: Address) -> Generator[Ask, memoryview, frames.Version
 
 
 def _sasl(
-    config: ConnectionConfig, sasl: Sasl, address: Address, versions: frames.Versions
+    config: ConnectionConfig,
+    sasl: Sasl,
+    address: Address,
+    versions: frames.Versions,
+    patience: Patience,
 ) -> Generator[Ask, memoryview, float | None]:
-    from .wire import SaslRefusedError, sasl_mechanism
+    from .wire import SaslRefusedError, SaslUnsafeError, sasl_mechanism
 
     if frames.SASL_AUTHENTICATE not in versions:
         raise unreachable(
             f"{address} is older than Kafka 1.0: its SASL framing is not spoken here", "", "too-old"
         )
-    client = sasl_mechanism(config, sasl, address)
+    client = sasl_mechanism(config, sasl, address, patience)
     body = yield Ask(frames.SASL_HANDSHAKE, 1, frames.sasl_handshake_body(sasl.mechanism))
     _check_handshake(*frames.read_sasl_handshake(body), sasl.mechanism, address)
     version = min(1, versions[frames.SASL_AUTHENTICATE][1])
@@ -73,9 +77,17 @@ def _sasl(
         body = yield Ask(frames.SASL_AUTHENTICATE, version, frames.sasl_authenticate_body(token))
         answer = frames.read_sasl_authenticate(body, version)
         if answer.error:
-            raise _login_failed(sasl, address, answer.message or failure(answer.error).message)
+            said = quoted(answer.message) if answer.message else failure(answer.error).message
+            raise _login_failed(sasl, address, said)
         try:
             client.receive(answer.token)
+        except SaslUnsafeError as error:
+            raise unreachable(
+                f"the login at {address} was broken off ({sasl.mechanism}): {error}",
+                "Something may be posing as the broker to get at the password. Check the address,"
+                " and use SASL_SSL.",
+                "sasl-unsafe",
+            ) from None
         except SaslRefusedError as error:
             raise _login_failed(sasl, address, str(error)) from None
     if not client.is_authenticated():
@@ -118,7 +130,7 @@ def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
     if sasl.source is not None:
         sasl.source.forget(sasl.username)  # it may have been changed meanwhile
     who = f" as {sasl.username}" if sasl.username else ""
-    why = why.removeprefix("Authentication failed: ").rstrip(". ")
+    why = why.replace('"Authentication failed: ', '"', 1).rstrip(". ")
     hint = "Check the user name, the password and sasl.mechanism."
     if sasl.token:
         who = f" with delegation token {sasl.username}"

@@ -15,7 +15,7 @@ from .endpoint import Address, ConnectionConfig
 from .failures import NoBrokerError, OtherClusterError
 from .login import log_in
 from .requests import Coordinator
-from .transport import Link
+from .transport import Link, Login
 
 if TYPE_CHECKING:
     import ssl
@@ -34,6 +34,7 @@ class Pool:
         self._loop: Loop | None = None
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
+        self.deadline: float | None = None  # of what is being sent, monotonic seconds
         self.entered = False  # whether this cluster has let us in before
         self.answered = False  # whether a broker has answered the command that runs
         self.silent: dict[Address, float] = {}  # since when: let the command that runs wait in vain
@@ -100,9 +101,19 @@ class Pool:
             link.close()
         if link is None or link.closed:
             self.in_doubt = self.in_doubt or (bool(self.expected) and not self.ready())
-            link = Link(self.loop, self._config, address, log_in, self._context())
+            link = Link(
+                self.loop, self._config, address, self._log_in, self._context(), self.patience
+            )
             self._links[address] = link
         return link
+
+    def _log_in(self, config: ConnectionConfig, address: Address) -> Login:
+        return log_in(config, address, self.patience)
+
+    def patience(self, most: float) -> float:
+        """So many seconds, or fewer where the deadline is nearer; never none at all."""
+        left = most if self.deadline is None else self.deadline - time.monotonic()
+        return max(0.05, min(most, left))
 
     def address_of(self, node: int) -> Address | None:
         """Where the last metadata has a broker."""
@@ -181,7 +192,7 @@ class Pool:
         if link.looked:
             return link.error
         link.looked = True
-        link.error = look_closer(self._config, link.address, link.error)
+        link.error = look_closer(self._config, link.address, link.error, self.patience)
         return link.error
 
     def _no_broker(self, tried: list[Link]) -> ShellError:

@@ -423,7 +423,7 @@ class Runner:
             from .diagnosis import wants_login
 
             link.looked = True
-            link.error = wants_login(self._config, link.address) or link.error
+            link.error = wants_login(self._config, link.address, self._pool.patience) or link.error
         return link.error
 
     def _not_reached(self, job: Job, error: ShellError) -> None:

@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError, Status
 
 from . import frames
 from .dial import Dial, Loop
-from .endpoint import Address, ConnectionConfig
+from .endpoint import Address, ConnectionConfig, Patience
 from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent
 from .malformed import malformed
 from .versions import api_name
@@ -98,6 +98,7 @@ class Link:
         address: Address,
         login: Callable[[ConnectionConfig, Address], Login],
         tls: ssl.SSLContext | None,
+        patience: Patience,
     ) -> None:
         self.address = address
         self.state = State.DIALLING
@@ -108,6 +109,7 @@ class Link:
         self.answers_before = 0  # responses during it
         self._loop = loop
         self._config = config
+        self._patience = patience
         self._new_login = login
         self._login: Login | None = None
         self._tls = tls
@@ -236,7 +238,7 @@ class Link:
 
         self.looked = True
         doubt = silent(self.address, 0)
-        better = look_closer(self._config, self.address, doubt)
+        better = look_closer(self._config, self.address, doubt, self._patience)
         if better is not doubt:
             self.close(better)
 

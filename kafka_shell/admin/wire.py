@@ -6,13 +6,15 @@ costs more than a whole `list-topics` does.
 
 from __future__ import annotations
 
+import base64
+import re
 from collections.abc import Iterator
 from functools import cache
 from typing import Any, Protocol
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, printable
 
-from .endpoint import Address, ConnectionConfig, Sasl
+from .endpoint import Address, ConnectionConfig, Patience, Sasl
 from .failures import COORDINATION, unreachable
 from .frames import MalformedError
 
@@ -175,6 +177,10 @@ class SaslRefusedError(Exception):
     """A mechanism gave up; the text holds no secret."""
 
 
+class SaslUnsafeError(SaslRefusedError):
+    """The other side asked for something that a sound broker never does."""
+
+
 class SaslClient(Protocol):
     """A mechanism under way: tokens out, tokens in, until it is done."""
 
@@ -199,6 +205,9 @@ class _Guarded:
             raise SaslRefusedError(_first_line(error)) from error
 
     def receive(self, auth_bytes: bytes) -> None:
+        client = getattr(self._mechanism, "_scram_client", None)
+        if client is not None and client.salted_password is None:
+            check_challenge(auth_bytes, client.nonce)
         try:
             self._mechanism.receive(auth_bytes)
         except Exception as error:
@@ -211,7 +220,37 @@ class _Guarded:
         return bool(self._mechanism.is_authenticated())
 
 
-def sasl_mechanism(config: ConnectionConfig, sasl: Sasl, address: Address) -> SaslClient:
+_LEAST_ITERATIONS, _MOST_ITERATIONS = 4096, 1_000_000  # RFC 7677; what takes seconds
+_CHALLENGE = re.compile(r"r=(?P<nonce>[!-+\--~]+),s=(?P<salt>[A-Za-z0-9+/=]*),i=(?P<times>\d{1,9})")
+
+
+def check_challenge(challenge: bytes, nonce: bytes) -> None:
+    """Refuse a SCRAM challenge (RFC 5802) by which whoever poses as the broker could learn the
+    password: kafka-python would answer it."""
+    text = challenge.decode("ascii", errors="replace")
+    if text.startswith("m="):
+        raise SaslUnsafeError("its SCRAM challenge has an extension that is not known here (m=)")
+    found = _CHALLENGE.fullmatch(text)
+    if found is None:
+        raise SaslUnsafeError("its SCRAM challenge is malformed")
+    if not found["nonce"].startswith(nonce.decode()) or found["nonce"] == nonce.decode():
+        raise SaslUnsafeError("its SCRAM challenge adds nothing of its own to the nonce")
+    try:
+        salt = base64.b64decode(found["salt"], validate=True)
+    except ValueError:
+        salt = b""
+    if not salt:
+        raise SaslUnsafeError("its SCRAM challenge has no salt")
+    if not _LEAST_ITERATIONS <= int(found["times"]) <= _MOST_ITERATIONS:
+        raise SaslUnsafeError(
+            f"its SCRAM challenge is for {int(found['times']):,} iterations, which must be"
+            f" {_LEAST_ITERATIONS:,} to {_MOST_ITERATIONS:,}"
+        )
+
+
+def sasl_mechanism(
+    config: ConnectionConfig, sasl: Sasl, address: Address, patience: Patience
+) -> SaslClient:
     """A client of the configured mechanism. Raises ShellError for one that cannot be had."""
     from kafka.net.sasl import SASL_MECHANISMS, get_sasl_mechanism
 
@@ -226,7 +265,7 @@ def sasl_mechanism(config: ConnectionConfig, sasl: Sasl, address: Address) -> Sa
         "sasl_mechanism": sasl.mechanism,
     }
     if sasl.mechanism == "OAUTHBEARER":
-        settings["sasl_oauth_token_provider"] = _token_provider(sasl, config)
+        settings["sasl_oauth_token_provider"] = _token_provider(sasl, config, patience)
     elif sasl.mechanism == "GSSAPI":
         settings["sasl_kerberos_service_name"] = sasl.service_name
     elif sasl.mechanism != "AWS_MSK_IAM":
@@ -274,14 +313,14 @@ def _name_and_password(sasl: Sasl) -> dict[str, str]:
     return {"sasl_plain_username": name, "sasl_plain_password": password.reveal()}
 
 
-def _token_provider(sasl: Sasl, config: ConnectionConfig) -> Any:
+def _token_provider(sasl: Sasl, config: ConnectionConfig, patience: Patience) -> Any:
     from kafka.net.sasl.oauth import AbstractTokenProvider
 
     from .tokens import bearer_token
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]
         def token(self) -> str:
-            return bearer_token(sasl, config).reveal()
+            return bearer_token(sasl, config, patience(config.connect_timeout)).reveal()
 
         def extensions(self) -> dict[str, str]:
             return dict(sasl.oauth.extensions) if sasl.oauth else {}
@@ -290,7 +329,7 @@ def _token_provider(sasl: Sasl, config: ConnectionConfig) -> Any:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error) or type(error).__name__).splitlines()[0]
+    return printable((str(error) or type(error).__name__).splitlines()[0])
 
 
 def _unusable(message: str, hint: str) -> ShellError:

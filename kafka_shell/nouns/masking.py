@@ -12,10 +12,12 @@ SECRET_WORD = (
     r"(?:passw|passphrase|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
     r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
 )
-# A password without its key, also where the mechanism is misspelled.
-_BARE = r"SCRAM[\w-]*\s*=\s*(?!\[?(?:iterations|password)=)"
-_KEY = re.compile(
-    rf"{SECRET_WORD}(?![\w.-]*file)[\w.-]*\s*=[ \t]* | {_BARE}", re.IGNORECASE | re.VERBOSE
+# Neither a run of name characters nor one of blanks is ever given back: a message of a megabyte is
+# masked in one pass.
+_NAME = re.compile(SECRET_WORD, re.IGNORECASE)
+_SET = re.compile(r"(?<![\w.-])([\w.-]++)\s*+=[ \t]*+")
+_BARE = re.compile(  # a password without its key, also where the mechanism is misspelled
+    r"SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
@@ -31,13 +33,25 @@ def masked(line: str, shown: str = "") -> str:
         raw = word.group()
         pieces.append(line[at : word.start()])
         at = word.end()
-        found = _KEY.search(raw)
-        if found:
-            pieces.append(raw[: found.end()] + _hidden(raw[found.end() :], shown))
+        start = _secret_from(raw)
+        if start is not None:
+            pieces.append(raw[:start] + _hidden(raw[start:], shown))
         else:
             pieces.append(_hidden(raw, shown) if secret and not raw.startswith("-") else raw)
         secret = _OPTION.fullmatch(raw) is not None
     return "".join(pieces) + line[at:]
+
+
+def _secret_from(raw: str) -> int | None:
+    """Where the secret of `...password=secret` begins."""
+    bare = _BARE.search(raw)
+    starts = [bare.end()] if bare else []
+    for found in _SET.finditer(raw):
+        names = [name.end() for name in _NAME.finditer(found[1])]
+        if names and "file" not in found[1][names[-1] :].lower():
+            starts.append(found.end())
+            break
+    return min(starts, default=None)
 
 
 def _hidden(raw: str, shown: str) -> str:

@@ -36,12 +36,12 @@ def error_lines(
 ) -> Iterator[Text]:
     """`error: message`, the line with its word pointed at, `hint:`, `usage:`."""
     head = text(f"{place}: ") if place else Text()
-    yield from _labelled(head + text("error: ", "error"), masked(error.message), room)
+    yield from _labelled(head + text("error: ", "error"), masked(_short(error.message)), room)
     source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)
     if error.hint:
-        yield from _hint(masked(error.hint), room)
+        yield from _hint(masked(_short(error.hint)), room)
     usage = getattr(error, "usage", "")
     if usage:
         yield from _usage(usage, room)
@@ -136,12 +136,15 @@ LONGEST = 2_000  # characters of one message: nobody reads more, and a terminal 
 
 
 def _labelled(label: Text, message: str, room: int | None) -> Iterator[Text]:
-    if len(message) > LONGEST:
-        message = message[:LONGEST] + ELLIPSIS
+    message = _short(message)
     first, *rest = message.split("\n") if message else [""]
     yield from hang(label + text(first), room, len(MARGIN))
     for line in rest:
         yield from hang(text(MARGIN) + text(line), room, len(MARGIN))
+
+
+def _short(message: str) -> str:
+    return message if len(message) <= LONGEST else message[: LONGEST - 1] + ELLIPSIS
 
 
 def _usage(usage: str, room: int | None) -> Iterator[Text]:

@@ -157,6 +157,7 @@ def test_a_token_from_an_endpoint() -> None:
             client_id="me",
             client_secret=Secret("s3 cret"),
             scope="kafka",
+            allow_loopback_http=True,
         )
         token = bearer_token(Sasl("OAUTHBEARER", oauth=oauth), ConnectionConfig())
         server.shutdown()
