@@ -81,9 +81,9 @@ def late(pool: Pool, job: Job) -> ShellError:
     """The deadline passed: what was being waited for, and whether a change may still happen."""
     link, name = job.link, job.request.name
     if job.sent and link is not None:
-        doing = f"{pool.describe(link.address)} to answer {name}"
+        doing = f"{_whom(pool, job, link)} to answer {name}"
     elif link is not None and not link.ready and not link.closed:
-        doing = f"{link.state.value} {link.address}"
+        doing = f"{link.state.value} {_whom(pool, job, link)}"
     else:
         doing = f"{job.call.to} to take {name}" if name else str(job.call.to)
     last = f" (last: {job.last})" if job.last else ""
@@ -106,11 +106,15 @@ def waited_since(job: Job) -> float:
 def waiting_for(pool: Pool, jobs: Sequence[Job]) -> str:
     """Whom these jobs wait for: "broker 3 (host:9092)"; empty where there are none."""
     whom = dict.fromkeys(
-        pool.describe(job.link.address) if job.link is not None else str(job.call.to)
-        for job in jobs
+        _whom(pool, job, job.link) if job.link is not None else str(job.call.to) for job in jobs
     )
     named = ", ".join(list(whom)[:_NAMED])
     return named + (f" and {len(whom) - _NAMED} more" if len(whom) > _NAMED else "")
+
+
+def _whom(pool: Pool, job: Job, link: Link) -> str:
+    to = job.call.to
+    return f"{to} ({link.address})" if isinstance(to, Node) else pool.describe(link.address)
 
 
 def wakes(job: Job, now: float) -> float:

@@ -104,6 +104,8 @@ class Pool:
             link = Link(
                 self.loop, self._config, address, self._log_in, self._context(), self.patience
             )
+            # A second look blocks: a broker that hangs must not hold up what its fellows answer.
+            link.trusted = self.entered
             self._links[address] = link
         return link
 

@@ -105,6 +105,7 @@ class Link:
         self.error: ShellError | None = None
         self.versions: frames.Versions = {}
         self.looked = False  # whether a second look was taken at what listens there
+        self.trusted = False  # a broker of a cluster that has let us in: silence needs no look
         self.answers = 0  # responses since the login
         self.answers_before = 0  # responses during it
         self._loop = loop
@@ -231,7 +232,7 @@ class Link:
     def _wonders(self) -> bool:
         """Whether the other side took the connection and has said nothing at all."""
         greeted = self.state is State.SECURING or self.state is State.ENTERING
-        return greeted and not self.answers_before and not self.looked
+        return greeted and not self.answers_before and not self.looked and not self.trusted
 
     def _look(self) -> None:
         from .diagnosis import look_closer

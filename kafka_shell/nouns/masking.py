@@ -17,7 +17,7 @@ SECRET_WORD = (
 _NAME = re.compile(SECRET_WORD, re.IGNORECASE)
 _SET = re.compile(r"(?<![\w.-])([\w.-]++)\s*+=[ \t]*+")
 _BARE = re.compile(  # a password without its key, also where the mechanism is misspelled
-    r"SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
+    r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 

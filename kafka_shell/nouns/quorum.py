@@ -106,6 +106,11 @@ class Features:
     features: tuple[Feature, ...]
     unread: tuple[tuple[int, Failure], ...] = ()
 
+    @property
+    def ok(self) -> bool:
+        """Whether every broker was heard."""
+        return not self.unread
+
     def get(self, name: str) -> Feature | None:
         """The feature of this name."""
         return next((feature for feature in self.features if feature.name == name), None)

@@ -151,3 +151,20 @@ def test_other_ways_to_ask(cluster: Cluster) -> None:
     (told,) = together(cluster, [asks])
     assert told == asks(cluster)
     assert together(cluster, [lambda guest: guest.close()]) == [None]
+
+
+def test_it_is_said_whom_a_call_waits_for(cluster: Cluster) -> None:
+    """After a second, once, and that it is over."""
+    told: list[str] = []
+    topics.scan(cluster)
+    with socket.create_server(("127.0.0.1", 0)) as mute:
+        head, port = cluster._pool.head, mute.getsockname()[1]
+        cluster._pool.head = replace(head, brokers=(*head.brokers, (99, "127.0.0.1", port, None)))
+        cluster.on_wait(told.append)
+        try:
+            with cluster.within(3.0):
+                cluster.send_all([Call(METADATA, Node(99))])
+        finally:
+            cluster.on_wait(None)
+            cluster._pool.head = head
+    assert set(told) == {"", f"broker 99 (127.0.0.1:{port})"} and told[-1] == ""

@@ -64,3 +64,22 @@ def test_a_file_gets_a_line_now_and_then_from_slow_work(monkeypatch: pytest.Monk
         report("a\x1b", 1, 4)
         report("b", 2, None)
     assert err.getvalue() == "a\\x1b: 1 of 4\nb: 2\n"
+
+
+def test_whom_the_command_waits_for_is_shown_on_a_terminal_and_erased() -> None:
+    err = Tty()
+    report = Progress(err)
+    report.waiting("broker 3 (host:9092)")
+    report.waiting("broker 3 (host:9092)")
+    assert err.getvalue() == "waiting for broker 3 (host:9092) ..."
+    report.clear()
+    assert err.getvalue().endswith("\r\x1b[K")
+    report.waiting("")
+    report.close()
+    assert err.getvalue().count("\x1b[K") == 1
+
+
+def test_whom_the_command_waits_for_is_not_said_in_a_file() -> None:
+    err = io.StringIO()
+    Progress(err).waiting("broker 3 (host:9092)")
+    assert err.getvalue() == ""
