@@ -19,7 +19,7 @@ from kafka_shell.nouns.access import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error, needs
-from .many import in_requests
+from .many import MANY, in_requests
 from .settle import settle
 
 _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
@@ -224,9 +224,10 @@ def _open(binding: AclBinding) -> bool:
 
 def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBinding]:
     """Those of the bindings that exist."""
-    filters = list(dict.fromkeys(map(AclFilter.on, bindings)))
-    found = (binding for each in describe_each(cluster, filters) for binding in each)
-    return frozenset(bindings) & frozenset(found)
+    wanted = frozenset(bindings)
+    filters = list(dict.fromkeys(map(AclFilter.on, wanted)))
+    filters = filters if len(filters) <= MANY else [_EVERYTHING]
+    return wanted & {binding for each in describe_each(cluster, filters) for binding in each}
 
 
 # -- delete ----------------------------------------------------------------------------------------

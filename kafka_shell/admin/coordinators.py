@@ -13,9 +13,11 @@ from kafka_shell.nouns import Failure, Results
 
 from .connection import Call, Cluster, CoordinatorKind, Node, failure
 from .failures import COORDINATION, needs
+from .scan import is_missing
 
 _MANY_KEYS = 4  # the first version of FindCoordinator that takes them (Kafka 3.0)
 _TOPIC_DENIED = 29
+_OFFSETS_TOPIC = "__consumer_offsets"
 _PATIENCE_S = 15.0  # a broker that died is named as the coordinator for a while
 _NOT_REACHED = frozenset({"refused", "connect-timeout", "unknown-broker"})  # so nothing was done
 
@@ -67,7 +69,16 @@ def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
 
 
 def ask(cluster: Cluster, wanted: Mapping[str, Sequence[Question]]) -> Answers:
-    """Put each group's questions to its coordinator: all coordinators and questions at once."""
+    """Put each group's questions to its coordinator: all coordinators and questions at once.
+
+    Where nobody has used a group yet, there are no coordinators, and asking for one would make
+    their topic: then there is no such group.
+    """
+    if wanted and is_missing(cluster, _OFFSETS_TOPIC):
+        return {
+            group: Answer(-1, dict.fromkeys(asked, not_found(group)))
+            for group, asked in wanted.items()
+        }
     answers: Answers = {group: Answer() for group in wanted}
     left = list(wanted)
     for _ in cluster.attempts(_PATIENCE_S):
@@ -117,6 +128,11 @@ def _each(question: Question, groups: Sequence[str], answer: Any) -> dict[str, A
         else:
             told[group] = row
     return told
+
+
+def not_found(name: str) -> Failure:
+    """There is no such group, whatever its protocol."""
+    return Failure("GROUP_ID_NOT_FOUND", f"there is no group {name}", 69)
 
 
 def _passing(told: Any) -> bool:

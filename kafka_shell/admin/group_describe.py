@@ -10,7 +10,7 @@ from kafka_shell.nouns import Failure
 from kafka_shell.nouns.groups import Group, GroupType, Member, Task
 from kafka_shell.nouns.partitions import TopicPartition
 
-from .coordinators import Question
+from .coordinators import Question, not_found
 
 _CONSUMER = "consumer"  # the protocol type whose members' bytes are known (not Connect's, say)
 
@@ -69,11 +69,6 @@ def read(name: str, coordinator: int, told: dict[GroupType, Any]) -> Group | Fai
             return _READERS[kind](name, coordinator, row)
     real = [why for why in failures if why.name not in _NOT_OF_THIS]
     return real[0] if real else not_found(name)
-
-
-def not_found(name: str) -> Failure:
-    """There is no such group, whatever its protocol."""
-    return Failure("GROUP_ID_NOT_FOUND", f"there is no group {name}", 69)
 
 
 # -- reading each ----------------------------------------------------------------------------------

@@ -15,7 +15,7 @@ from .coordinators import Answers, Question, ask
 from .failures import as_error, error_name
 from .offsets import list_offsets
 
-_UNKNOWN_TOPIC = 3
+_UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 3, 69
 _NAMED = 3  # partitions that an error names
 _MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch takes many groups from v8 on; v10 names topics by id
 
@@ -62,9 +62,14 @@ Offsets = dict[TopicPartition, Committed]
 
 
 def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
-    """The offsets of one group, by partition, in their order. Raises ShellError."""
+    """The offsets of one group, by partition, in their order; none where there is no such group.
+
+    Raises ShellError.
+    """
     question = SHARED if kind is GroupType.SHARE else COMMITTED
     told = ask(cluster, {group: [question]})[group].told[question]
+    if isinstance(told, Failure) and told.code == _GROUP_NOT_FOUND:
+        return {}
     if isinstance(told, Failure):
         raise as_error(told)
     return _read(told, kind)

@@ -8,6 +8,9 @@ from typing import Any, TypeVar
 
 from .connection import Cluster
 
+MANY = 100
+"""Beyond so many things, all there are are read at once: a broker walks all for each one."""
+
 QUOTA_EXCEEDED = 89  # THROTTLING_QUOTA_EXCEEDED
 
 # A controller takes 10,000 records in one request: of topics, partitions and configs.

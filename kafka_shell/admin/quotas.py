@@ -22,7 +22,7 @@ from kafka_shell.nouns.clients import (
 
 from .connection import CONTROLLER, Call, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, as_error, needs
-from .many import in_requests
+from .many import MANY, in_requests
 from .settle import settle
 
 _EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
@@ -91,6 +91,8 @@ def describe_each(
 ) -> Results[QuotaEntity, tuple[Quota, ...]]:
     """What is set for each of these very entities; nothing set is no failure."""
     asked = list(dict.fromkeys(entities))
+    if len(asked) > MANY:
+        return _out_of_all(cluster, asked)
     calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in asked]
     results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
     for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
@@ -99,6 +101,16 @@ def describe_each(
         else:
             results.values[entity] = _quotas(answer)
     return results
+
+
+def _out_of_all(
+    cluster: Cluster, asked: Sequence[QuotaEntity]
+) -> Results[QuotaEntity, tuple[Quota, ...]]:
+    own: dict[QuotaEntity, list[Quota]] = {entity: [] for entity in asked}
+    for quota in describe(cluster):
+        if quota.entity in own:
+            own[quota.entity].append(quota)
+    return Results({entity: tuple(found) for entity, found in own.items()})
 
 
 def _refused(why: Failure) -> Failure:

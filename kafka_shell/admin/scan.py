@@ -64,6 +64,9 @@ def _pattern(count: int, length: int) -> Match:
     return found
 
 
+_UNKNOWN_TOPIC_OR_PARTITION = 3
+
+
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
     """The cluster's metadata: of these topics, of none (an empty sequence), or of all (None)."""
     request = RawRequest(
@@ -76,6 +79,12 @@ def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
     if found.error_code:
         raise as_error(failure(found.error_code, about="the cluster's metadata"))
     return found
+
+
+def is_missing(cluster: Cluster, topic: str) -> bool:
+    """Whether there is surely no such topic: one that may not be seen may exist. Asks Metadata,
+    which creates nothing; FindCoordinator (API key 10) makes the coordinators' topics."""
+    return scan(cluster, [topic]).errors.get(topic) == _UNKNOWN_TOPIC_OR_PARTITION
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:

@@ -22,7 +22,7 @@ from kafka_shell.nouns.transactions import (
 from . import producers
 from .connection import Call, Cluster, Node, failure
 from .failures import AUTHORIZATION, COORDINATION, needs
-from .scan import scan
+from .scan import is_missing, scan
 
 DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # of the brokers' transaction.max.timeout.ms
 _TRANSACTION = 1  # FindCoordinator's type of key
@@ -133,6 +133,8 @@ def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
     found: Results[str, int] = Results()
     if not asked:
         return found
+    if is_missing(cluster, _STATE_TOPIC):  # to ask for a coordinator would make it
+        return Results({}, {each: _why(each, _NOT_FOUND) for each in asked})
     request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(asked))
     for row in cluster.send(request, lowest=_BATCHED).coordinators:
         if row.error_code:
