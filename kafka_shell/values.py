@@ -156,6 +156,12 @@ def to_time(text: str, *, now: int, zone: tzinfo | None = None) -> int:
     return round(seconds) * 1000 + moment.microsecond // 1000
 
 
+def in_utc(text: str) -> str:
+    """A time as Kafka's own tools read it: without a zone it is in UTC."""
+    _, t, clock = text.partition("T")
+    return f"{text}Z" if t and not any(mark in clock for mark in "Z+-") else text
+
+
 def spell_time(milliseconds: int, zone: tzinfo | None = None) -> str:
     """The time with its zone, in `zone` or the machine's own. `to_time` reads it back.
 

@@ -18,6 +18,7 @@ from kafka_shell.language.command import (
     Option,
 )
 from kafka_shell.nouns import Failure, Partition, Plan, Resource, Results
+from kafka_shell.values import in_utc
 
 from . import select
 
@@ -43,7 +44,7 @@ _SPELLINGS: dict[str, Callable[[Any], str]] = {
     "to-current": lambda _: "current",
     "to-offset": str,
     "shift-by": lambda by: f"{by:+d}",
-    "to-datetime": str,
+    "to-datetime": in_utc,
     "by-duration": lambda duration: f"-{duration}",
     "from-file": lambda file: f"file:{file}",
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -10,6 +11,9 @@ from kafka_shell.errors import UsageError, did_you_mean
 
 from .command import Command, Kind, Option
 from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
+
+# A line of Kafka's own tools: its options are its own, though some are spelled as commands here.
+_PASTED = re.compile(r"(?:.*[/\\])?kafka-[a-z-]+(?:\.sh|\.bat)?")
 
 
 @dataclass(frozen=True)
@@ -27,7 +31,7 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
     Raises UsageError for an option that nobody has, where there is no command to have it.
     """
     command, at = _command(argv, registry)
-    if at is not None and argv[at].endswith(".sh"):
+    if at is not None and _PASTED.fullmatch(argv[at]):
         return Split(command=tuple(argv[at:]))  # a pasted line of Kafka's own tools: all of it
     rest = [word for index, word in enumerate(argv) if index != at]
     own = {option.name for option in command.options} if command else set()
@@ -80,7 +84,7 @@ def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command 
             skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
         elif bare is None:
             bare = index
-            if word in names:
+            if word in names or _PASTED.fullmatch(word):
                 break
     if bare is None:
         return None, None

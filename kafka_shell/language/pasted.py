@@ -9,7 +9,9 @@ from itertools import zip_longest
 from typing import TypeVar
 
 from kafka_shell.errors import UsageError
+from kafka_shell.nouns.clients import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.quoting import join
+from kafka_shell.values import in_utc
 
 from .command import Command
 from .convert import config_pairs
@@ -103,15 +105,19 @@ def _line(action: Action, given: Given, done: Sequence[str]) -> list[str]:
     """The action's command with the options that are not `done`, under their names here."""
     line = [*action.command.split(), *action.extra]
     renames = _EVERYWHERE | dict(action.renames)
+    cluster: dict[str, str] = {}  # what names the cluster, and by which option
     for name, values in given.items():
         ours = renames.get(name, name)
         if not name or not ours or name in done:
             continue
-        if not values:
-            line.append(ours)
-        for value in values:
-            line += [ours, value] if not value.startswith("-") else [f"{ours}={value}"]
-    return line
+        if ours == "--broker":
+            cluster |= dict.fromkeys(values, name)
+        else:
+            line += [f"{ours}={value}" for value in values] or [ours]
+    if len(cluster) > 1:
+        said = " and ".join(f"{name} {value}" for value, name in cluster.items())
+        raise UsageError(f"two clusters are named: {said}", hint="Leave one of them out.")
+    return [*line, *(f"--broker={value}" for value in cluster)]
 
 
 _T = TypeVar("_T")
@@ -194,10 +200,7 @@ def _entities(given: Given) -> tuple[list[str], list[str]]:
 def _subject(entity: str, names: Sequence[str], given: Given) -> list[str]:
     if entity == "brokers" and ("--entity-default" in given or "--broker-defaults" in given):
         return ["--broker-default"]
-    words: list[str] = []
-    for name in names or ["*"]:
-        words += [_SUBJECTS[entity], name]
-    return words
+    return [f"{_SUBJECTS[entity]}={name}" for name in names or ["*"]]
 
 
 def _changes(given: Given) -> list[str]:
@@ -216,26 +219,37 @@ def _original(given: Given) -> list[str]:
 def _client_configs(
     types: Sequence[str], names: Sequence[str], given: Given, action: str
 ) -> list[str]:
-    """Quotas and SCRAM credentials; the command alone where the rest is not sure."""
+    """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command;
+    what is about several of them, or about which of two is the default, by `config-command`."""
     added, deleted = given.get("--add-config", []), _split(given.get("--delete-config", []))
-    scram = "SCRAM-" in ",".join([*added, *deleted])
-    name = "describe-quotas" if action == "--describe" else "alter-quotas"
-    name = "scram-credentials" if scram else name
+    keys = [key for text in added for key, _ in config_pairs(text)] + deleted
     default = "--entity-default" in given or any(option in given for option in _DEFAULTS)
-    if any(kind not in _QUOTA_SUBJECTS for kind in types) or (default and names):
-        return [name]  # which of the types is the default cannot be told here
+    unsure = (default and names) or any(kind not in _QUOTA_SUBJECTS for kind in types)
+    of_ips = list(types) == ["ips"]
+    if unsure or "--add-config-file" in given or (action == "--describe" and not of_ips):
+        return ["config-command", *_original(given)]
+    about = {_client_command(key) for key in keys} or {"describe-quotas"}
+    if len(about) > 1 or (
+        "scram-credentials" in about and (len(names) != 1 or (added and deleted))
+    ):
+        return ["config-command", *_original(given)]
+    (name,) = about
     known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
              "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
     line = _line(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
-    if scram:
-        if len(names) != 1 or (added and deleted):
-            return [name]
+    if name == "scram-credentials":
         change = ["--add", ",".join(added)] if added else ["--delete", ",".join(deleted)]
-        return [*line, *change, "--username", names[0]]
+        return [*line, *change, f"--username={names[0]}"]
     for kind, which in zip_longest(types, names):
         option = _QUOTA_SUBJECTS[kind]
-        line += [f"{option}-default"] if default else [option, which] if which else []
+        line += [f"{option}-default"] if default else [f"{option}={which}"] if which else []
     return [*line, *_changes(given)]
+
+
+def _client_command(key: str) -> str:
+    if key.startswith("SCRAM-"):
+        return "scram-credentials"
+    return "alter-quotas" if key in (*CLIENT_QUOTAS, *IP_QUOTAS) else "alter-client-configs"
 
 
 # -- the other tools -------------------------------------------------------------------------------
@@ -272,7 +286,7 @@ _RESETS: dict[str, Callable[[str], str]] = {
     "--to-latest": lambda _: "latest",
     "--to-current": lambda _: "current",
     "--to-offset": str,
-    "--to-datetime": str,
+    "--to-datetime": in_utc,
     "--shift-by": lambda by: by if by.startswith(("-", "+")) else f"+{by}",
     "--by-duration": lambda duration: f"-{duration}",
     "--from-file": lambda file: f"file:{file}",
@@ -415,7 +429,9 @@ _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
         "--describe": "", "--broker-list": "--broker-id", "--topic-list": "--topic",
     })),
     "kafka-metadata-quorum": _by_word({
-        "describe": Action("describe-quorum"),
+        "describe": Action(
+            "describe-quorum", {"--status": "", "--replication": "", "--human-readable": ""}
+        ),
         "add-controller": Action("alter-quorum"),
         "remove-controller": Action("alter-quorum"),
     }),

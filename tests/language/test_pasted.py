@@ -4,6 +4,7 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
+from kafka_shell.language.argv import split
 from kafka_shell.language.parse import parse
 from kafka_shell.language.pasted import translate
 from kafka_shell.language.render import render
@@ -105,7 +106,10 @@ def test_topics_and_configs(pasted: str, line: str) -> None:
          "--by-duration P1DT2H", "reset-offsets g --to=-P1DT2H"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --execute "
          "--to-datetime 2026-01-31T10:00:00.000",
-         "reset-offsets g --to 2026-01-31T10:00:00.000 --topic t"),
+         "reset-offsets g --to 2026-01-31T10:00:00.000Z --topic t"),
+        ("kafka-consumer-groups.sh --reset-offsets --group g --topic t --execute "
+         "--to-datetime 2026-01-31T10:00:00.000-03:00",
+         "reset-offsets g --to 2026-01-31T10:00:00.000-03:00 --topic t"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --from-file f.csv --execute",
          "reset-offsets g --to file:f.csv"),
         ("kafka-consumer-groups.sh --reset-offsets --group g --all-topics --to-current --export",
@@ -181,7 +185,7 @@ def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:
 @pytest.mark.parametrize(
     ("pasted", "command"),
     [
-        ("kafka-configs.sh --describe --entity-type users --entity-name u", "describe-quotas"),
+        ("kafka-configs.sh --describe --entity-type users --entity-name u", "config-command"),
         ("kafka-configs.sh --alter --user u --add-config 'SCRAM-SHA-256=[password=p]'",
          "scram-credentials"),
         ("kafka-configs.sh --alter --client c --add-config producer_byte_rate=1", "alter-quotas"),
@@ -241,6 +245,55 @@ def test_the_command_for_it_is_named_even_while_it_is_not_here(pasted: str, comm
 def test_acls_and_tokens(pasted: str, line: str) -> None:
     assert here(pasted) == line
     assert render(parse(tokenize(line), REGISTRY)) == line
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("kafka-configs.sh --alter --entity-type users --entity-name u --add-config"
+         " acks=-1,linger.ms=5 --delete-config batch.size" + AT,
+         "alter-client-configs acks=-1 linger.ms=5 --user u --delete-config batch.size"
+         " --broker h:9092"),
+        ("kafka-configs.sh --alter --entity-type users --entity-name u --entity-type clients"
+         " --entity-name=-c --add-config acks=all",
+         "alter-client-configs acks=all --user u --client-id=-c"),
+        ("kafka-configs.sh --alter --user u --add-config acks=-1,producer_byte_rate=5" + AT,
+         "config-command --user u --alter --add-config acks=-1,producer_byte_rate=5"
+         " --bootstrap-server h:9092"),
+        ("kafka-configs.sh --alter --user u --delete-config SCRAM-SHA-256,SCRAM-SHA-512",
+         "scram-credentials --username u --delete SCRAM-SHA-256,SCRAM-SHA-512"),
+        ("kafka-configs.sh --alter --user u --client-defaults --add-config consumer_byte_rate=9",
+         "config-command --user u --client-defaults --alter --add-config consumer_byte_rate=9"),
+        ("kafka-configs.sh --alter --entity-type users --entity-default"
+         " --add-config consumer_byte_rate=9",
+         "alter-quotas consumer_byte_rate=9 --user-default"),
+        ("kafka-configs.sh --describe --entity-type users --entity-name u",
+         "config-command --entity-type users --entity-name u --describe"),
+        ("kafka-configs.sh --describe --entity-type ips --entity-name 10.0.0.1",
+         "describe-quotas --ip 10.0.0.1"),
+        ("kafka-topics.sh --describe --topic t --broker h:9092" + AT,
+         "describe-topic t --broker h:9092"),
+        ("kafka-metadata-quorum.sh describe --status" + AT, "describe-quorum --broker h:9092"),
+        ("kafka-metadata-quorum.sh describe --replication --human-readable", "describe-quorum"),
+        ("kafka-consumer-groups.sh --delete --group=--group=orders --group=--yes",
+         "delete-group -- --group=orders --yes"),
+    ],
+)  # fmt: skip
+def test_clients_clusters_and_names_with_dashes(pasted: str, line: str) -> None:
+    assert here(pasted) == line
+    assert render(parse(tokenize(line), REGISTRY)) == line
+
+
+def test_two_clusters_are_named() -> None:
+    with pytest.raises(UsageError) as caught:
+        here("kafka-topics.sh --describe --topic t --broker other:1" + AT)
+    assert "--broker other:1 and --bootstrap-server h:9092" in caught.value.hint
+
+
+@pytest.mark.parametrize("tool", ["kafka-consumer-groups.sh", "bin/kafka-consumer-groups.sh"])
+def test_a_tool_in_argv_keeps_its_options(tool: str) -> None:
+    words = [tool, "--bootstrap-server", "B:1", "--reset-offsets", "--group", "g", "--to-earliest"]
+    assert split(words, REGISTRY).command == tuple(words)
 
 
 def test_a_pasted_hmac_is_not_repeated() -> None:
