@@ -7,7 +7,6 @@ alike, and never in a place where one that starts with `-` would be read as an o
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable
 
 _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
@@ -42,4 +41,6 @@ def positional(option: str, value: str) -> str:
 
 def has_control_characters(text: str) -> bool:
     """Whether the text holds what no generated line may: a line break, an escape sequence ..."""
-    return any(unicodedata.category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)
+    from unicodedata import category
+
+    return any(category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)

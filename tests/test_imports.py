@@ -64,6 +64,7 @@ LIBRARIES: dict[str, set[str]] = {
     "pandas": {"audit"},
     "jinja2": {"audit"},
     "jgo": {"sandbox"},
+    "re2": {"language"},
 }
 # Modules that a one-shot imports at once must not pull these in at their head.
 LAZY = {

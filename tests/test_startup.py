@@ -24,8 +24,9 @@ sys.stderr.write(json.dumps([status, loaded]))
 """
 # Of this program, besides the declarations of commands and the nouns.
 LIST = {
-    "app", "context", "dispatch", "errors", "settings", "values",
+    "app", "context", "dispatch", "errors", "quoting", "settings", "values",
     "language", "language.argv", "language.command", "language.common", "language.convert",
+    "language.logical_lines",
     "language.parse", "language.render", "language.scan", "language.selectors",
     "language.tokens", "language.usage",
     "admin", "admin.client_properties", "admin.config_reads", "admin.config_wire",

@@ -6,11 +6,21 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fnmatch import translate
+from functools import lru_cache
+from typing import Protocol
 
 from kafka_shell.errors import UsageError
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
+_NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # but in Python's engine
 _ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)
+
+
+class Pattern(Protocol):
+    """A compiled expression, of either engine."""
+
+    def fullmatch(self, text: str) -> object:
+        """A match of the whole text, or None."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +76,7 @@ def _matches(item: str, names: Sequence[str], known: set[str]) -> set[str]:
     if item in known:
         return {item}
     if item.startswith("/"):
-        expression = _compiled(item)
+        expression: Pattern = _compiled(item)
     elif _GLOB.search(item):
         expression = re.compile(translate(item))  # atomic groups: stars never backtrack
     else:
@@ -78,7 +88,7 @@ def _is_regex(item: str) -> bool:
     return len(item) > 1 and item.startswith("/") and item.endswith("/")
 
 
-def _compiled(item: str) -> re.Pattern[str]:
+def _compiled(item: str) -> Pattern:
     if not _is_regex(item):
         raise UsageError(
             f"the regular expression {_shown(item)} has no closing /",
@@ -88,12 +98,30 @@ def _compiled(item: str) -> re.Pattern[str]:
     if item == "//":
         raise UsageError("the regular expression // is empty", hint="All of them: '*'",
                          code="bad-pattern")  # fmt: skip
+    return _engine(item[1:-1])
+
+
+@lru_cache
+def _engine(expression: str) -> Pattern:
+    """The expression, compiled by RE2: whatever it is, it reads each name once. Python's own engine
+    may take for ever, and nothing can interrupt it."""
+    import re2
+
+    options = re2.Options()
+    options.log_errors = False
     try:
-        return re.compile(item[1:-1])
-    except (re.error, RecursionError, OverflowError) as error:
+        found: Pattern = re2.compile(expression, options)
+    except re2.error as error:
+        why = error.args[0] if error.args else ""
+        why = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
         raise UsageError(
-            f"{_shown(item)} is not a regular expression: {error}", code="bad-pattern"
+            f"{_shown(f'/{expression}/')} is not a regular expression: {why}",
+            hint="The syntax is RE2's: no look-around, no backreferences."
+            if _NOT_IN_RE2.search(expression)
+            else "",
+            code="bad-pattern",
         ) from None
+    return found
 
 
 def _shown(item: str) -> str:

@@ -11,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from kafka_shell.quoting import join
 
 from .logical_lines import Open, Span, unfinished
-from .shell_text import end_of_pipeline
 
 MOST_WORDS = 100_000  # more of them is a file that was mistaken for a line
 
@@ -203,6 +202,8 @@ class _Reader:
         return end
 
     def _pipe(self, at: int) -> tuple[str, Span, int]:
+        from .shell_text import end_of_pipeline
+
         operator = (at, at + 1)
         self.operators.append(operator)
         end = end_of_pipeline(self.text, at + 1)

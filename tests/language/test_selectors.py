@@ -82,3 +82,23 @@ def test_many_stars_do_not_backtrack() -> None:
     started = time.perf_counter()
     assert select(["*a" * 30 + "b"], ["a" * 249]).names == ()
     assert time.perf_counter() - started < 1
+
+
+@pytest.mark.parametrize("expression", ["(a|a)*b", "(a*)*b", "(a+)+$", "(.*)*x", "(a|aa)+c"])
+def test_no_expression_takes_for_ever(expression: str) -> None:
+    names = ["a" * 60, "a" * 249]
+    start = time.process_time()
+    select([f"/{expression}/"], names)
+    assert time.process_time() - start < 2
+
+
+@pytest.mark.parametrize(
+    ("expression", "hint"),
+    [("(?=a)a", "no look-around"), (r"(a)\1", "no backreferences"), ("a++", "RE2"), ("[", "")],
+)
+def test_what_the_engine_does_not_know_is_named(expression: str, hint: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        select([f"/{expression}/"], ["a"])
+    assert f"/{expression}/ is not a regular expression: " in caught.value.message
+    assert hint in caught.value.hint
+    assert "b'" not in caught.value.message
