@@ -115,7 +115,7 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
         from kafka_shell.dispatch import report_error
 
         return report_error(_NO_TERMINAL, context)
-    if program.get("shell") or sys.stdin.isatty():
+    if sys.stdin.isatty():
         from kafka_shell.shell.session import run
 
         return Status(run(context))

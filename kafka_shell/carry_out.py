@@ -302,7 +302,10 @@ def _again(command: str, done: Sequence[Done]) -> str:
     if not left or any(change.resource.kind != "topic" for change in left):
         return ""
     create = any(change.verb == "create" for change in left)
-    return f"{command} --if-not-exists" if create and "--if-not-exists" not in command else command
+    if not create or "--if-not-exists" in command:
+        return command
+    options, dashes, names = command.partition(" -- ")
+    return f"{options} --if-not-exists{dashes}{names}"
 
 
 def _interrupted(done: Sequence[Done], look: str, intent: JournalEntry) -> ShellError:

@@ -19,6 +19,7 @@ from kafka_shell.nouns import (
     Unit,
     own_source,
 )
+from kafka_shell.quoting import positional, with_option
 
 from .config_reads import Known
 
@@ -137,8 +138,9 @@ def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[st
     """A key the broker does not list: refused where its list is closed, else a warning."""
     near = _near(key, known)
     if resource.type in _CLOSED and known:
-        subject = "" if resource.type is ResourceType.TOPIC else f"--{resource.kind} "
-        look = f"Look: describe-configs {subject}{resource.name} --all" if resource.name else ""
+        is_topic = resource.type is ResourceType.TOPIC
+        subject = (positional if is_topic else with_option)(f"--{resource.kind}", resource.name)
+        look = f"Look: describe-configs {subject} --all" if resource.name else ""
         raise ConfigRefused(
             key,
             f"{resource.kind} configs have no key {key}",

@@ -9,6 +9,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Partition, Plan, Resource, Results
 from kafka_shell.nouns.partitions import ElectionStatus, LeaderStatus, TopicPartition
+from kafka_shell.quoting import positional
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, needs
@@ -207,7 +208,7 @@ def _stays(what: str, stay: Sequence[Partition], why: str) -> Failure:
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
         f"{what} cannot change over from {who}: {why}",
-        hint=f"Look: describe-topic {stay[0].topic}"
+        hint=f"Look: describe-topic {positional('--topic', stay[0].topic)}"
         if len(stay) == 1
         else "Look: cluster-metadata",
     )
@@ -320,10 +321,11 @@ def _led_already(resource: Resource, partition: Partition, note: str) -> Change:
 def _why(each: TopicPartition, row: Any) -> Failure | None:
     if row is None:
         said = f"the broker's answer does not mention partition {each}"
-        return Failure("UNKNOWN", said, hint=f"Look: describe-topic {each.topic}")
+        look = f"Look: describe-topic {positional('--topic', each.topic)}"
+        return Failure("UNKNOWN", said, hint=look)
     if row.error_code in (0, _ELECTION_NOT_NEEDED):
         return None
     hint = needs(row.error_code, "Alter on the cluster")
     if row.error_code == REQUEST_TIMED_OUT:
-        hint = f"It may still happen. Look: describe-topic {each.topic}"
+        hint = f"It may still happen. Look: describe-topic {positional('--topic', each.topic)}"
     return failure(row.error_code, row.error_message, about=f"partition {each}", hint=hint)

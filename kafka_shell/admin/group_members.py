@@ -9,6 +9,7 @@ from typing import Any
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.groups import Group, GroupType, Member, Reset
+from kafka_shell.quoting import positional
 
 from . import groups
 from .connection import Cluster, Coordinator, CoordinatorKind, failure
@@ -227,5 +228,5 @@ def _chosen(
 
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
     why = failure(25, f"group {group.name} has no member {wanted}")
-    look = f"Look: describe-group {group.name} --members"
+    look = f"Look: describe-group {positional('--group', group.name)} --members"
     return replace(why, hint=did_you_mean(wanted, known, look))

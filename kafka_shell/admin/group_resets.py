@@ -9,6 +9,7 @@ from typing import Any
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.groups import Group, GroupType, Member, Reset, ResetTo, To
 from kafka_shell.nouns.partitions import Offset, OffsetRange, TopicPartition
+from kafka_shell.quoting import positional, with_option
 from kafka_shell.values import spell_time
 
 from . import groups, records
@@ -154,7 +155,7 @@ def active(group: Group) -> Failure:
         "NON_EMPTY_GROUP",
         f"group {group.name} is {group.state} and has {said}{who}",
         _NON_EMPTY_GROUP,
-        hint=f"Stop them first. Look: describe-group {group.name} --members",
+        hint=f"Stop them first. Look: describe-group {positional('--group', group.name)} --members",
     )
 
 
@@ -171,7 +172,7 @@ def _topics(member: Member) -> set[str]:
 
 def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
     said = f"group {name} reads topic {topic}: {_labels(readers)}"
-    hint = f"Stop them first. Look: describe-group {name} --members"
+    hint = f"Stop them first. Look: describe-group {positional('--group', name)} --members"
     return Failure("GROUP_SUBSCRIBED_TO_TOPIC", said, _SUBSCRIBED, hint)
 
 
@@ -186,7 +187,8 @@ def _nothing_to_reset(name: str) -> Failure:
 
 def _no_offset(name: str, each: TopicPartition) -> Failure:
     said = f"group {name} has no offset in {each}"
-    return Failure("NO_OFFSETS", said, hint=f"Look: describe-group {name} --offsets")
+    look = f"Look: describe-group {positional('--group', name)} --offsets"
+    return Failure("NO_OFFSETS", said, hint=look)
 
 
 # -- where to --------------------------------------------------------------------------------------
@@ -317,7 +319,7 @@ def _by_topic_only(name: str, topic: str) -> Failure:
         "INVALID_REQUEST",
         f"offsets of share group {name} in topic {topic} can only be deleted all together",
         42,
-        hint=f"Leave the partitions out: --topic {topic}",
+        hint=f"Leave the partitions out: {with_option('--topic', topic)}",
     )
 
 

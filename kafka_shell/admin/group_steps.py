@@ -10,6 +10,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Failure, Resource, Results
 from kafka_shell.nouns.groups import GroupType, Reset
 from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.quoting import positional
 
 from .connection import Cluster, Coordinator, CoordinatorKind, failure
 from .failures import COORDINATION, REQUEST_TIMED_OUT, needs
@@ -187,16 +188,17 @@ def why(group: str, each: TopicPartition | None, code: int | None, permission: s
     if code is None:
         return Failure("UNKNOWN", f"the broker's answer does not mention {each}")
     about = f"group {group}"
+    look = f"Look: describe-group {positional('--group', group)}"
     if code == _UNKNOWN_MEMBER:
         said = f"group {group} has members by now: only they commit its offsets"
-        return failure(code, said, hint=f"Stop them first. Look: describe-group {group} --members")
+        return failure(code, said, hint=f"Stop them first. {look} --members")
     if code == _SUBSCRIBED:
         said = f"group {group} is subscribed to topic {each.topic if each else ''}"
-        return failure(code, said, hint=f"Stop its members. Look: describe-group {group} --members")
+        return failure(code, said, hint=f"Stop its members. {look} --members")
     if code == _TOPIC_DENIED and each is not None:
         about = f"topic {each.topic}"
         return failure(code, about=about, hint=needs(code, f"Read on topic {each.topic}"))
     hint = needs(code, f"{permission} on group {group}")
     if code == REQUEST_TIMED_OUT:
-        hint = f"It may still be done. Look: describe-group {group}"
+        hint = f"It may still be done. {look}"
     return failure(code, about=about, hint=hint)

@@ -14,6 +14,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Failure
 from kafka_shell.nouns.partitions import EARLIEST, LATEST, Offset, TopicPartition
+from kafka_shell.quoting import positional
 
 from . import offsets, topics
 from .batches import (
@@ -180,7 +181,7 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
     raise ShellError(
         f"{about} partition {partition} has had no leader that would answer"
         + (f" (the last one said {error_name(why.code)})" if why and why.code else ""),
-        hint=f"Look: describe-topic {topic}",
+        hint=f"Look: describe-topic {positional('--topic', topic)}",
         code="deadline",
     )
 

@@ -12,6 +12,7 @@ from typing import Any
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Report, Resource, Results
 from kafka_shell.nouns.partitions import LogDir, ReplicaOnDisk, TopicPartition
+from kafka_shell.quoting import positional
 from kafka_shell.values import about_bytes
 
 from . import log_dirs
@@ -275,7 +276,7 @@ def _cannot(move: Move, here: Here, dirs: Sequence[LogDir]) -> Failure | None:
         return failure(
             _REPLICA_NOT_AVAILABLE,
             f"broker {move.broker} has no replica of partition {move.partition}",
-            hint=f"Look: describe-topic {move.partition.topic}",
+            hint=f"Look: describe-topic {positional('--topic', move.partition.topic)}",
         )
     return unusable(move.broker, move.after, dirs)
 
@@ -322,7 +323,8 @@ def _look_line(moves: Sequence[Move]) -> str:
         return ""
     topics = dict.fromkeys(move.partition.topic for move in moves)
     brokers = ",".join(map(str, dict.fromkeys(move.broker for move in moves)))
-    return f"describe-log-dirs {' '.join(topics)} --broker-id {brokers}"
+    named = " ".join(positional("--topic", topic) for topic in topics)
+    return f"describe-log-dirs {named} --broker-id {brokers}"
 
 
 def _is_deadline(found: Results[int, Any]) -> bool:

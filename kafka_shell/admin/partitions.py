@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shell.nouns import Failure, Partition, Resource, Results, Topic
 from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.quoting import positional
 
 from .connection import Cluster, failure
 from .failures import needs
@@ -61,7 +62,8 @@ def of_topics(
 def without_leader(each: TopicPartition) -> Failure:
     """Why nothing can be asked about a partition that is offline."""
     said = f"partition {each} has no leader"
-    return failure(_LEADER_NOT_AVAILABLE, said, hint=f"Look: describe-topic {each.topic}")
+    look = f"Look: describe-topic {positional('--topic', each.topic)}"
+    return failure(_LEADER_NOT_AVAILABLE, said, hint=look)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:

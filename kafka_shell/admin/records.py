@@ -15,6 +15,7 @@ from kafka_shell.nouns.partitions import (
     OffsetRange,
     TopicPartition,
 )
+from kafka_shell.quoting import positional
 
 from .connection import Call, Cluster, Node, failure
 from .failures import MOVED, REQUEST_TIMED_OUT, needs
@@ -243,7 +244,8 @@ def _refused(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartit
         code = codes.get(each)
         if code is None:
             said = f"the broker's answer does not mention partition {each}"
-            failed[each] = Failure("UNKNOWN", said, hint=f"Look: list-offsets {each}")
+            look = f"Look: list-offsets {positional('--topic', str(each))}"
+            failed[each] = Failure("UNKNOWN", said, hint=look)
         elif code:
             failed[each] = failure(code, about=f"partition {each}", hint=_hint(code, each))
     return failed
@@ -251,10 +253,10 @@ def _refused(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartit
 
 def _hint(code: int, each: TopicPartition) -> str:
     if code == REQUEST_TIMED_OUT:
-        return f"It may still be done. Look: list-offsets {each}"
+        return f"It may still be done. Look: list-offsets {positional('--topic', str(each))}"
     if code == _POLICY_VIOLATION:
         return (
             "Records are only deleted where cleanup.policy has delete."
-            f" Look: describe-configs {each.topic} cleanup.policy"
+            f" Look: describe-configs {positional('--topic', each.topic)} cleanup.policy"
         )
     return needs(code, f"Delete on topic {each.topic}")

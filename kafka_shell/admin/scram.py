@@ -11,6 +11,7 @@ from typing import Any, TypeVar
 
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.clients import NewScramCredential, ScramCredential, ScramMechanism
+from kafka_shell.quoting import positional
 
 from .connection import CONTROLLER, Cluster, failure
 from .failures import REQUEST_TIMED_OUT, BrokerError, needs
@@ -281,5 +282,6 @@ def _why(user: str, row: Any) -> Failure | None:
         return None
     late = row.error_code == REQUEST_TIMED_OUT
     hint = needs(row.error_code, "Alter on the cluster")
-    hint = f"It may still be done. Look: describe-user {user}" if late else hint
+    if late:
+        hint = f"It may still be done. Look: describe-user {positional('--user', user)}"
     return failure(row.error_code, row.error_message, about=f"user {user}", hint=hint)

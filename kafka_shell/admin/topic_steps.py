@@ -13,6 +13,7 @@ from typing import Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, ConfigType, Failure, NewTopic, Resource, Results, Topic
+from kafka_shell.quoting import positional
 from kafka_shell.values import for_people
 
 from .connection import CONTROLLER, Cluster, failure
@@ -362,7 +363,7 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
             "REQUEST_TIMED_OUT",
             f"topic {name} {what}",
             _REQUEST_TIMED_OUT,
-            hint=f"Look again: describe-topic {name}",
+            hint=f"Look again: describe-topic {positional('--topic', name)}",
         )
     return results
 
@@ -382,13 +383,14 @@ def _by_topic(
         if row is None:
             results.failures[change] = Failure(
                 "UNKNOWN", f"the broker's answer does not mention topic {name}",
-                hint=f"Look: describe-topic {name}",
+                hint=f"Look: describe-topic {positional('--topic', name)}",
             )  # fmt: skip
         elif row.error_code == 0:
             results.values[change] = change
         else:
             late = row.error_code == _REQUEST_TIMED_OUT
-            hint = f"It may still {may_still}. Look: describe-topic {name}" if late else ""
+            look = f"Look: describe-topic {positional('--topic', name)}"
+            hint = f"It may still {may_still}. {look}" if late else ""
             hint = hint or needs(row.error_code, f"{operation} on topic {name}")
             results.failures[change] = failure(
                 row.error_code, row.error_message, about=f"topic {name}", hint=hint

@@ -134,7 +134,7 @@ def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
     if not asked:
         return found
     if is_missing(cluster, _STATE_TOPIC):  # to ask for a coordinator would make it
-        return Results({}, {each: _why(each, _NOT_FOUND) for each in asked})
+        return Results({}, {each: _why(each, NOT_FOUND) for each in asked})
     request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(asked))
     for row in cluster.send(request, lowest=_BATCHED).coordinators:
         if row.error_code:

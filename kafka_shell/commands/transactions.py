@@ -17,6 +17,7 @@ from kafka_shell.language.command import (
     Short,
 )
 from kafka_shell.nouns import Failure, Nothing, Plan, Resource, Results
+from kafka_shell.quoting import positional
 
 from . import select
 
@@ -245,7 +246,8 @@ def _refuse_known(name: str, context: Context) -> None:
         raise ShellError(
             f"the transaction of {name} does not hang: its coordinator has it as"
             f" {transaction.state}",
-            hint=f"fence-producer {name} aborts it by its coordinator.",
+            hint=f"fence-producer {positional('--transactional-id', name)} aborts it by its"
+            " coordinator.",
             code="not-hanging",
         )
 

@@ -40,7 +40,7 @@ pytestmark = pytest.mark.quick
          [("topics", "command"), ("--long", "option"), (";", "operator"), ("topic", "command"),
           ("a", "value"), ("|", "operator"), ("sort", "shell"), ("&&", "operator"),
           ("!", "operator"), ("ls; topics", "shell")]),
-        ("topics & x", [("topics", "command"), ("&", "error")]),
+        ("topics & x", [("topics", "command"), ("&", "error"), ("x", "error")]),
         ("watch 5 topics --long", [("watch", "command"), ("5", "number"), ("topics", "command"),
                                    ("--long", "option")]),
         ("spark sql select 1", [("spark", "command"), ("sql", "command"), ("select 1", "value")]),

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from kafka_shell.quoting import positional
+
 from ...nouns.transactions import (
     HangingSearch,
     HangingTransaction,
@@ -102,7 +104,8 @@ def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
         yield from draw_table(COLUMNS[HangingTransaction], search.found, width=width)
         yield Text()
         first = search.found[0]
-        line = f"abort-transaction {first.topic_partition} --start-offset {first.start_offset}"
+        where = positional("--topic", str(first.topic_partition))
+        line = f"abort-transaction {where} --start-offset {first.start_offset}"
         yield text(f"To end one: {line}", "hint")
     for doubt in search.doubts:
         yield from wrap(text(doubt, "warning"), width or 10_000)
