@@ -40,13 +40,15 @@ class Recorded:
     fails: tuple[str, ...] = ()  # fields that fail when they are sent
     why: Failure = REFUSED
     raises: BaseException | None = None
-    before: str = "old"
+    refuses_all: BaseException | None = None  # in validation alone
+    verb: str = "alter"
+    before: str | None = "old"
     later: str = "old"
 
     @property
     def changes(self) -> tuple[Change, ...]:
         thing = Resource("topic", self.name)
-        return tuple(Change(thing, "alter", f, self.before, "new") for f in self.fields)
+        return tuple(Change(thing, self.verb, f, self.before, "new") for f in self.fields)
 
     def again(self, cluster: Any) -> Recorded:
         self.log.append(("again", self.name))
@@ -54,6 +56,8 @@ class Recorded:
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
         self.log.append(("validate" if validate_only else "send", self.name))
+        if self.refuses_all is not None and validate_only:
+            raise self.refuses_all
         if self.raises is not None and not validate_only:
             raise self.raises
         bad = self.refuses if validate_only else self.refuses + self.fails

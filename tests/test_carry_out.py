@@ -16,7 +16,9 @@ from kafka_shell.nouns import (
     Plan,
     Resource,
     Results,
+    merge_plans,
 )
+from kafka_shell.nouns.kinds import question
 from tests.staging import Event, Recorded, make_stage
 
 pytestmark = pytest.mark.quick
@@ -269,20 +271,108 @@ def test_a_request_that_fails_as_a_whole_skips_what_follows(tmp_path: Path) -> N
 
 def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
-    with pytest.raises(ShellError, match="interrupted"):
+    with pytest.raises(ShellError, match="interrupted") as stopped:
         stage.run(
             stage.plan(
                 stage.step("a"),
-                stage.step("b", raises=KeyboardInterrupt()),
+                stage.step("b", fields=("k", "l"), raises=KeyboardInterrupt()),
                 stage.step("c"),
             )
         )
     assert ("send", "c") not in stage.log
     (entry,) = stage.journal()
+    assert stopped.value.message == (
+        "interrupted: 1 change done, 2 with unknown outcome, 1 not sent"
+    )
+    assert f"journal {entry.id}" in stopped.value.hint
     assert entry.status == "unknown"
-    assert [row["status"] for row in entry.changes] == ["done", "unknown", "skipped"]
-    assert entry.undo[-1] == "alter-configs a k=old"
+    assert [row["status"] for row in entry.changes] == ["done", "unknown", "unknown", "skipped"]
+    assert entry.undo == (
+        "alter-configs b k=old l=old  # outcome unknown",
+        "alter-configs a k=old",
+    )
     assert stage.log[-1] == ("refresh", "topics"), "the view shows what held before"
+
+
+def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
+    outcome = stage.run(
+        stage.plan(stage.step("a", fields=("",), verb="create", before=None, fails=("",), why=late))
+    )
+    assert outcome.undo == ("delete-topic a --if-exists  # outcome unknown",)
+    assert outcome.look == "describe-topic a"
+    assert outcome.entry == stage.journal()[0].id
+
+
+@pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
+def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
+    stage = make_stage(tmp_path)
+    late = ShellError("the deadline passed: the change may still happen", code=code, hint="Look.")
+    with pytest.raises(ShellError, match="not validated") as refused:
+        stage.run(stage.plan(stage.step("a", refuses_all=late)))
+    assert refused.value.message == (
+        "apply 1 change to 1 topic: not validated: the deadline passed"
+    )
+    assert "nothing was sent" in refused.value.hint and "may still" not in refused.value.message
+    assert refused.value.code == code
+    assert stage.journal() == []
+
+
+def test_a_verdict_that_timed_out_says_that_nothing_was_sent(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    late = Failure("REQUEST_TIMED_OUT", "too slow", 7, hint="It may still appear.")
+    outcome = stage.run(stage.plan(stage.step("a", refuses=("k",), why=late)))
+    (done,) = outcome.changes
+    assert done.status == "failed" and done.failure is not None
+    assert done.failure.hint == "Only the validation timed out: nothing was sent."
+    assert ("send", "a") not in stage.log
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ([Change(Resource("topic", f"t{n}"), "delete") for n in range(6)], "Delete 6 topics?"),
+        ([Change(Resource("topic", "t"), "delete")], "Delete 1 topic?"),
+        ([Change(Resource("acl", "x"), "delete"), Change(Resource("acl", "y"), "delete")],
+         "Delete 2 ACLs?"),
+        ([Change(Resource("topic", "a"), "alter", "k", "1", "2"),
+          Change(Resource("topic", "a"), "alter", "l", "1", "2"),
+          Change(Resource("topic", "b"), "alter", "k", "1", "2")],
+         "Apply 3 changes to 2 topics?"),
+        ([Change(Resource("topic", "a"), "create"), Change(Resource("broker", "1"), "alter", "k")],
+         "Apply 2 changes to 1 topic, 1 broker?"),
+        ([Change(Resource("group-offsets", "g"), "alter", f"t:{n}", 1, 2) for n in range(16)],
+         "Reset 16 offsets of 1 group?"),
+        ([Change(Resource("group-offsets", "g"), "delete", "t:0", 1)],
+         "Delete 1 offset of 1 group?"),
+        ([Change(Resource("rollback-file", "f"), "create"),
+          Change(Resource("partition", "t:0"), "alter", "", "1", "2")],
+         "Apply 1 change to 1 partition?"),
+        ([Change(Resource("user", "a"), "alter", "SCRAM-SHA-256"),
+          Change(Resource("client-id", "b"), "alter", "x"),
+          Change(Resource("client-id", "c"), "alter", "x"),
+          Change(Resource("ip", "c"), "alter", "x")],
+         "Apply 4 changes to 1 user, 2 client IDs, 1 IP address?"),
+        ([Change(Resource("group-member", "m"), "delete")], "Delete 1 group member?"),
+        ([Change(Resource("topic", f"t{n}"), "delete") for n in range(1200)],
+         "Delete 1,200 topics?"),
+    ],
+)  # fmt: skip
+def test_the_question_says_what_happens_and_how_much(changes: list[Change], asked: str) -> None:
+    assert question(changes) == asked
+
+
+def test_merged_plans_are_followed_to_the_end_of_each() -> None:
+    seen: list[str] = []
+    plans = [
+        Plan(Effect.CHANGE, (), follow=lambda cluster, report, name=name: seen.append(name))
+        for name in ("a", "b")
+    ]
+    merged = merge_plans(plans)
+    assert merged.follow is not None
+    merged.follow(None, lambda task, done, total: None)
+    assert seen == ["a", "b"], "what comes afterwards lifts the throttle of both"
 
 
 def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> None:

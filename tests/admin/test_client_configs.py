@@ -14,6 +14,7 @@ from kafka_shell.client_configs.format import (
     CONFIGS_TOPIC,
     EXPIRES_MS,
     REGISTRATIONS_TOPIC,
+    config_record,
     registration_record,
 )
 from kafka_shell.errors import ShellError
@@ -26,6 +27,7 @@ from kafka_shell.nouns.client_configs import (
 )
 from kafka_shell.nouns.clients import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
+from kafka_shell.takeback import take_back
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 
 ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
@@ -314,3 +316,21 @@ def test_a_broker_dies_during_an_alter(three_brokers: Sandbox) -> None:
             assert written == [f'{{"version":1,"value":"{n}"}}'.encode() for n in range(15)]
         finally:
             gone(cluster)
+
+
+def test_a_value_that_would_be_refused_is_not_offered_as_an_undo(store: Cluster) -> None:
+    """Another program may write anything; undoing the change of it would fail."""
+    written = ClientConfigAlteration(ALICE, "acks", "maybe")
+    log.append(store, CONFIGS_TOPIC, [config_record(written)])
+    alter(store, (ALICE, "linger.ms", "5"))
+    wanted = [
+        ClientConfigAlteration(ALICE, "acks", "all"),
+        ClientConfigAlteration(ALICE, "linger.ms", "6"),
+    ]
+    plan = client_configs.plan_alter(store, wanted)
+    assert [(c.field, c.reversible) for c in plan.changes] == [("acks", False), ("linger.ms", True)]
+    assert "invalid" in plan.changes[0].note
+    (undo,) = take_back(plan.changes)
+    assert undo == "alter-client-configs --user alice linger.ms=5"
+    (step,) = plan.steps
+    assert step.again(store).changes == plan.changes

@@ -11,6 +11,7 @@ import pytest
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.admin.reassignment import plan_cancel
 from kafka_shell.carry_out import apply
+from kafka_shell.commands.reassignment_files import MovePaths
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.sandbox import Sandbox
 from tests import moving
@@ -189,3 +190,9 @@ def test_a_file_that_is_none_is_told(kafka: Program, tmp_path: Path, text: str, 
     run = kafka("reassign-partitions", "--reassignment-json-file", str(path))
     assert run.status == 1, str(run)
     assert said in run.stderr
+
+
+def test_plans_of_one_second_have_files_of_their_own(tmp_path: Path) -> None:
+    """An audit that mends several findings makes all its plans before it writes a file."""
+    paths = [MovePaths.new(tmp_path, 1_700_000_000.0) for _ in range(20)]
+    assert len({path for each in paths for path in (each.move, each.rollback)}) == 40
