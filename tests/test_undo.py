@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import uuid
 from collections.abc import Iterator
@@ -179,8 +180,11 @@ def test_a_value_with_a_line_of_its_own_stays_a_value(kafka: Program, beside: Pa
         assert "!touch" not in changed.stderr.replace("\\n!touch", "")
         run = fails(kafka("journal", "--undo"), "contains control characters")
         assert run.stdout == ""
-        (undo,) = kafka.ok("journal", "--last", "1", "--output", "json").json[0]["undo"]
-        kafka.ok(stdin=undo + "\n")  # as one line of two rows it reads back all the same
+        entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
+        assert entry["undo"] == ["# not shown, as it contains control characters"]
+        (file,) = (kafka.home / "state" / "journal").glob(f"*/*-{entry['id']}.json")
+        (undo,) = json.loads(file.read_text())["undo"]
+        kafka.ok(stdin=undo + "\n")  # as one line of three rows it reads back all the same
         read = kafka.ok("describe-configs", "--client-metrics", name, "--output", "json").json
         assert [row["value"] for row in read if row["name"] == "metrics"] == [hostile]
         assert not (beside / "PWNED").exists()

@@ -25,6 +25,7 @@ from ..nouns import (
     ConfigResource,
     Done,
     Failure,
+    JournalEntry,
     Listing,
     Outcome,
     Plan,
@@ -34,6 +35,8 @@ from ..nouns import (
 )
 from ..nouns.clients import ScramMechanism
 from .looks import rows_of
+
+_NOT_SHOWN = "# not shown, as it contains control characters"
 
 Data = Any  # None, bool, int, float, str, lists and dicts of these
 
@@ -173,11 +176,22 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
             *(_change(Done(change, "unchanged")) for change in outcome.plan.unchanged),
             *_refused(outcome.plan),
         ],
-        "undo": list(outcome.undo),
+        "undo": _undo(outcome.undo),
         "warnings": list(outcome.plan.warnings),
         "dry_run": outcome.dry_run,
         **({"figures": plain(outcome.plan.figures)} if outcome.plan.figures else {}),
     }
+
+
+def _undo(lines: Iterable[str]) -> list[str]:
+    """Commands as text to be run: a comment stands for one that holds control characters, as its
+    second row could be read as another command."""
+    return [line if line.isprintable() else _NOT_SHOWN for line in lines]
+
+
+def _journal_entry(entry: JournalEntry) -> dict[str, Data]:
+    row = {name: plain(getattr(entry, name)) for name in _names(JournalEntry)}
+    return row | {"undo": _undo(entry.undo)}
 
 
 def _planned(plan: Plan) -> Outcome:
@@ -192,6 +206,7 @@ _SPECIAL: dict[type, Callable[[Any], Data]] = {
     Failure: lambda failure: {"error": failure.name, "message": failure.message},
     Done: _change,
     Outcome: _outcome,
+    JournalEntry: _journal_entry,
     Plan: lambda plan: _outcome(_planned(plan)),
     ScramMechanism: lambda mechanism: mechanism.label,
 }

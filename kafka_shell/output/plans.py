@@ -131,7 +131,7 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
     if not undo:
         return
     lead = text("undo:", "hint")
-    kept = f"journal {entry} --undo" if entry else "the journal will keep them"
+    kept = f"journal {entry} --undo" if entry else "the journal keeps them when it is applied"
     if len(undo) > MANY:
         yield lead + f" {len(undo):,} commands: {kept}"
     elif not all(map(str.isprintable, undo)):
