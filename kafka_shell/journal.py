@@ -211,8 +211,8 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
     for number, name in enumerate(names):
         if number >= many and name >= oldest:
             break
-        for path in (folder / name, (folder / name).with_suffix(_UNDONE)):
-            path.unlink(missing_ok=True)
+        for suffix in (".json", _UNDONE, ".tmp"):
+            (folder / name).with_suffix(suffix).unlink(missing_ok=True)
 
 
 def _write(path: Path, entry: JournalEntry) -> None:

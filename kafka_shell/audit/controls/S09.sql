@@ -2,8 +2,8 @@
 -- title: User without any ACL
 -- severity: medium
 -- tags: access, hygiene
--- description: A credential that is good for nothing here, or for a super user. Deleting it cannot
---   be taken back: nobody knows the password.
+-- description: A credential that is good for nothing here, or for a super user. Deleting it is
+--   irreversible: nobody knows the password.
 -- source: Apache Kafka documentation, Security, SCRAM; audit catalogue S09
 -- needs: scram_users, acls
 -- remedy: dynamic, irreversible
