@@ -22,7 +22,7 @@ from kafka_shell.nouns import (
     Results,
     Step,
 )
-from kafka_shell.nouns.kinds import counted, question
+from kafka_shell.nouns.kinds import counted, name_few, question
 from kafka_shell.quoting import quote
 from kafka_shell.takeback import take_back, undo_unknown
 from kafka_shell.takeback.look import look_at
@@ -174,10 +174,9 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
     except ShellError as error:
         if error.code not in _NOBODY_KNOWS:
             raise
-        what = question(step.changes).removesuffix("?")
         late = error.message.removesuffix(": the change may still happen")
         raise ShellError(
-            f"{what[:1].lower()}{what[1:]}: not validated: {late}",
+            f"{name_few(change.resource for change in step.changes)}: not validated: {late}",
             hint=f"{_NOTHING_SENT} Give it longer with --deadline.",
             code=error.code,
             status=error.status,

@@ -26,6 +26,7 @@ _NOUNS: dict[str, tuple[str, str]] = {
     "group-member": ("group member", "group members"),
     "transactional-id": ("transactional ID", "transactional IDs"),
 }
+_FEW = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
 _VERBS = {"create": "Create", "delete": "Delete", "abort": "Abort", "fence": "Fence"}
 
@@ -42,6 +43,14 @@ def count_kinds(resources: Iterable[Resource]) -> str:
     for resource in dict.fromkeys(resources):
         kinds[resource.kind] = kinds.get(resource.kind, 0) + 1
     return ", ".join(counted(count, kind) for kind, count in kinds.items())
+
+
+def name_few(resources: Iterable[Resource]) -> str:
+    """`topic a, topic b`; of more than three `30 topics, a to z`."""
+    each = list(dict.fromkeys(resources))
+    if len(each) <= _FEW:
+        return ", ".join(map(str, each))
+    return f"{count_kinds(each)}, {each[0].name} to {each[-1].name}"
 
 
 def count_changes(changes: Iterable[Change]) -> str:
