@@ -11,7 +11,7 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent / "kafka_shell"
-BASE = {"nouns", "values", "errors", "private", "quoting"}
+BASE = {"nouns", "values", "errors", "files", "private", "quoting"}
 
 # Part of the program -> the parts it may import. A part is a folder or a module of kafka_shell.
 MAY_IMPORT: dict[str, set[str]] = {
@@ -20,6 +20,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "quoting": set(),
     "nouns": {"quoting"},
     "values": {"nouns", "errors"},
+    "files": {"values", "errors"},
     "language": BASE,
     "client_configs": BASE,
     "clients": BASE | {"client_configs"},

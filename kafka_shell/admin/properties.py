@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.files import read_bytes
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANK = " \t\f"
+_LARGEST = 1 << 22  # bytes: of a file of settings, with certificates in it
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +24,16 @@ class Property:
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """A Java `.properties` file. Raises OSError, or ShellError with file and line."""
-    return {key: found.value for key, found in read_located(path).items()}
+    """A Java `.properties` file. Raises OSError, or ShellError with file and line: also for a key
+    that is set twice."""
+    text = _decode(read_bytes(path, largest=_LARGEST))
+    found = parse_properties(text, str(path), unique=True)
+    return {key: each.value for key, each in found.items()}
 
 
 def read_located(path: Path) -> dict[str, Property]:
     """A Java `.properties` file, each value with its line."""
-    return parse_properties(_decode(path.read_bytes()), str(path))
+    return parse_properties(_decode(read_bytes(path, largest=_LARGEST)), str(path))
 
 
 def _decode(data: bytes) -> str:
@@ -39,15 +44,19 @@ def _decode(data: bytes) -> str:
         return data.decode("iso-8859-1")
 
 
-def parse_properties(text: str, name: str) -> dict[str, Property]:
-    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last one wins."""
+def parse_properties(text: str, name: str, *, unique: bool = False) -> dict[str, Property]:
+    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last one wins.
+    In a `unique` file a key stands once."""
     found: dict[str, Property] = {}
     for number, line in _logical_lines(text):
         where = f"{name}:{number}"
         key, value = _split(line)
         if value is None:
             raise bad(where, f"{_shown(line)} is no setting", "Expected key=value.")
-        found[_unescape(key, where)] = Property(_unescape(value, where), where)
+        key = _unescape(key, where)
+        if unique and key in found:
+            raise bad(where, f"{key} is set twice", f"It is set at {found[key].where}, too.")
+        found[key] = Property(_unescape(value, where), where)
     return found
 
 

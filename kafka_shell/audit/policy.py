@@ -40,6 +40,7 @@ from typing import Any
 
 from kafka_shell import values
 from kafka_shell.errors import ShellError, Status, did_you_mean
+from kafka_shell.files import read_text
 from kafka_shell.nouns.audits import AuditFinding
 from kafka_shell.quoting import quote
 
@@ -100,11 +101,9 @@ class Policy:
 def read(path: Path, controls: Mapping[str, Control]) -> Policy:
     """A policy's file. Raises ShellError that says where it is wrong."""
     try:
-        data = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise _wrong(path, f"it cannot be read: {error.strerror}") from None
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        raise _wrong(path, f"it is no TOML: {error}") from None
+        data = tomllib.loads(read_text(path))
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        raise _wrong(path, f"not valid TOML: {error}") from None
     for name in data:
         if name not in (*_KEYS, "thresholds"):
             known = (*_KEYS, "thresholds")

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.errors import UsageError
+from kafka_shell.files import bad_file
 from kafka_shell.language.command import Command, Effect, Example, Invocation, Kind, Option
 from kafka_shell.nouns import (
     ConfigAlteration,
@@ -165,9 +166,7 @@ def _from_file(file: str) -> list[tuple[str, str]]:
     try:
         return list(read_properties(to_path(file)).items())
     except OSError as error:
-        raise ShellError(
-            f"{file} cannot be read: {error.strerror}", code="file", status=Status.WRONG
-        ) from None
+        raise bad_file(file, f"cannot be read: {error.strerror}") from None
 
 
 _SPELLINGS = {
@@ -233,7 +232,7 @@ COMMANDS = (
                     "the table of KIP-248"),
             Example("config-command --entity-type topics --entity-name orders.placed --alter"
                     " --add-config 'cleanup.policy=[compact,delete],retention.ms=86400000'"
-                    " --delete-config segment.ms",
+                    " --delete-config segment.ms --yes",
                     "change several at once"),
             Example("config-command --broker 1 --describe", "a broker, as Kafka's tool spells it"),
             Example("config-command --entity-type brokers --entity-default --describe",

@@ -308,15 +308,17 @@ COMMANDS = (
         search=("set", "change", "retention"),
         description=(
             "Values are checked against the broker's types; units are welcome:"
-            " retention.ms=7d, segment.bytes=512MiB."
+            " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records: it asks."
         ),
         examples=(
-            Example("alter-configs orders.placed retention.ms=7d", "keep a week"),
+            Example("alter-configs orders.placed retention.ms=90d", "keep 90 days"),
+            Example("alter-configs orders.placed retention.ms=7d --yes",
+                    "keep a week: it deletes what is older, and asks unless told --yes"),
             Example("alter-configs 'payments.*' max.message.bytes=2MiB --dry-run",
                     "see what would change, and for which topics"),
-            Example("alter-configs orders.placed --delete-config retention.ms",
-                    "back to the default"),
-            Example("alter-configs orders.placed --append cleanup.policy=compact",
+            Example("alter-configs orders.placed --delete-config retention.ms --dry-run",
+                    "what going back to the default would do"),
+            Example("alter-configs orders.placed --append cleanup.policy=compact --dry-run",
                     "one more item of a list"),
             Example("alter-configs --broker-default log.cleaner.threads=2",
                     "for every broker of the cluster"),

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
+from kafka_shell.files import bad_file, read_csv
 from kafka_shell.nouns import Change
 from kafka_shell.values import to_path
 
@@ -14,6 +15,7 @@ if TYPE_CHECKING:
     from kafka_shell.nouns.partitions import TopicPartition
 
 _LARGEST = (1 << 63) - 1
+_LAST_PARTITION = (1 << 31) - 1
 
 
 def write_offsets(file: str, changes: Iterable[Change]) -> None:
@@ -28,7 +30,7 @@ def write_offsets(file: str, changes: Iterable[Change]) -> None:
         with to_path(file).open("w", encoding="utf-8", newline="") as out:
             csv.writer(out, lineterminator="\n").writerows(sorted(rows))
     except OSError as error:
-        raise _wrong(file, f"cannot be written: {error.strerror}") from None
+        raise ShellError(f"{file}: cannot be written: {error.strerror}", code="bad-file") from None
 
 
 def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
@@ -36,34 +38,30 @@ def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
 
     Raises ShellError, which names the line.
     """
-    try:
-        text = to_path(file).read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _wrong(file, f"cannot be read: {getattr(error, 'strerror', error)}") from None
     offsets: dict[TopicPartition, int] = {}
-    for number, row in enumerate(csv.reader(text.splitlines()), 1):
-        if row and (len(row) != 4 or row[0] == group):
-            each, offset = _row(file, number, row[-3:])
-            if each in offsets:
-                raise _wrong(file, f"line {number}: {each} is there twice")
-            offsets[each] = offset
+    for line, row in read_csv(file):
+        each, offset = _row(file, line, row[-3:] if len(row) == 4 else row)
+        if len(row) == 4 and row[0] != group:
+            continue
+        if each in offsets:
+            raise bad_file(file, f"{each} is listed twice", line=line)
+        offsets[each] = offset
     if not offsets:
-        raise _wrong(file, f"holds no offsets of group {group}")
+        raise bad_file(file, f"has no offsets of group {group}")
     return offsets
 
 
-def _row(file: str, number: int, row: list[str]) -> tuple[TopicPartition, int]:
+def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
     from kafka_shell.nouns.partitions import TopicPartition
 
     words = [word.strip() for word in row]
     numbers = words[1:]
     if len(words) != 3 or not all(each.isascii() and each.isdigit() for each in numbers):
-        said = f"line {number}: topic,partition,offset is wanted; got '{','.join(row)}'"
-        raise _wrong(file, said)
-    if int(words[2]) > _LARGEST:
-        raise _wrong(file, f"line {number}: {words[2]} is no offset")
-    return TopicPartition(words[0], int(words[1])), int(words[2])
-
-
-def _wrong(file: str, what: str) -> ShellError:
-    return ShellError(f"{file} {what}", code="bad-file")
+        said = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
+        raise bad_file(file, said, line=line)
+    if not words[0] or any(len(each) > 19 for each in numbers):
+        raise bad_file(file, "a topic, a partition or an offset is out of range", line=line)
+    partition, offset = map(int, numbers)
+    if partition > _LAST_PARTITION or offset > _LARGEST:
+        raise bad_file(file, "a partition or an offset is out of range", line=line)
+    return TopicPartition(words[0], partition), offset

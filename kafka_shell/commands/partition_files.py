@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from kafka_shell.errors import ShellError, Status
+from kafka_shell.errors import ShellError
+from kafka_shell.files import bad_file, read_json
 from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.values import to_path
 
 _FORM = 'wanted is {"partitions": [{"topic": "orders", "partition": 0%s}]}'
 _VERSION = 1
@@ -32,15 +32,7 @@ def read_offsets(file: str) -> dict[TopicPartition, int]:
 
 
 def _read(file: str, fields: tuple[str, ...]) -> list[tuple[TopicPartition, Mapping[str, Any]]]:
-    import json
-
-    try:
-        text = to_path(file).read_text(encoding="utf-8")
-        data = json.loads(text)
-    except (OSError, UnicodeDecodeError) as error:
-        raise _wrong(file, f"cannot be read: {getattr(error, 'strerror', None) or error}") from None
-    except (ValueError, RecursionError) as error:
-        raise _wrong(file, f"is not JSON: {error}") from None
+    data = read_json(file)
     form = _FORM % (', "offset": 100' if "offset" in fields else "")
     if not isinstance(data, Mapping) or not isinstance(data.get("partitions"), list):
         raise _wrong(file, "has no list of partitions", form)
@@ -52,7 +44,7 @@ def _read(file: str, fields: tuple[str, ...]) -> list[tuple[TopicPartition, Mapp
             raise _wrong(file, f"lacks {', '.join(fields)} in item {number}", form)
         name = row["topic"]
         if not isinstance(name, str) or not name:
-            raise _wrong(file, f"has {name!r} for a topic in item {number}", form)
+            raise _wrong(file, f"has {str(name)[:60]!r} for a topic in item {number}", form)
         index = _number(file, f"item {number}", row["partition"], "partition", 0, _INT32)
         partition = TopicPartition(name, index)
         if partition in found:
@@ -65,9 +57,11 @@ def _read(file: str, fields: tuple[str, ...]) -> list[tuple[TopicPartition, Mapp
 
 def _number(file: str, where: object, value: Any, what: str, least: int, most: int) -> int:
     if isinstance(value, bool) or not isinstance(value, int) or not least <= value <= most:
-        raise _wrong(file, f"has {value!r} for the {what} of {where}: a whole number is wanted")
+        raise _wrong(
+            file, f"has {str(value)[:60]!r} for the {what} of {where}: expected an integer"
+        )
     return value
 
 
 def _wrong(file: str, what: str, hint: str = "") -> ShellError:
-    return ShellError(f"{file} {what}", hint=hint, code="partition-file", status=Status.WRONG)
+    return bad_file(file, what, hint=hint)

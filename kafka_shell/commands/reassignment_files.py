@@ -21,6 +21,7 @@ from kafka_shell.admin.reassignment import MoveReplicas
 from kafka_shell.admin.throttle_ledger import Setting
 from kafka_shell.admin.throttles import SetThrottle
 from kafka_shell.errors import ShellError
+from kafka_shell.files import bad_file, read_json
 from kafka_shell.nouns import Change, ConfigResource, Failure, Resource, ResourceType, Results
 from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.private import open_private
@@ -62,7 +63,7 @@ class MoveFile:
 
 def read_moves(path: str) -> MoveFile:
     """Kafka's reassignment file. Raises ShellError for what is none, and for a partition twice."""
-    data = _read(path)
+    data = read_json(path)
     try:
         _check_version(data)
         wanted = _assignment(data["partitions"])
@@ -93,7 +94,7 @@ def folder(context: Context) -> Path:
 
 def read_topics(path: str) -> list[str]:
     """Kafka's topics-to-move file: {"version":1,"topics":[{"topic":"orders"}]}."""
-    data = _read(path)
+    data = read_json(path)
     try:
         _check_version(data)
         return [_text(row["topic"]) for row in data["topics"]]
@@ -102,17 +103,8 @@ def read_topics(path: str) -> list[str]:
         raise _no_file(path, _reason(error), form) from None
 
 
-def _read(path: str) -> Any:
-    try:
-        return json.loads(to_path(path).read_text(encoding="utf-8"))
-    except OSError as error:
-        raise ShellError(f"{path} cannot be read: {error.strerror}", code="no-file") from None
-    except (ValueError, RecursionError):
-        raise _no_file(path, "it is no JSON", _FORM) from None
-
-
 def _no_file(path: str, why: str, form: str) -> ShellError:
-    return ShellError(f"{path} cannot be used: {why}", hint=form, code="bad-file")
+    return bad_file(path, why, hint=form)
 
 
 def _reason(error: Exception) -> str:

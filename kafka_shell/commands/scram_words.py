@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.files import bad_file, read_text
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import config_pairs
 from kafka_shell.nouns import Secret
-from kafka_shell.values import to_path
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -22,6 +22,7 @@ MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITEM = re.compile(r"(?:\[(?:\\.|[^\]\\])*\]|[^,\[])+")
 _SETTINGS = re.compile(r"(?:iterations=(-?[0-9]{1,9}))?(?:(?:^|,)password=(.*))?", re.DOTALL)
 _DEFAULT_ITERATIONS = 4096
+_LONGEST = 1 << 16  # bytes of a file of one password
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,17 +140,10 @@ def asked_password(user: str, invocation: Invocation, context: Context) -> Secre
 
 def password_from(file: str) -> Secret:
     """The first line of a file, which is all of it. Errors name the file, never what it holds."""
-    path = to_path(file)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except OSError as error:
-        raise ShellError(f"{file} cannot be read: {error.strerror}", code="file") from None
-    except UnicodeDecodeError:
-        raise ShellError(f"{file} is no text", code="file") from None
-    text = text.removesuffix("\n").removesuffix("\r")
+    text = read_text(file, largest=_LONGEST).removesuffix("\n").removesuffix("\r")
     if not text or "\n" in text:
-        held = "more than one line" if text else "nothing"
-        raise ShellError(f"{file} holds {held}: one password is wanted", code="file")
+        held = "has more than one line" if text else "is empty"
+        raise bad_file(file, f"{held}: expected one password")
     return Secret(text)
 
 

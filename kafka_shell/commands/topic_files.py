@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from kafka_shell.errors import ShellError, Status, did_you_mean
+from kafka_shell.errors import UsageError, did_you_mean
+from kafka_shell.files import bad_file, read_json, read_table, read_yaml
 from kafka_shell.nouns import NewTopic
 from kafka_shell.values import to_path
 
@@ -18,65 +19,54 @@ _FORM = (
 
 def read_topics(file: str) -> list[NewTopic]:
     """The topics of a file; its ending says what it is. Errors name the file and the item."""
-    path = to_path(file)
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise _wrong(file, f"cannot be read: {getattr(error, 'strerror', error)}") from None
-    rows = _rows(file, path.suffix.lower(), text)
-    return [_topic(file, index, row) for index, row in enumerate(rows, 1)]
+    return [_topic(file, where, row) for where, row in _rows(file, to_path(file).suffix.lower())]
 
 
-def _rows(file: str, suffix: str, text: str) -> list[Any]:
+def _rows(file: str, suffix: str) -> Iterable[tuple[str, Any]]:
+    """Each item with where it is."""
     if suffix == ".csv":
-        import csv
-
         return [
-            {key: value for key, value in row.items() if value not in (None, "")}
-            for row in csv.DictReader(text.splitlines())
+            (f"line {line}", {key: value for key, value in row.items() if value})
+            for line, row in read_table(file)
         ]
     if suffix == ".json":
-        import json
-
-        try:
-            rows = json.loads(text)
-        except ValueError as error:
-            raise _wrong(file, f"is not JSON: {error}") from None
+        rows = read_json(file)
     elif suffix in (".yaml", ".yml"):
-        import yaml
-
-        try:
-            rows = yaml.safe_load(text)
-        except yaml.YAMLError as error:
-            raise _wrong(file, f"is not YAML: {' '.join(str(error).split())}") from None
+        rows = read_yaml(file)
     else:
-        raise _wrong(file, "has an ending that says nothing: .yaml, .json or .csv is wanted")
+        raise bad_file(file, "unsupported file extension: expected .yaml, .json or .csv")
     if isinstance(rows, Mapping):
         rows = rows.get("topics", rows)
     if not isinstance(rows, list):
-        raise _wrong(file, f"does not hold {_FORM}")
-    return rows
+        raise bad_file(file, f"must be {_FORM}")
+    return [(f"topic {number}", row) for number, row in enumerate(rows, 1)]
 
 
-def _topic(file: str, index: int, row: Any) -> NewTopic:
-    where = f"topic {index}"
+def _topic(file: str, where: str, row: Any) -> NewTopic:
     if not isinstance(row, Mapping) or not row.get("name"):
-        raise _wrong(file, f"{where} has no name; wanted is {_FORM}")
-    where = f"topic {row['name']}"
-    for key in row:
+        raise bad_file(file, f"{where} has no name", hint=f"Expected {_FORM}.")
+    where = f"{where}, {row['name']}" if where.startswith("line") else f"topic {row['name']}"
+    if not isinstance(row["name"], str | int | float):
+        raise bad_file(file, f"{where}: its name is not text")
+    fields: dict[str, Any] = {}
+    for key, value in row.items():
         name = str(key).replace("-", "_")
         if name not in _FIELDS:
-            raise _wrong(file, f"{where} has a field {key!r}", did_you_mean(name, _FIELDS))
-    row = {str(key).replace("-", "_"): value for key, value in row.items()}
-    assignment = _assignment(file, where, row.get("replica_assignment"))
-    if assignment and ("partitions" in row or "replication_factor" in row):
-        raise _wrong(file, f"{where} has an assignment, and partitions or a factor beside it")
+            hint = did_you_mean(name, _FIELDS)
+            raise bad_file(file, f"{where}: unknown field {str(key)[:60]!r}", hint=hint)
+        if name in fields:
+            raise bad_file(file, f"{where}: {name} is set twice")
+        fields[name] = value
+    assignment = _assignment(file, where, fields.get("replica_assignment"))
+    if assignment and ("partitions" in fields or "replication_factor" in fields):
+        said = "replica_assignment cannot be used with partitions or replication_factor"
+        raise bad_file(file, f"{where}: {said}")
     return NewTopic(
         str(row["name"]),
-        _number(file, where, row, "partitions"),
-        _number(file, where, row, "replication_factor"),
+        _number(file, where, fields, "partitions"),
+        _number(file, where, fields, "replication_factor"),
         assignment,
-        _configs(file, where, row.get("configs")),
+        _configs(file, where, fields.get("configs")),
     )
 
 
@@ -85,9 +75,13 @@ def _number(file: str, where: str, row: Mapping[str, Any], key: str) -> int | No
     if value is None:
         return None
     try:
-        return int(str(value))
+        number = int(str(value))
     except ValueError:
-        raise _wrong(file, f"{where}: {key} is {value!r}, not a whole number") from None
+        number = 0
+    if number < 1:
+        said = f"{key} must be a positive integer, got {str(value)[:60]!r}"
+        raise bad_file(file, f"{where}: {said}")
+    return number
 
 
 def _assignment(file: str, where: str, value: Any) -> tuple[tuple[int, ...], ...]:
@@ -101,7 +95,8 @@ def _assignment(file: str, where: str, value: Any) -> tuple[tuple[int, ...], ...
             for part in parts
         )
     except (TypeError, ValueError):
-        raise _wrong(file, f"{where}: replica_assignment is not like 1:2,2:3") from None
+        said = "replica_assignment must list brokers such as 1:2,2:3"
+        raise bad_file(file, f"{where}: {said}") from None
 
 
 def _configs(file: str, where: str, value: Any) -> tuple[tuple[str, str], ...]:
@@ -109,30 +104,21 @@ def _configs(file: str, where: str, value: Any) -> tuple[tuple[str, str], ...]:
     if value in (None, ""):
         return ()
     if isinstance(value, str):
-        from kafka_shell.language.command import Kind, Option
-        from kafka_shell.language.convert import convert
+        from kafka_shell.language.convert import config_pairs
 
-        pairs: tuple[tuple[str, str], ...] = convert(
-            Option("configs", Kind.CONFIG_PAIRS, "topic configs"), value
-        )[0]
-        return pairs
+        try:
+            return config_pairs(value)
+        except UsageError as error:
+            raise bad_file(file, f"{where}: {error.message}", hint=error.hint) from None
     if not isinstance(value, Mapping):
-        raise _wrong(file, f"{where}: configs is not a mapping of keys to values")
-    return tuple((str(key), _scalar(item)) for key, item in value.items())
+        raise bad_file(file, f"{where}: configs must be a mapping of keys to values")
+    return tuple((str(key), _scalar(file, where, str(key), item)) for key, item in value.items())
 
 
-def _scalar(value: Any) -> str:
+def _scalar(file: str, where: str, key: str, value: Any) -> str:
     if isinstance(value, bool):
         return str(value).lower()
-    if isinstance(value, list):
-        return ",".join(map(str, value))
-    return str(value)
-
-
-def _wrong(file: str, what: str, hint: str = "") -> ShellError:
-    return ShellError(
-        f"{file} {what}" if not what.startswith("topic ") else f"{file}: {what}",
-        hint=hint,
-        code="topic-file",
-        status=Status.WRONG,
-    )
+    items = value if isinstance(value, list) else [value]
+    if any(item is None or isinstance(item, list | dict) for item in items):
+        raise bad_file(file, f"{where}: {key} must be one value, or a list of such")
+    return ",".join(map(str, items))

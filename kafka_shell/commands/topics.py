@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafka_shell.errors import UsageError
 from kafka_shell.language.command import (
     Argument,
     Command,
@@ -205,6 +206,7 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create topics from the line, or from a file of many."""
     from kafka_shell.admin import topics
 
+    _check_counts(invocation)
     if invocation["from-file"]:
         from .topic_files import read_topics
 
@@ -244,6 +246,19 @@ def _new_topic(name: str, invocation: Invocation) -> NewTopic:
     )
 
 
+def _check_counts(invocation: Invocation) -> None:
+    """Refuse numbers of partitions and replicas that no topic can have."""
+    for name, most in (("partitions", (1 << 31) - 1), ("replication-factor", (1 << 15) - 1)):
+        count = invocation[name]
+        if count is not None and not 0 < count <= most:
+            wanted = "a positive integer" if count < 1 else f"at most {most:,}"
+            raise UsageError(
+                f"--{name} must be {wanted}, got {count}",
+                span=invocation.span(name),
+                text=invocation.text,
+            )
+
+
 def _timeout(invocation: Invocation) -> int:
     from kafka_shell.admin.topics import DEFAULT_TIMEOUT_MS
 
@@ -255,6 +270,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """More partitions, more or fewer replicas, configs added, configs deleted."""
     from kafka_shell.admin import topics
 
+    _check_counts(invocation)
     cluster = context.cluster
     names = select.topics(invocation, cluster)
     plans = []
@@ -419,7 +435,8 @@ COMMANDS = (
         examples=(
             Example("alter-topic orders.placed --partitions 12 --dry-run",
                     "what raising the number of partitions would do"),
-            Example("alter-topic orders.placed --config retention.ms=3d --delete-config segment.ms",
+            Example("alter-topic orders.placed --config retention.ms=90d"
+                    " --delete-config segment.ms",
                     "set one config, delete another"),
             Example("alter-topic orders.placed --replication-factor 1 --dry-run",
                     "where its replicas would be"),

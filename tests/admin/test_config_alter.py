@@ -8,6 +8,7 @@ from kafka_shell.admin import configs, topics
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.carry_out import apply
 from kafka_shell.errors import ShellError
+from kafka_shell.nouns import Effect
 from tests.admin.altering import (
     DEFAULT,
     alter,
@@ -102,7 +103,7 @@ def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> N
 
 
 @quick
-def test_what_deletes_records_says_that_they_stay_deleted(cluster: Cluster, name: str) -> None:
+def test_what_deletes_records_is_destructive(cluster: Cluster, name: str) -> None:
     make_topic(cluster, name, configs=(("retention.ms", "100000"), ("retention.bytes", "-1")))
     resource = topic_of(name)
     for alteration, loses in (
@@ -110,7 +111,7 @@ def test_what_deletes_records_says_that_they_stay_deleted(cluster: Cluster, name
         (set_("retention.ms", "101s"), False),
         (set_("retention.ms", "-1"), False),
         (set_("retention.bytes", "1GiB"), True),
-        (set_("delete.retention.ms", "1s"), True),
+        (set_("delete.retention.ms", "1s"), False),
         (set_("cleanup.policy", "compact"), True),
         (append("cleanup.policy", "compact"), True),
         (set_("cleanup.policy", "delete"), False),
@@ -119,7 +120,8 @@ def test_what_deletes_records_says_that_they_stay_deleted(cluster: Cluster, name
     ):
         plan = configs.plan_alter(cluster, {resource: [alteration]})
         assert [bool(change.lost) for change in plan.changes] == [loses], alteration
-        assert any("stays deleted" in said for said in plan.warnings) == loses
+        assert plan.effect is (Effect.DESTROY if loses else Effect.CHANGE)
+        assert any("deleted records cannot be restored" in said for said in plan.warnings) == loses
 
 
 @quick
@@ -145,7 +147,7 @@ def test_a_delete_says_what_holds_then(cluster: Cluster, name: str) -> None:
     )
     assert [change.note for change in plan.changes] == [
         "falls back to log.cleanup.policy=delete (Default config)",
-        "falls back to the default",
+        "falls back to log.retention.hours=168 (Default config)",
     ]
 
 

@@ -27,7 +27,7 @@ def test_in_parts_or_at_once_is_the_same(
     stem = f"many-{uuid4().hex[:8]}"
     names = [f"{stem}-{number}" for number in range(TOPICS)]
     shell.ok(f"create-topic {' '.join(names)} --partitions 1")
-    shell.ok(f"alter-configs {names[3]} retention.ms=1h flush.ms=7")
+    shell.ok(f"alter-configs {names[3]} retention.ms=1h flush.ms=7 --yes")
     line = f"describe-configs {','.join(names)},{stem}-gone {options}"
     whole = shell(line)
     monkeypatch.setattr(config_reads, "_AT_ONCE", 2)
