@@ -60,6 +60,8 @@ def wrong(
     seen: set[tuple[ClientEntity, str]] = set()
     for each in alterations:
         try:
+            if not each.entity.user or each.entity.client_id == "":
+                raise _refusal("a user and a client id must not be empty")
             if (each.entity, each.key) in seen:
                 raise _refusal(f"{each.key} of {each.entity} stands twice in one request")
             seen.add((each.entity, each.key))

@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import (
+    Change,
     ConfigEntry,
     ConfigResource,
     Effect,
@@ -194,7 +195,7 @@ def plan_partitions(
     assignment: Sequence[Sequence[int]] = (),
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Raise the number of partitions to `count`.
+    """Raise the number of partitions to `count`; a topic that has as many is left as it is.
 
     `assignment`, where given, lists every partition as Kafka's tool has it: those that exist must
     be as they are, the rest places the new ones.
@@ -202,8 +203,18 @@ def plan_partitions(
     found = describe(cluster, names)
     refused = _as_refused(found)
     growths, placed = [], tuple(tuple(replicas) for replicas in assignment)
+    unchanged = []
     for topic in found:
         have = len(topic.partitions)
+        now = tuple(partition.replicas for partition in topic.partitions)
+        if count == have and placed in ((), now):
+            unchanged.append(
+                Change(
+                    Resource("topic", topic.name), "alter", "partitions", have, have,
+                    note="no change",
+                )
+            )  # fmt: skip
+            continue
         wrong = _cannot_grow(topic, count, placed)
         if wrong is None:
             growths.append(Growth(topic.name, have, count, placed[have:]))
@@ -218,6 +229,7 @@ def plan_partitions(
         touches=frozenset({"topics"}),
         refused=refused,
         fresh=lambda later: describe(later, [growth.name for growth in growths]),
+        unchanged=tuple(unchanged),
     )
 
 
@@ -225,17 +237,21 @@ def _cannot_grow(
     topic: Topic, count: int, assignment: tuple[tuple[int, ...], ...]
 ) -> Failure | None:
     have = len(topic.partitions)
-    if count <= have:
+    now = tuple(partition.replicas for partition in topic.partitions)
+    if assignment and len(assignment) != count:
+        said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
+        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, those that exist first.")
+    if count < have:
         said = f"topic {topic.name} has {count_of(have)}: {count} is not more"
         return _failure(_INVALID_PARTITIONS, said, "Partitions can only be added.")
+    if count == have:
+        said = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
+        move = "To move replicas: reassign-partitions. To add partitions, list them as well."
+        return _failure(_INVALID_ASSIGNMENT, said, move)
     if count > _INT32:
         return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
     if not assignment:
         return None
-    now = tuple(partition.replicas for partition in topic.partitions)
-    if len(assignment) != count:
-        said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
-        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, those that exist first.")
     if assignment[:have] != now:
         return _failure(
             _INVALID_ASSIGNMENT,

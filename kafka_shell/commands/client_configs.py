@@ -92,6 +92,17 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin import client_configs
     from kafka_shell.nouns.client_configs import ClientConfigAlteration, ClientEntity
 
+    for option, hint in (
+        ("user", "Dynamic client configs always belong to a user (KIP-649)."),
+        ("client-id", "Without --client-id: the default of all the user's client ids."),
+    ):
+        if "" in invocation[option]:
+            raise UsageError(
+                f"--{option} must not be empty",
+                hint=hint,
+                span=invocation.span(option, invocation[option].index("")),
+                text=invocation.text,
+            )
     entities = [
         ClientEntity(user, client_id)
         for user in dict.fromkeys(invocation["user"])

@@ -293,6 +293,8 @@ def _alter_quotas(
     limits: dict[str, float | None] = {}
     texts: list[tuple[str, str | None]] = [*pairs, *((key, None) for key in deleted)]
     for key, value in texts:
+        if key not in known and entity.ip is None and config_dynamic.is_dynamic(key):
+            raise _needs_user(invocation, entity, key)
         if key not in known:
             near = [*known, *config_dynamic.keys_of(entity)]
             raise ShellError(
@@ -315,6 +317,20 @@ def _alter_quotas(
             raise
     wanted = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
     return quotas.plan_alter(cluster, wanted)
+
+
+def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageError:
+    """The error of a dynamic client config of an entity that has none (KIP-649)."""
+    if isinstance(entity.user, str):
+        hint = "Set it on the user alone: that is the default of all the user's client ids."
+    else:
+        hint = "Add --entity-type users --entity-name USER."
+    return UsageError(
+        f"{key} is a dynamic client config and requires a user by name: {entity} has none",
+        hint=hint,
+        span=_span(invocation, key),
+        text=invocation.text,
+    )
 
 
 def _span(invocation: Invocation, key: str) -> tuple[int, int] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
@@ -33,7 +34,7 @@ from kafka_shell.nouns import (
 
 from . import select
 
-_AT_HAND = 1_000  # topics whose configs are read before the first is shown
+_AT_HAND = 1_000  # topics of which all configs are read before the first is shown
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs import Entries
@@ -139,30 +140,53 @@ def describe_configs(
     resources = subjects(invocation, context.cluster)
     keys: Sequence[str] = invocation["key"]
     every = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
+    documented = invocation["documentation"]
     found = configs.in_parts(
-        context.cluster, resources, synonyms=True, documentation=invocation["documentation"]
+        context.cluster, resources, keys or None, synonyms=True, documentation=documented
     )
-    shown = (_shown(invocation, part, keys, every) for part in found)
-    if (keys or every) and len(resources) > _AT_HAND:
+    only_set = invocation["only-set"] or not (keys or every)
+    shown = (_shown(part, only_set=only_set, documented=documented) for part in found)
+    if every and len(resources) > _AT_HAND:
         return Parts(shown)
     together = Results.merge(shown)
-    if not keys and not every and together.ok and not any(together.values.values()):
-        return Nothing("nothing is set at this level; --all shows what holds by default")
+    if keys and together.values:
+        _check_keys(invocation, context.cluster, together, keys)
+    if only_set and together.ok and not any(together.values.values()):
+        return Nothing("nothing is set at this level; --all shows the defaults too")
     return together
 
 
-def _shown(invocation: Invocation, found: Entries, keys: Sequence[str], every: bool) -> Entries:
+def _shown(found: Entries, *, only_set: bool, documented: bool) -> Entries:
     """Of these configs what the line asks for."""
-    if keys:
-        _check_keys(invocation, found, keys)
-        return found.map(lambda entries: tuple(e for e in entries if e.name in keys))
-    if every:
-        return found
-    return found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+    if only_set:
+        found = found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
+    if documented:
+        found = found.map(lambda entries: tuple(map(_in_plain_text, entries)))
+    return found
 
 
-def _check_keys(invocation: Invocation, found: Entries, keys: Sequence[str]) -> None:
+def _in_plain_text(entry: ConfigEntry) -> ConfigEntry:
+    """The entry with its documentation as text: brokers send HTML."""
+    return replace(entry, documentation=_text_of(entry.documentation))
+
+
+@lru_cache(maxsize=1_000)
+def _text_of(html: str) -> str:
+    from kafka_shell.metadata.prose import plain
+
+    return plain(html)
+
+
+def _check_keys(
+    invocation: Invocation, cluster: Cluster, found: Entries, keys: Sequence[str]
+) -> None:
+    """Refuse a key that no resource has. Where one is missing, all keys are read off one."""
+    from kafka_shell.admin import configs
+
     known = {entry.name for entries in found.values.values() for entry in entries}
+    if not set(keys) <= known:
+        read = configs.describe(cluster, [next(iter(found.values))])
+        known |= {entry.name for entries in read.values.values() for entry in entries}
     for index, key in enumerate(keys):
         if known and key not in known:
             raise ShellError(
@@ -262,6 +286,8 @@ COMMANDS = (
         options=(
             *SUBJECT_OPTIONS,
             Option("--all", Kind.FLAG, "Defaults too, not only what is set here."),
+            Option("--only-set", Kind.FLAG, "Of the named keys only what is set here.",
+                   excludes=("--all",)),
             Option("--documentation", Kind.FLAG, "With the broker's documentation."),
         ),
         shorts=(
@@ -276,7 +302,10 @@ COMMANDS = (
             Example("describe-configs orders.placed", "what is set for one topic"),
             Example("describe-configs orders.placed retention.ms --documentation",
                     "one key, with what the broker says of it"),
-            Example("describe-configs 'payments.*' cleanup.policy", "one key of several topics"),
+            Example("describe-configs 'payments.*' cleanup.policy",
+                    "one key of several topics, a row each"),
+            Example("describe-configs '*' retention.ms --only-set",
+                    "the topics with a retention.ms of their own"),
             Example("describe-configs --broker-id 1 --all | grep log.retention",
                     "what a broker runs with"),
             Example("describe-configs --logger 1 kafka.request.logger", "how much a broker logs"),

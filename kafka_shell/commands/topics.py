@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import UsageError
+from kafka_shell.files import read_text
 from kafka_shell.language.command import (
     Argument,
     Command,
@@ -17,6 +18,7 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
+from kafka_shell.language.convert import assignment as assignment_of
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.nouns import (
     ConfigAlteration,
@@ -53,10 +55,12 @@ _PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", 
 _ASSIGNMENT = Option(
     "--replica-assignment",
     Kind.ASSIGNMENT,
-    "Brokers of every partition, the preferred leader first: 1:2,2:3",
+    "Brokers of every partition, the preferred leader first: 1:2,2:3; - reads standard input.",
     metavar="B:B,B:B",
 )
 _NO_TOPIC = Nothing("no topic (it takes Describe on a topic to see it)")
+_NO_SUCH_TOPIC = 3
+_LONGEST_ASSIGNMENT = 16 << 20  # bytes: of a topic of a million partitions
 _FILTERS = (
     "under-replicated-partitions",
     "under-min-isr-partitions",
@@ -213,7 +217,8 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
         wanted = read_topics(invocation["from-file"])
     else:
         names = [name for word in invocation["topic"] for name in word.split(",") if name]
-        wanted = [_new_topic(name, invocation) for name in names]
+        assignment = _assignment(invocation, context)
+        wanted = [_new_topic(name, invocation, assignment) for name in names]
     checked = _with_checked_configs(wanted, invocation, context.cluster)
     if invocation["if-not-exists"]:
         there = topics.scan(context.cluster, [new.name for new in checked])
@@ -236,12 +241,34 @@ def _with_checked_configs(
         raise
 
 
-def _new_topic(name: str, invocation: Invocation) -> NewTopic:
+def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:
+    """The replica assignment of the line, or of standard input; empty where there is none."""
+    given = invocation["replica-assignment"]
+    if given != "-":
+        return given or ()
+    if context.script.from_stdin or context.shell is not None:
+        raise UsageError(
+            "--replica-assignment - reads standard input, which these lines come from",
+            hint="Give it on kafka.sh's own command line, or write it here: 1:2,2:3",
+            span=invocation.span("replica-assignment"),
+            text=invocation.text,
+        )
+    text = ",".join(read_text("/dev/stdin", largest=_LONGEST_ASSIGNMENT).split())
+    try:
+        return assignment_of(_ASSIGNMENT, text.strip(","))
+    except UsageError as error:
+        error.span = invocation.span("replica-assignment")
+        raise
+
+
+def _new_topic(
+    name: str, invocation: Invocation, assignment: tuple[tuple[int, ...], ...]
+) -> NewTopic:
     return NewTopic(
         name,
         invocation["partitions"],
         invocation["replication-factor"],
-        invocation["replica-assignment"] or (),
+        assignment,
         invocation["config"],
     )
 
@@ -273,14 +300,21 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     _check_counts(invocation)
     cluster = context.cluster
     names = select.topics(invocation, cluster)
+    if invocation["if-exists"]:
+        found = topics.scan(cluster, names)
+        names = [name for name in names if found.errors.get(name) != _NO_SUCH_TOPIC]
+        if not names:
+            return Plan(Effect.CHANGE, ())
     plans = []
-    if invocation["partitions"] is not None:
+    assignment = _assignment(invocation, context)
+    count = invocation["partitions"]
+    if count is not None or assignment:
         plans.append(
             topics.plan_partitions(
                 cluster,
                 names,
-                invocation["partitions"],
-                assignment=invocation["replica-assignment"] or (),
+                len(assignment) if count is None else count,
+                assignment=assignment,
                 timeout_ms=_timeout(invocation),
             )
         )
@@ -429,8 +463,11 @@ COMMANDS = (
                    aliases=("--add-config",), metavar="KEY=VALUE"),
             Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
                    many=True, metavar="KEYS"),
+            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
         ),
-        at_least_one=(("partitions", "replication-factor", "config", "delete-config"),),
+        at_least_one=(
+            ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
+        ),
         search=("increase", "grow", "retention", "replicas"),
         examples=(
             Example("alter-topic orders.placed --partitions 12 --dry-run",

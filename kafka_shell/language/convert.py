@@ -105,7 +105,7 @@ def spell(parameter: Argument | Option, value: Any) -> str:
     if kind in (Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS):
         return ",".join(value)
     if kind is Kind.ASSIGNMENT:
-        return ",".join(":".join(map(str, replicas)) for replicas in value)
+        return "-" if value == "-" else ",".join(":".join(map(str, each)) for each in value)
     return str(value)
 
 
@@ -233,8 +233,14 @@ def _topic_partitions(
     return topic, tuple(numbers)
 
 
-def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...]:
-    """Replicas of partition 0, of partition 1 ...: `1:2,2:3`."""
+def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...] | str:
+    """Replicas of partition 0, of partition 1 ...: `1:2,2:3`. A `-` is standard input, which
+    `assignment` reads later."""
+    return text if text == "-" else assignment(parameter, text)
+
+
+def assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...]:
+    """The assignment that a text spells. A UsageError's span is within the text."""
     partitions: list[tuple[int, ...]] = []
     at = 0
     for part in text.split(","):

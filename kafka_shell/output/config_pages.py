@@ -9,7 +9,7 @@ from itertools import groupby
 
 from ..nouns import ConfigEntry
 from .looks.configs import CONFIG, KEY
-from .tables import GAP, Column, Layout, lay_out
+from .tables import GAP, Column, Layout, draw_table, lay_out
 from .text import Text, paragraphs, rstrip, text
 from .text import width as cells
 
@@ -25,8 +25,15 @@ _NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
 
 
 def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
-    """All entries, grouped by resource where there are several."""
+    """All entries, grouped by resource where there are several; a row each where a resource has
+    one."""
     groups = [(r, tuple(g)) for r, g in groupby(entries, lambda entry: entry.resource)]
+    alone = 1 < len(groups) == len(entries)
+    if alone and not any(entry.documentation for entry in entries):
+        heading = entries[0].resource.kind.upper()
+        name = Column(heading, lambda entry: entry.resource.name or "-", role="name")
+        yield from draw_table((name, KEY, *CONFIG), entries, width=width)
+        return
     for number, (resource, group) in enumerate(groups):
         if number:
             yield Text()

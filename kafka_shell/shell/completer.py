@@ -98,7 +98,7 @@ class ShellCompleter(Completer):
         found = self._wanted(document)
         if found.want is not Want.VALUE or found.kind not in CONFIGS:
             return None
-        if is_about_quotas(found.words):
+        if is_about_quotas(found):
             return None
         view = self._cache().view
         kind, resource = subject_of(found, view)
@@ -152,7 +152,7 @@ class ShellCompleter(Completer):
     def _wish(self, found: Wanted, view: ClusterView, document: Document) -> None:
         """Ask the cache for what would be offered here, and remember who waits for it."""
         self._waiting = None
-        of_configs = found.kind in CONFIGS and not is_about_quotas(found.words)
+        of_configs = found.kind in CONFIGS and not is_about_quotas(found)
         if found.want is Want.VALUE and of_configs:
             self._wish_configs(*subject_of(found, view), view, document)
             return

@@ -3,15 +3,18 @@ of bash, zsh and fish offer the same from the view on disk."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from kafka_shell.commands.config_clients import DEFAULTS, NAMED
+from kafka_shell.commands.config_dynamic import SUPPORTED, has_dynamic
 from kafka_shell.commands.shell import SETTINGS
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import Want, Wanted
 from kafka_shell.metadata.view import ClusterView
 from kafka_shell.nouns import ConfigType
+from kafka_shell.nouns.clients import ScramMechanism
 
 from . import candidates
 from .candidates import NONE, Candidates
@@ -66,7 +69,7 @@ def _of_kind(
 ) -> Candidates:
     typed = found.prefix
     if kind in CONFIGS:
-        return _quotas(found, view) if is_about_quotas(found.words) else _configs(found, view)
+        return _of_entity(found, view) if is_about_quotas(found) else _configs(found, view)
     if kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR):
         return _quotas(found, view)
     if kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR):
@@ -110,20 +113,26 @@ def _of_kind(
     return places.of_kind(kind, typed)
 
 
-def is_about_quotas(words: Mapping[str, tuple[str, ...]]) -> bool:
-    """Whether config-command's words name an entity that has quotas, and not configs."""
-    return bool(_WITH_QUOTAS & set(words.get("entity-type", ())))
+def is_about_quotas(found: Wanted) -> bool:
+    """Whether config-command's words name a user, a client or an ip."""
+    if found.command is None or found.command.name != "config-command":
+        return False
+    words = found.words
+    return bool(_WITH_QUOTAS & set(words.get("entity-type", ()))) or any(
+        option in words for option in (*NAMED, *DEFAULTS)
+    )
 
 
 def documented(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
     """What is to be said of a quota's or a client config's key: a heading and a text."""
-    if found.kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR) or (
-        found.kind in CONFIGS and is_about_quotas(found.words)
-    ):
+    of_entity = found.kind in CONFIGS and is_about_quotas(found)
+    if found.kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR) or of_entity:
         from . import quota_candidates
 
-        return quota_candidates.documentation(view, found.words, key)
-    if found.kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR):
+        told = quota_candidates.documentation(view, found.words, key)
+        if told or not of_entity:
+            return told
+    if found.kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR) or of_entity:
         from kafka_shell.client_configs.keys import KEYS
 
         known = KEYS.get(key)
@@ -135,7 +144,7 @@ def part_of(found: Wanted) -> str:
     """Which of the view's PARTS these candidates come from; empty for none."""
     if found.kind is None or found.choices:
         return ""
-    if found.kind in CONFIGS and is_about_quotas(found.words):
+    if found.kind in CONFIGS and is_about_quotas(found):
         return "quotas"
     if _is_reset(found):
         return "groups" if found.prefix.startswith("group:") else ""
@@ -193,6 +202,26 @@ def _quotas(found: Wanted, view: ClusterView) -> Candidates:
     )
 
 
+def _of_entity(found: Wanted, view: ClusterView) -> Candidates:
+    """What config-command alters of a user, a client or an ip: quotas, and of users dynamic configs
+    of clients and SCRAM credentials."""
+    from . import quota_candidates
+
+    offered = _quotas(found, view)
+    entity = quota_candidates.entity_of(found.words)
+    if not has_dynamic(entity):
+        return offered
+    offered = _also(offered, _client_configs(found))
+    if found.part == "value" or entity.client_id is not None:
+        return offered
+    tail = "=" if found.kind in _PAIRS else ""
+    known = dict.fromkeys((mechanism.label for mechanism in ScramMechanism), "credential")
+    if _name(found) == "delete-config":
+        known[SUPPORTED] = "what clients registered"
+    scram = candidates.pick(known, found.prefix, lambda name: (known[name], ""), tail)
+    return _also(offered, scram)
+
+
 def _client_configs(found: Wanted) -> Candidates:
     from kafka_shell.client_configs.keys import KEYS
 
@@ -201,7 +230,7 @@ def _client_configs(found: Wanted) -> Candidates:
         return candidates.said(_choices_of(known), found.prefix) if known else NONE
     taken = {word.partition("=")[0] for word in found.words.get(_name(found), ())}
     keys = {name: key for name, key in KEYS.items() if name not in taken}
-    tail = "=" if found.kind is Kind.CLIENT_CONFIG_PAIR else ""
+    tail = "=" if found.kind in (Kind.CLIENT_CONFIG_PAIR, *_PAIRS) else ""
     return candidates.pick(keys, found.prefix, lambda name: (_said_of(keys[name]), ""), tail)
 
 

@@ -87,20 +87,21 @@ def documentation(view: ClusterView, words: Words, key: str) -> tuple[str, str] 
 def entity_of(words: Words) -> QuotaEntity:
     """Whom the line is about, as far as it says so."""
     found: dict[str, str | Default] = {}
-    for name, field in (("user", "user"), ("client-id", "client_id"), ("ip", "ip")):
+    for name, field in _NAMED.items():
         if named := words.get(name):
-            found[field] = named[0]
-        if f"{name}-default" in words:
+            found[field] = named[0] or DEFAULT
+        if f"{name}-default" in words or f"{name}-defaults" in words:
             found[field] = DEFAULT
     types = words.get("entity-type", ())
     names = iter(words.get("entity-name", ()))
     for kind in types:
         field = _ENTITY_FIELDS.get(kind, "")
         if field:
-            found[field] = next(names, DEFAULT)
+            found[field] = next(names, "") or DEFAULT
     return QuotaEntity(**found)
 
 
+_NAMED = {"user": "user", "client-id": "client_id", "client": "client_id", "ip": "ip"}
 _ENTITY_FIELDS = {"users": "user", "clients": "client_id", "ips": "ip"}
 
 
