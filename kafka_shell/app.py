@@ -34,6 +34,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     gc.set_threshold(_YOUNG)
     words = list(sys.argv[1:] if argv is None else argv)
     _open_what_is_closed()
+    _clean_terminals()
     status = _guarded(words)
     gc.freeze()  # the interpreter need not look for garbage in all that it ends with
     try:
@@ -71,6 +72,15 @@ def _open_what_is_closed() -> None:
             descriptor = os.open(os.devnull, flags)
             mode = "r" if name == "stdin" else "w"
             setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
+
+
+def _clean_terminals() -> None:
+    """Whoever writes to a standard stream: what comes from a cluster must not steer a terminal."""
+    for name in ("stdout", "stderr"):
+        if getattr(sys, name).isatty():
+            from kafka_shell.output.terminal import standard
+
+            setattr(sys, name, standard(getattr(sys, name)))
 
 
 def _main(words: list[str]) -> Status:

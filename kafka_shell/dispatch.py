@@ -190,6 +190,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         _width(out),
         colour_err=colour_err,
         before=getattr(context.report, "clear", None),
+        safe_csv=bool(values.get("safe-csv")),
     )
 
 
@@ -366,22 +367,16 @@ def _destination(line: Line, context: Context) -> Iterator[_Ended]:
     ended, out = _Ended(), context.out
     with ExitStack() as stack:
         if line.redirect is not None:
-            context.out = stack.enter_context(_open(line.redirect.path, line.redirect.append))
+            from kafka_shell.redirect import redirected
+
+            path, append = to_path(line.redirect.path), line.redirect.append
+            context.out = stack.enter_context(redirected(path, append, context))
         elif line.pipe is not None:
             context.out = stack.enter_context(_through(line.pipe, context, ended))
         try:
             yield ended
         finally:
             context.out = out
-
-
-def _open(path: str, append: bool) -> TextIO:
-    try:
-        return to_path(path).open("a" if append else "w", encoding="utf-8")
-    except OSError as error:
-        raise ShellError(
-            f"cannot write to {path}: {error.strerror}", hint="The command was not run."
-        ) from None
 
 
 @contextmanager

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
+from kafka_shell.characters import escape
+from kafka_shell.quoting import quote
+
 
 class Status(IntEnum):
     """Exit statuses: what a script may rely on."""
@@ -62,21 +65,6 @@ class UsageError(ShellError):
         self.usage = usage
 
 
-_LONGEST_QUOTE = 300
-
-
-def printable(text: str) -> str:
-    r"""What came from elsewhere, on one line: control characters are spelled out (`\x1b`, `\n`)."""
-    if text.isprintable():
-        return text
-    return "".join(char if char.isprintable() else ascii(char)[1:-1] for char in text)
-
-
-def quoted(text: str) -> str:
-    """Somebody else's words within a message of ours: in quotes, so that nobody takes them for
-    ours, on one line, and no more of them than anybody reads."""
-    short = text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"
-    return '"' + printable(short).replace('"', "'") + '"'
 # Letters of the word times letters of all candidates that are compared: a comparison may take time
 # in proportion to that, and names are chosen by whoever may create topics and groups.
 _COMPARED = 1_000_000
@@ -110,4 +98,4 @@ def near_miss(word: str, candidates: Iterable[str]) -> str | None:
 def did_you_mean(word: str, candidates: Iterable[str], otherwise: str = "") -> str:
     """The hint that names the near miss, or `otherwise`."""
     near = near_miss(word, candidates)
-    return f"Did you mean {near}?" if near else otherwise
+    return f"Did you mean {quote(escape(near))}?" if near else otherwise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import re
 import time
@@ -10,8 +9,10 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
+from kafka_shell.characters import escape, printable
 from kafka_shell.context import Context
 from kafka_shell.errors import Status, UsageError
+from kafka_shell.output.terminal import Cleaned, draw
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, long lines are cut
@@ -44,7 +45,7 @@ def watch(
     try:
         status, answer = _answer(context, line)
         if status == Status.WRONG:
-            context.err.write(answer)
+            draw(context.err, answer)
             return status
         with blocks.during():
             blocks.show(answer, context.clock())
@@ -83,18 +84,29 @@ def _no_report(task: str, done: int, total: int | None) -> None:
     """Progress would be drawn over the answer."""
 
 
-class _Caught(io.StringIO):
+class _Caught(Cleaned):
     """Looks like the terminal it stands for, so that the answer has its width and colours; no other
     program can write to it."""
 
     def __init__(self, stream: TextIO) -> None:
-        super().__init__()
-        self._terminal = stream.isatty()
-        self.columns = _size(stream)[1] if self._terminal else None
+        super().__init__(stream)
+        self._caught: list[str] = []
+        self.columns = _size(stream)[1] if stream.isatty() else None
 
-    def isatty(self) -> bool:
-        """As the stream itself."""
-        return self._terminal
+    def draw(self, characters: str) -> None:
+        """Keep."""
+        self._caught.append(characters)
+
+    def fileno(self) -> int:
+        """There is none."""
+        raise OSError("what is caught has no descriptor")
+
+    def flush(self) -> None:
+        """Nothing is on its way."""
+
+    def getvalue(self) -> str:
+        """All that was written."""
+        return "".join(self._caught)
 
 
 class _Blocks:
@@ -112,7 +124,7 @@ class _Blocks:
     def show(self, answer: str, now: float) -> None:
         """One block: a comment with the time, the answer, a blank line."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
-        self._out.write(f"# {stamp} {self._line}\n{answer}\n")
+        draw(self._out, f"# {stamp} {printable(self._line)}\n{answer}\n")
         self._out.flush()
 
 
@@ -129,11 +141,11 @@ class _Screen(_Blocks):
     @contextmanager
     def during(self) -> Iterator[None]:
         """Another screen, so that what was there before is there after."""
-        self._out.write(_ENTER)
+        draw(self._out, _ENTER)
         try:
             yield
         finally:
-            self._out.write(_LEAVE)
+            draw(self._out, _LEAVE)
             self._out.flush()
 
     def show(self, answer: str, now: float) -> None:
@@ -149,17 +161,17 @@ class _Screen(_Blocks):
         # Each row is cleared before it is written: afterwards its last cell would go too.
         drawn = [f"\x1b[K{text}" for text in (self._header(clock, columns), "", *marked)]
         below = "\r\n\x1b[J" if len(drawn) < rows else ""
-        self._out.write("\x1b[H" + "\r\n".join(drawn) + below)
+        draw(self._out, "\x1b[H" + "\r\n".join(drawn) + below)
         self._out.flush()
         self._last = lines
 
     def keep_last(self) -> None:
         """Leave the last answer where other answers are."""
-        self._out.write(self._answer)
+        draw(self._out, self._answer)
         self._out.flush()
 
     def _header(self, clock: str, columns: int) -> str:
-        left = f"every {self._seconds:g} s: {self._line}"
+        left = f"every {self._seconds:g} s: {escape(self._line)}"
         changed = f"changed {self._changed_at}, " if self._changed_at else ""
         right = f"{changed}{clock}  Ctrl-C ends"
         if len(left) + len(right) + 2 > columns:

@@ -11,11 +11,12 @@ import pytest
 pytestmark = pytest.mark.quick
 
 ROOT = Path(__file__).parent.parent / "kafka_shell"
-BASE = {"nouns", "values", "errors", "files", "private", "quoting"}
+BASE = {"nouns", "values", "errors", "characters", "files", "private", "quoting"}
 
 # Part of the program -> the parts it may import. A part is a folder or a module of kafka_shell.
 MAY_IMPORT: dict[str, set[str]] = {
-    "errors": set(),
+    "characters": set(),
+    "errors": {"characters", "quoting"},
     "private": set(),
     "quoting": set(),
     "nouns": {"quoting"},
@@ -45,9 +46,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"output", "watch", "script", "sandbox", "audit", "client_configs", "identity"},
     "sandbox": BASE | {"admin", "carry_out"},
     "watch": BASE | {"context", "output"},
+    "redirect": BASE | {"context"},
     "dispatch": BASE
     | {"carry_out", "commands", "context", "identity", "language", "output", "settings"}
-    | {"pasted_line"},
+    | {"pasted_line", "redirect"},
     "pasted_line": BASE | {"commands", "context", "language", "admin"},
     "script": BASE | {"context", "dispatch", "journal", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.

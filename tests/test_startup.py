@@ -24,7 +24,7 @@ sys.stderr.write(json.dumps([status, loaded]))
 """
 # Of this program, besides the declarations of commands and the nouns.
 LIST = {
-    "app", "context", "dispatch", "errors", "quoting", "settings", "values",
+    "app", "characters", "context", "dispatch", "errors", "quoting", "settings", "values",
     "language", "language.argv", "language.command", "language.common", "language.convert",
     "language.logical_lines",
     "language.parse", "language.render", "language.scan", "language.selectors",
@@ -37,7 +37,7 @@ LIST = {
     "admin.topic_steps", "admin.topics", "admin.transport", "admin.versions",
     "output", "output.columns", "output.data", "output.errors", "output.looks", "output.page",
     "output.pane", "output.progress", "output.styles", "output.tables",
-    "output.text", "output.theme", "output.writer",
+    "output.terminal", "output.text", "output.theme", "output.writer",
 }  # fmt: skip
 # Libraries, and what of Python's own costs milliseconds.
 HEAVY = {

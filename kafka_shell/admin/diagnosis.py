@@ -11,7 +11,8 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
-from kafka_shell.errors import ShellError, printable
+from kafka_shell.characters import escape
+from kafka_shell.errors import ShellError
 
 from . import frames
 from .endpoint import Address, ConnectionConfig, Patience
@@ -158,6 +159,6 @@ def _names(look: _Look) -> ShellError | None:
     ):
         found = secured.getpeercert() or {}
     names = tuple(
-        printable(str(pair[1])) for pair in found.get("subjectAltName", ()) if len(pair) == 2
+        escape(str(pair[1])) for pair in found.get("subjectAltName", ()) if len(pair) == 2
     )
     return wrong_names(look.address, names)

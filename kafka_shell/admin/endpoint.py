@@ -6,7 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from kafka_shell.errors import UsageError, printable
+from kafka_shell.characters import escape
+from kafka_shell.errors import UsageError
 from kafka_shell.nouns import Secret
 
 from .password_source import PasswordSource
@@ -24,7 +25,7 @@ class Address(NamedTuple):
     port: int
 
     def __str__(self) -> str:
-        host = printable(self.host)  # a cluster may advertise anything
+        host = escape(self.host)  # a cluster may advertise anything
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from kafka_shell.errors import ShellError, Status, printable
+from kafka_shell.characters import quoted
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import Failure, names
 
 from .error_codes import ERRORS
@@ -37,7 +38,9 @@ def failure(code: int, message: str | None = None, *, about: str = "", hint: str
     `about` names the thing (`topic orders`) and is added where the message does not name it.
     """
     known = ERRORS.get(code, ("", ""))[1] or f"the broker answered error code {code}"
-    said = printable((message or "").strip()) or known
+    said = (message or "").strip() or known
+    if not said.isprintable():  # several lines, or worse: seen to be the broker's words
+        said = quoted(said)
     if said.startswith("Request Request("):  # the broker's own request object, in Java's words
         needed = said.partition(" needs ")[2].rstrip(".")
         said = f"{known}: it needs {needed}" if needed else known

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator
 from typing import Any
 
-from kafka_shell.errors import ShellError, quoted
+from kafka_shell.characters import escape, quoted
+from kafka_shell.errors import ShellError
 
 from . import frames
 from .endpoint import Address, ConnectionConfig, Patience, Sasl
@@ -89,7 +90,7 @@ def _sasl(
                 "sasl-unsafe",
             ) from None
         except SaslRefusedError as error:
-            raise _login_failed(sasl, address, str(error)) from None
+            raise _login_failed(sasl, address, escape(str(error))) from None
     if not client.is_authenticated():
         raise _login_failed(sasl, address, "the broker did not confirm it")
     return answer.lifetime / 1000 if answer.lifetime else None
@@ -102,13 +103,14 @@ def sasl_token(client: Any, sasl: Sasl, address: Address) -> bytes:
     try:
         token: bytes = client.auth_bytes()
     except SaslRefusedError as error:
-        raise _login_failed(sasl, address, str(error)) from None
+        raise _login_failed(sasl, address, escape(str(error))) from None
     return token
 
 
 def _check_handshake(
     error: int, enabled: tuple[str, ...], mechanism: str, address: Address
 ) -> None:
+    enabled = tuple(map(escape, enabled))
     if error == UNSUPPORTED_SASL_MECHANISM:
         has = f": it has {', '.join(enabled)}" if enabled else ""
         raise unreachable(
@@ -153,6 +155,7 @@ def no_credentials(config: ConnectionConfig, address: Address) -> ShellError:
 
 def sasl_needed(config: ConnectionConfig, address: Address, enabled: tuple[str, ...]) -> ShellError:
     """A listener that wants a login was sent a request without one."""
+    enabled = tuple(map(escape, enabled))
     protocol = "SASL_SSL" if config.uses_tls else "SASL_PLAINTEXT"
     first = f"sasl.mechanism={enabled[0]}" if enabled else "sasl.mechanism"
     return unreachable(

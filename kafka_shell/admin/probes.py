@@ -20,7 +20,7 @@ from .endpoint import Address, ConnectionConfig
 from .failures import as_failure
 from .link_errors import connect_timeout, silent
 from .login import greet, log_in
-from .transport import Link, State
+from .transport import Link, Login, State
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
@@ -83,11 +83,18 @@ def _probe(
 
         context = make_context(config.tls)
     loop = Loop()
+
+    def patience(most: float) -> float:
+        return max(0.05, min(most, until - time.monotonic()))
+
+    def entry(config: ConnectionConfig, address: Address) -> Login:
+        return log_in(config, address, patience) if login else greet(config, address)
+
     links: dict[K, Link] = {}
     found: Results[K, str] = Results()
     try:
         for key, address in targets.items():
-            links[key] = Link(loop, config, address, log_in if login else greet, context)
+            links[key] = Link(loop, config, address, entry, context, patience)
             links[key].looked = True  # a closer look would block the other probes
         asked: set[K] = set()
         while outstanding := [key for key in links if not _over(key, links[key], asked, found)]:

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Protocol
 
-from kafka_shell.errors import ShellError, printable
+from kafka_shell.characters import escape
+from kafka_shell.errors import ShellError
 
 from .endpoint import Address, ConnectionConfig, Patience, Sasl
 from .failures import COORDINATION, unreachable
@@ -329,7 +330,7 @@ def _token_provider(sasl: Sasl, config: ConnectionConfig, patience: Patience) ->
 
 
 def _first_line(error: Exception) -> str:
-    return printable((str(error) or type(error).__name__).splitlines()[0])
+    return escape((str(error) or type(error).__name__).splitlines()[0])
 
 
 def _unusable(message: str, hint: str) -> ShellError:

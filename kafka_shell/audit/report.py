@@ -11,6 +11,7 @@ from time import strftime, strptime
 from typing import Any
 
 from kafka_shell import values
+from kafka_shell.characters import printable
 from kafka_shell.nouns.audits import SEVERITIES, AuditFinding, AuditReport
 
 from . import snapshot
@@ -249,6 +250,7 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
     environment = Environment(
         loader=FileSystemLoader(Path(__file__).parent),
         autoescape=True,
+        finalize=lambda value: printable(value) if type(value) is str else value,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,

@@ -17,6 +17,8 @@ CONNECTION = (
 RUNNING = (
     Option("--output", Kind.CHOICE, "How to print the answer.",
            choices=("table", "json", "yaml", "csv")),
+    Option("--safe-csv", Kind.FLAG,
+           "In CSV, put a ' before cells that a spreadsheet takes for a formula (= + - @)."),
     Option("--no-color", Kind.FLAG, "Print without colour."),
     Option("--timeout", Kind.DURATION, "How long a broker may wait for completeness (KIP-4).",
            metavar="DURATION"),

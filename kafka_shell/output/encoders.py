@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import Protocol
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
 
+from ..characters import escape
 from ..nouns import Parts, Results
 from .data import Data, failure_row, is_array, items, plain, rows
 
@@ -12,11 +14,28 @@ from .data import Data, failure_row, is_array, items, plain, rows
 class Encoder(Protocol):
     """A value as pieces of text that are written one after the other."""
 
-    def __call__(self, value: object, *, unicode: bool) -> Iterator[str]: ...
+    def __call__(self, value: object, how: How) -> Iterator[str]: ...
 
 
-def json_text(value: object, *, unicode: bool = True) -> Iterator[str]:
-    """Indented JSON; an array's elements each as soon as they are there."""
+@dataclass(frozen=True, slots=True)
+class How:
+    """Where to and how: a stream that takes `unicode`, a `terminal`; `safe_csv` for spreadsheets,
+    which take a cell that begins with = + - @ for a formula.
+    """
+
+    unicode: bool = True
+    terminal: bool = False
+    safe_csv: bool = False
+
+
+_FILE = How()
+
+
+def json_text(value: object, how: How = _FILE) -> Iterator[str]:
+    """Indented JSON; an array's elements each as soon as they are there.
+
+    Also where JSON need not, it spells out what a terminal would obey, hide or turn around.
+    """
     import json
     import re
 
@@ -24,37 +43,45 @@ def json_text(value: object, *, unicode: bool = True) -> Iterator[str]:
     numbers = re.compile(r"\[\s+((?:-?\d+,\s+)*-?\d+)\s+\]")
 
     def dump(data: Data) -> str:
-        dumped = json.dumps(data, indent=2, ensure_ascii=not unicode)
+        dumped = _spelled_out(json.dumps(data, indent=2, ensure_ascii=not how.unicode), wide=False)
         return numbers.sub(lambda found: "[" + re.sub(r"\s+", " ", found[1]) + "]", dumped)
 
     if not is_array(value):
-        yield _safe(dump(plain(value))) + "\n"
+        yield dump(plain(value)) + "\n"
         return
     started = False
     for item in items(value):
         lead = ",\n  " if started else "[\n  "
         started = True
-        yield lead + _safe(dump(item)).replace("\n", "\n  ")
+        yield lead + dump(item).replace("\n", "\n  ")
     yield "\n]\n" if started else "[]\n"
 
 
-def yaml_text(value: object, *, unicode: bool = True) -> Iterator[str]:
+def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
     """YAML in block style, keys in the noun's order; an array's elements as they come."""
     import yaml
 
-    dumper = getattr(yaml, "CSafeDumper", yaml.SafeDumper)
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+        """Strings that must be spelled out are in double quotes, where YAML has escapes."""
+
+    def string(dumper: Any, value: str) -> Any:
+        plain = value.replace("\n", "").isprintable()
+        return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
+
+    Dumper.add_representer(str, string)
 
     def dump(data: Data) -> str:
-        return str(
+        return _spelled_out(
             yaml.dump(
                 data,
-                Dumper=dumper,
+                Dumper=Dumper,
                 sort_keys=False,
-                allow_unicode=unicode,
+                allow_unicode=how.unicode,
                 width=4096,
                 default_flow_style=False,
-            )
-        ).removesuffix("...\n")
+            ).removesuffix("...\n"),
+            wide=True,
+        )
 
     if not is_array(value):
         yield dump(_scrubbed(plain(value)))
@@ -67,7 +94,7 @@ def yaml_text(value: object, *, unicode: bool = True) -> Iterator[str]:
         yield "[]\n"
 
 
-def csv_text(value: object, *, unicode: bool = True) -> Iterator[str]:
+def csv_text(value: object, how: How = _FILE) -> Iterator[str]:
     """A header of field names, then a row a noun; nested fields as `outer.inner`.
 
     A Results, whole or in parts, always has the columns `resource`, `error` and `message` too, for
@@ -83,15 +110,15 @@ def csv_text(value: object, *, unicode: bool = True) -> Iterator[str]:
             if header:
                 yield "\n"  # other nouns: a table of their own
             header = [*cells, *(name for name in extra if name not in cells)]
-            yield _csv_line(header)
-        yield _csv_line([cells.get(name, "") for name in header])
+            yield _csv_line(header, how)
+        yield _csv_line([cells.get(name, "") for name in header], how)
     failures = value.failures.items() if isinstance(value, Results) else ()  # others tell theirs
     if failures and not header:
         header = list(extra)
-        yield _csv_line(header)
+        yield _csv_line(header, how)
     for about, failure in failures:
         cells = failure_row(about, failure)
-        yield _csv_line([cells.get(name, "") for name in header])
+        yield _csv_line([cells.get(name, "") for name in header], how)
 
 
 def _flat(data: Data, prefix: str = "") -> dict[str, Data]:
@@ -121,13 +148,39 @@ def _csv_cell(data: Data) -> str:
     return str(data)
 
 
-def _csv_line(cells: list[Data]) -> str:
+def _csv_line(cells: Sequence[str], how: How) -> str:
     import csv
     import io
+
+    if how.safe_csv:
+        cells = ["'" + cell if cell.startswith(_FORMULA) else cell for cell in cells]
+    if how.terminal:
+        cells = list(map(escape, cells))
 
     line = io.StringIO(newline="")
     csv.writer(line).writerow(cells)  # its \r\n has it quote both; the row itself ends in \n
     return _safe(line.getvalue().removesuffix("\r\n") + "\n")
+
+
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _spelled_out(quoted: str, *, wide: bool) -> str:
+    """The text with each character inside its quotes that cannot be seen spelled as JSON and YAML
+    do it. `wide`: characters beyond U+FFFF are one escape (YAML), not two.
+    """
+    if quoted.replace("\n", "").isprintable():
+        return quoted
+
+    def spelled(char: str) -> str:
+        if char == "\n" or char.isprintable():
+            return char
+        if wide and ord(char) > 0xFFFF:
+            return f"\\U{ord(char):08x}"
+        pairs = char.encode("utf-16-be", "surrogatepass")
+        return "".join(f"\\u{pairs[at : at + 2].hex()}" for at in range(0, len(pairs), 2))
+
+    return "".join(map(spelled, quoted))
 
 
 def _safe(characters: str) -> str:
@@ -150,10 +203,10 @@ def _scrubbed(data: Data) -> Data:
     return data
 
 
-def _sarif(value: object, *, unicode: bool = True) -> Iterator[str]:
+def _sarif(value: object, how: How = _FILE) -> Iterator[str]:
     from .sarif import sarif
 
-    return json_text(sarif(value), unicode=unicode)
+    return json_text(sarif(value), how)
 
 
 ENCODERS: dict[str, Encoder] = {

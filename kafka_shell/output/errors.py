@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
+from ..characters import escape
 from ..errors import ShellError
 from ..nouns import Failure, names
 from ..nouns.masking import masked
 from .pane import Pane
-from .text import ELLIPSIS, Role, Text, escape, hang, text, width, wrap
+from .text import ELLIPSIS, Role, Text, hang, text, width, wrap
 
 MARGIN = "  "
 ROOM = 100  # cells for a line of input where the terminal does not say

@@ -6,6 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
+from ..characters import printable
+from .terminal import draw
 from .text import ELLIPSIS, Role, Text, rstrip, text
 
 if TYPE_CHECKING:
@@ -43,11 +45,11 @@ class Pane:
 
     def line(self, line: Text) -> None:
         """One line."""
-        self.raw(self.paint(rstrip(line)) + "\n")
+        self.draw(self.paint(rstrip(line)) + "\n")
 
     def lines(self, lines: Iterable[Text]) -> None:
         """Lines, written at once."""
-        self.raw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
+        self.draw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
 
     def words(self, words: Sequence[str]) -> None:
         """Words without a role, one a line, written at once: there may be a hundred thousand."""
@@ -68,13 +70,17 @@ class Pane:
         )
 
     def raw(self, characters: str) -> None:
-        """Characters as they are. Raises PipeClosed when nobody reads them any more."""
+        """Characters as they are; on a terminal, without what it would obey."""
+        self.draw(printable(characters) if self.terminal else characters)
+
+    def draw(self, characters: str) -> None:
+        """What may hold control sequences: ours. Raises PipeClosed when nobody reads any more."""
         if not characters:
             return
         if self.before is not None:
             self.before()
         try:
-            self.stream.write(self._encodable(characters))
+            draw(self.stream, self._encodable(characters))
             self.stream.flush()
         except BrokenPipeError as error:
             self._silence()

@@ -7,9 +7,10 @@ from time import monotonic
 from types import TracebackType
 from typing import Any, TextIO
 
+from kafka_shell.characters import escape
 from kafka_shell.values import spell_left
 
-from .text import escape
+from .terminal import Drawing
 
 DELAY = 0.4  # seconds before a bar appears: quick work shows none
 _MANY = 1_000_000  # beyond this, figures are shortened
@@ -116,7 +117,7 @@ class Progress:
         return tqdm(
             desc=escape(task),
             total=total,
-            file=self._err,
+            file=Drawing(self._err),
             unit=self._unit or "it",
             unit_scale=self._unit == "B" or (total or 0) >= _MANY,  # 28.0M/45.0M
             unit_divisor=1024 if self._unit == "B" else 1000,

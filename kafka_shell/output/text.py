@@ -6,6 +6,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
+from ..characters import escape
+
 Role = Literal[
     "",
     "heading",
@@ -67,23 +69,6 @@ def join(separator: str, pieces: Iterable[Text]) -> Text:
             parts.append(("", separator))
         parts.extend(piece.parts)
     return Text(tuple(parts))
-
-
-def escape(value: str) -> str:
-    r"""What a terminal may not be sent as it is, spelled out: `\x1b`, `\n`, `\u202e`, ..."""
-    if value.isprintable():
-        return value
-    return "".join(char if char.isprintable() else _spelled(char) for char in value)
-
-
-def _spelled(char: str) -> str:
-    named = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}.get(char)
-    if named:
-        return named
-    code = ord(char)
-    if code <= 0xFF:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
 
 
 def width(value: str) -> int:

@@ -45,8 +45,10 @@ class Writer:
         colour_err: bool | None = None,
         depth: Depth | None = None,
         before: Callable[[], None] | None = None,
+        safe_csv: bool = False,
     ) -> None:
         self.format = format
+        self.safe_csv = safe_csv
         colour_err = colour if colour_err is None else colour_err
         if depth is None:
             depth = depth_of(os.environ)
@@ -73,9 +75,10 @@ class Writer:
             self._encode(value)
 
     def _encode(self, value: object) -> None:
-        from .encoders import ENCODERS
+        from .encoders import ENCODERS, How
 
-        pieces = ENCODERS[self.format](value, unicode=self.out.unicode)
+        how = How(self.out.unicode, self.out.terminal, self.safe_csv)
+        pieces = ENCODERS[self.format](value, how)
         if isinstance(value, Iterator):
             for piece in pieces:
                 self.out.raw(piece)
@@ -109,7 +112,7 @@ class Writer:
         elif isinstance(value, Iterator):
             self._stream(value)
         elif isinstance(value, Theme):
-            self.out.raw(preview(value, depth=self.out.depth) + "\n")
+            self.out.draw(preview(value, depth=self.out.depth) + "\n")
         else:
             self._one(value)
 

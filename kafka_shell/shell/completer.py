@@ -10,6 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText
 
+from kafka_shell.characters import escape
 from kafka_shell.context import Context
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
@@ -39,11 +40,12 @@ class Offer(Completion):
         self.name = candidate.text
         self.goes_on = bool(candidate.tail)
         style = f"class:{candidate.role}" if candidate.role else ""
+        about = escape(candidate.about)
         super().__init__(
             text,
             start_position=start,
-            display=candidate.text + candidate.tail,
-            display_meta=FormattedText([(style, candidate.about)]) if candidate.about else None,
+            display=escape(candidate.text + candidate.tail),
+            display_meta=FormattedText([(style, about)]) if about else None,
         )
 
 

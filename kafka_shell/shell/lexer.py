@@ -12,6 +12,8 @@ from kafka_shell.language.command import Command
 from kafka_shell.language.cursor import LONGEST, classify
 from kafka_shell.language.logical_lines import logical_lines
 
+UNSEEN = "\ufffd"
+
 # The language's classes -> the theme's roles; what is not here looks like any text.
 _ROLES = {
     "command": "command",
@@ -69,7 +71,15 @@ class ShellLexer(Lexer):
 def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:
     lines: list[StyleAndTextTuples] = [[]]
     for style, text, *_ in fragments:
-        first, *rest = text.split("\n")
+        first, *rest = _visible(text).split("\n")
         lines[-1].append((style, first))
         lines += [[(style, part)] for part in rest]
     return lines
+
+
+def _visible(text: str) -> str:
+    """As many characters, with a mark for each that hides or turns text around; prompt_toolkit
+    itself spells out control characters."""
+    if text.isprintable():
+        return text
+    return "".join(char if char < "\xa0" or char.isprintable() else UNSEEN for char in text)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import select
 import shlex
@@ -17,6 +16,7 @@ from contextlib import contextmanager, suppress
 from typing import TextIO
 
 from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.terminal import Cleaned, draw
 
 PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
 Size = Callable[[], tuple[int, int]]
@@ -28,7 +28,7 @@ _LESS = ["-RFXK", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
 _SECURE = {"LESSSECURE": "1"}
 
 
-class Paged(io.TextIOBase):
+class Paged(Cleaned):
     """Standard output of one session. `during()` is one command.
 
     What a command writes at once is held until it fills the screen (then a pager takes it all) or
@@ -42,7 +42,7 @@ class Paged(io.TextIOBase):
         size: Size,
         wanted: Callable[[], bool] = lambda: True,
     ) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._environ = environ
         self._size = size
         self._wanted = wanted
@@ -71,7 +71,7 @@ class Paged(io.TextIOBase):
                 self._timer.cancel()
                 self._timer = None
             if held and self._pager is None:
-                self._stream.write("".join(held))
+                draw(self._stream, "".join(held))
             self._stream.flush()
 
     def aside(self, stream: TextIO, text: str) -> None:
@@ -82,42 +82,24 @@ class Paged(io.TextIOBase):
                 return
             if self._held:
                 self.direct()
-            stream.write(text)
+            draw(stream, text)
 
     # -- a stream ----------------------------------------------------------------------------------
-
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """The terminal's."""
-        return self._stream.encoding
-
-    def isatty(self) -> bool:
-        """Whether there is a terminal at the end."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """The terminal's descriptor, for its size and for other programs."""
-        return self._stream.fileno()
-
-    def writable(self) -> bool:
-        """Always."""
-        return True
 
     def flush(self) -> None:
         """What is held stays held."""
         if self._held is None and self._pager is None:
             self._stream.flush()
 
-    def write(self, text: str) -> int:
+    def draw(self, characters: str) -> None:
         """Hold, show or hand on. PipeClosed when the pager was left."""
         with self._lock:
             if self._pager is not None:
-                self._feed(text)
+                self._feed(characters)
             elif self._held is None:
-                self._stream.write(text)
+                draw(self._stream, characters)
             else:
-                self._hold(text)
-        return len(text)
+                self._hold(characters)
 
     def _hold(self, text: str) -> None:
         assert self._held is not None
@@ -172,41 +154,19 @@ class Paged(io.TextIOBase):
                 pager.wait()
         after, self._after = self._after, []
         for stream, text in after:
-            stream.write(text)
+            draw(stream, text)
 
 
-class Beside(io.TextIOBase):
+class Beside(Cleaned):
     """Standard error of one session: never overtakes what was written before it on the other."""
 
     def __init__(self, stream: TextIO, paged: Paged) -> None:
-        self._stream = stream
+        super().__init__(stream)
         self._paged = paged
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        """The terminal's."""
-        return self._stream.encoding
-
-    def isatty(self) -> bool:
-        """Whether there is a terminal at the end."""
-        return self._stream.isatty()
-
-    def fileno(self) -> int:
-        """The terminal's descriptor."""
-        return self._stream.fileno()
-
-    def writable(self) -> bool:
-        """Always."""
-        return True
-
-    def flush(self) -> None:
-        """As it is."""
-        self._stream.flush()
-
-    def write(self, text: str) -> int:
+    def draw(self, characters: str) -> None:
         """Write after what came before."""
-        self._paged.aside(self._stream, text)
-        return len(text)
+        self._paged.aside(self._stream, characters)
 
 
 def pager_command(environ: Mapping[str, str]) -> list[str] | None:

@@ -41,7 +41,7 @@ from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
 from .paging import Beside, Paged, terminal_size, typed_ahead
-from .styles import style_of
+from .styles import cleaned, style_of
 from .suggest import Suggest
 
 
@@ -192,7 +192,7 @@ class Session:
             history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
         )
         try:
-            text = FormattedText([("class:warning", question)])
+            text = FormattedText(cleaned([("class:warning", question)]))
             return asking.prompt(text, is_password=secret)
         except (KeyboardInterrupt, EOFError):
             return ""
@@ -280,7 +280,7 @@ class Session:
 
     def _make_prompt(self) -> PromptSession[str]:
         prompt: PromptSession[str] = PromptSession(
-            message=lambda: banner.prompt(self.context.settings),
+            message=lambda: cleaned(banner.prompt(self.context.settings)),
             multiline=True,
             prompt_continuation=_continuation,
             lexer=ShellLexer(REGISTRY),
@@ -333,7 +333,7 @@ class Session:
 
     def _toolbar(self) -> StyleAndTextTuples:
         size = self.prompt.app.output.get_size()
-        return screen.bottom(
+        fragments = screen.bottom(
             self.cache,
             self.context.settings,
             self.completer,
@@ -342,12 +342,13 @@ class Session:
             columns=size.columns,
             under_way=self._background.shown,
         )
+        return cleaned(fragments)
 
     # -- printing ----------------------------------------------------------------------------------
 
     def _print(self, fragments: StyleAndTextTuples) -> None:
         print_formatted_text(
-            FormattedText(fragments),
+            FormattedText(cleaned(fragments)),
             style=self._style,
             include_default_pygments_style=False,
             file=self._stdout,

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles import BaseStyle, Style
 
+from kafka_shell.characters import printable
 from kafka_shell.output.theme import Theme
 
 # prompt_toolkit's class -> the theme's role
@@ -41,6 +43,11 @@ def style_of(theme: Theme, *, colour: bool = True) -> BaseStyle:
     for role in _MARKS:  # the more particular rule has to come last
         rules[f"{current} {role}"] = f"{rules.get(current, '')} bold"
     return Style.from_dict({"bottom-toolbar": "noreverse", **rules})
+
+
+def cleaned(fragments: StyleAndTextTuples) -> StyleAndTextTuples:
+    """The same, without what a terminal would obey: prompt_toolkit lets some of it through."""
+    return [(style, printable(said)) for style, said, *_ in fragments]
 
 
 def _without_colour(style: str) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
+from kafka_shell.characters import escape
 from kafka_shell.metadata.cache import CacheState
 from kafka_shell.metadata.view import ClusterView
 
@@ -40,7 +41,7 @@ def toolbar(
     """The toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys; what
     is `under_way` is being followed in the background."""
     told = [*_segments(view, state, guard, vi), Segment(under_way, 4)]
-    segments = [segment for segment in told if segment.text]
+    segments = [replace(each, text=escape(each.text)) for each in told if each.text]
     room = columns - 2
     while len(segments) > 1 and _width(segments) > room:
         segments.remove(max(segments, key=lambda segment: segment.rank))

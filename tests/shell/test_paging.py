@@ -153,4 +153,4 @@ def test_which_pager() -> None:
     assert all(word.endswith(LESS_PROMPT) for word in less[2:])
     assert pager_command({"PAGER": "/usr/bin/less -S"}) == ["/usr/bin/less", *less[1:], "-S"]
     own = pager_command({"PATH": "/nowhere"})
-    assert own is not None and own[1] == "-c"
+    assert own is not None and own[1:3] == ["-I", "-c"]

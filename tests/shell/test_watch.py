@@ -12,6 +12,7 @@ import pytest
 
 from kafka_shell.context import Context, Paths
 from kafka_shell.errors import UsageError
+from kafka_shell.output.terminal import draw
 from kafka_shell.watch import watch
 
 pytestmark = pytest.mark.quick
@@ -50,7 +51,7 @@ class Rig:
         answer = self.answers.pop(0)
         if answer == "^C":
             raise KeyboardInterrupt
-        self.context.out.write(answer)
+        draw(self.context.out, answer)  # as a writer does it: with colours
         return self.statuses.pop(0) if self.statuses else 0
 
     def watch(self, rounds: int | None = None) -> int:
