@@ -123,6 +123,14 @@ def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]
     return tuple(lines[-count:] if count else lines)
 
 
+def clear(invocation: Invocation, context: Context) -> None:
+    """Clear the terminal, if there is one."""
+    from kafka_shell.output.terminal import draw
+
+    if context.out.isatty():
+        draw(context.out, "\x1b[H\x1b[2J\x1b[3J")
+
+
 def theme(invocation: Invocation, context: Context) -> Any:
     """Draw with another theme, or show what there is."""
     from kafka_shell.output import theme as themes
@@ -257,6 +265,14 @@ COMMANDS = (
             Argument("value", Kind.TEXT, "Its new value.", required=False),
         ),
         examples=(Example("set", "every setting, and where it came from"),),
+    ),
+    Command(
+        name="clear",
+        summary="Clear the screen.",
+        family="shell",
+        run=clear,
+        needs_cluster=False,
+        search=("cls",),
     ),
     Command(
         name="exit",

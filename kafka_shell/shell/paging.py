@@ -19,11 +19,15 @@ from kafka_shell.output.pane import PipeClosed
 from kafka_shell.output.terminal import Cleaned, draw
 
 PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
+# Rows that are below the answer when it is there: the next prompt and its toolbar. The line that was
+# typed is above it, and a note about the answer (a count, a warning) may be too.
+PROMPT_ROWS = 4
 Size = Callable[[], tuple[int, int]]
 
 LESS_PROMPT = "q leaves, space goes on"
-# K: Ctrl-C leaves. The prompt is set for each of less's three lengths: $LESS may choose one.
-_LESS = ["-RFXK", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
+# K: Ctrl-C leaves. No F: what is paged fits the screen perhaps, but not with the next prompt below
+# it. The prompt is set for each of less's three lengths: $LESS may choose one.
+_LESS = ["-RXK", "-+F", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
 # What is typed into a pager must neither run programs nor write files, whoever chose the pager.
 _SECURE = {"LESSSECURE": "1"}
 
@@ -105,7 +109,7 @@ class Paged(Cleaned):
         assert self._held is not None
         self._held.append(text)
         self._rows += text.count("\n")
-        if self._rows >= self._size()[0]:
+        if self._rows > self._size()[0] - PROMPT_ROWS:
             self._page()
         elif self._timer is None:
             self._timer = threading.Timer(PATIENCE_S, self.direct)

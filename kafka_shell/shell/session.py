@@ -327,8 +327,10 @@ class Session:
     def _fit(self) -> None:
         state = self.prompt.default_buffer.complete_state
         wanted = len(state.completions) if state is not None else 0
+        idle = state is None and not self.prompt.default_buffer.text
         self._menu_rows = screen.menu_rows(self.prompt.app.output.get_size().rows, wanted)
-        self.prompt.reserve_space_for_menu = self._menu_rows
+        # Rows for a menu that nobody has asked for would scroll the last answer's top away.
+        self.prompt.reserve_space_for_menu = 0 if idle else self._menu_rows
         self.prompt.app.editing_mode = keys.editing_mode(self.context.settings.editing_mode)
 
     def _toolbar(self) -> StyleAndTextTuples:

@@ -30,7 +30,7 @@ def terminal() -> io.StringIO:
     return io.StringIO()
 
 
-def paged(terminal: io.StringIO, pager: str, rows: int = 5) -> Paged:
+def paged(terminal: io.StringIO, pager: str, rows: int = 8) -> Paged:
     return Paged(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: (rows, 80))
 
 
@@ -40,6 +40,15 @@ def test_what_fits_is_written_as_it_is(terminal: io.StringIO, tmp_path: Path) ->
         out.write("1\n2\n3\n")
     assert terminal.getvalue() == "1\n2\n3\n"
     assert not (tmp_path / "paged").exists()
+
+
+def test_an_answer_that_fits_only_without_the_next_prompt_is_paged(
+    terminal: io.StringIO, tmp_path: Path
+) -> None:
+    out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'", rows=24)
+    with out.during():
+        out.write("line\n" * 22)
+    assert (tmp_path / "paged").read_text() == "line\n" * 22
 
 
 def test_what_does_not_goes_to_the_pager(terminal: io.StringIO, tmp_path: Path) -> None:
@@ -149,8 +158,8 @@ def test_which_pager() -> None:
     assert pager_command({"PAGER": ""}) is None
     assert pager_command({"PAGER": "cat"}) is None
     less = pager_command({"PATH": "/usr/bin:/bin"})
-    assert less is not None and less[:2] == ["less", "-RFXK"]
-    assert all(word.endswith(LESS_PROMPT) for word in less[2:])
+    assert less is not None and less[:2] == ["less", "-RXK"]
+    assert all(word.endswith(LESS_PROMPT) for word in less[3:])
     assert pager_command({"PAGER": "/usr/bin/less -S"}) == ["/usr/bin/less", *less[1:], "-S"]
     own = pager_command({"PATH": "/nowhere"})
     assert own is not None and own[1:3] == ["-I", "-c"]
