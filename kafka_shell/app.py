@@ -6,7 +6,7 @@ import gc
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -93,6 +93,7 @@ def _main(words: list[str]) -> Status:
     environ = os.environ
     paths = Paths.of(environ)
     try:
+        _refuse_empty_home(environ)
         line = split(_as_text(words), REGISTRY)
     except ShellError as error:
         return _early(error, paths, " ".join(words))
@@ -132,6 +133,16 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
     from kafka_shell.script import run_stdin
 
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
+
+
+def _refuse_empty_home(environ: Mapping[str, str]) -> None:
+    """An unset variable of a script must not mean the files of this user."""
+    if environ.get("KAFKA_SH_HOME") == "":
+        raise UsageError(
+            "the environment variable KAFKA_SH_HOME is set but empty",
+            hint="Give KAFKA_SH_HOME a value, or unset it.",
+            code="empty",
+        )
 
 
 def _context(line: Split, paths: Paths) -> Context:
@@ -238,6 +249,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         )
     )
     flags = session.client_flags(sandbox)
+    context.environ = settings.without_connection(context.environ)
     return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
 
 

@@ -22,7 +22,14 @@ from kafka_shell.config_file import (
     PROGRAM_KEYS,
     ConfigFile,
 )
-from kafka_shell.connection_options import FLAGS, Spoken, as_list, file_layer, same_cluster
+from kafka_shell.connection_options import (
+    CONNECTION_VARIABLES,
+    FLAGS,
+    Spoken,
+    as_list,
+    file_layer,
+    same_cluster,
+)
 from kafka_shell.errors import ShellError, Status, near_miss
 
 __all__ = [
@@ -37,6 +44,7 @@ __all__ = [
     "names_a_cluster",
     "parse_properties",
     "read_properties",
+    "without_connection",
 ]
 
 
@@ -173,6 +181,11 @@ def load_over(
         properties=properties,
         own_address=session.own_address and BOOTSTRAP not in added,
     )
+
+
+def without_connection(environ: Mapping[str, str]) -> dict[str, str]:
+    """The environment without what names a cluster or a login."""
+    return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
 
 
 def names_a_cluster(flags: Mapping[str, object]) -> bool:

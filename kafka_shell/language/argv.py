@@ -51,12 +51,13 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
         if option.kind is Kind.FLAG and equals and not option.value_optional:
             raise UsageError(f"{name} takes no value", hint=f"Write {name} alone.")
         if option.kind is not Kind.FLAG and not equals:
-            value = next(words, "")
-            if not value or _mine(command, option, value):
+            following = next(words, None)
+            if following is None or _mine(command, option, following):
                 if command is None:
                     raise UsageError(f"{name} wants a value", hint=f"Expected: {option.metavar}")
-                left += [word, *([value] if value else [])]
+                left += [word, *([following] if following is not None else [])]
                 continue
+            value = following
         target = connection if option in CONNECTION else program
         _put(target, option, value if equals or option.kind is not Kind.FLAG else None)
     if at is None and left:
