@@ -67,6 +67,7 @@ SUBJECT_OPTIONS = (
 def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     """The resources that a line is about."""
     if invocation["broker-id"]:
+        _refuse_stopped(invocation, cluster)
         ids = select.brokers(_as_words(invocation, "broker-id"), cluster)
         return [ConfigResource(ResourceType.BROKER, name) for name in ids]
     if invocation["broker-default"]:
@@ -87,6 +88,26 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
         )
     names = select.topics(_as_words(invocation, "topic"), cluster)
     return [ConfigResource(ResourceType.TOPIC, name) for name in names]
+
+
+def _stopped(invocation: Invocation, cluster: Cluster) -> list[int]:
+    """The ids that the line names of brokers that are not running."""
+    up = {str(broker.id) for broker in cluster.brokers(refresh=True)}
+    words = dict.fromkeys(split(invocation["broker-id"] or ""))
+    return [int(word) for word in words if word.isdecimal() and word not in up]
+
+
+def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
+    stopped = _stopped(invocation, cluster)
+    if stopped:
+        up = ", ".join(str(broker.id) for broker in cluster.brokers())
+        raise ShellError(
+            f"broker {stopped[0]} is not running, and no other broker knows its configs",
+            hint=f"Running: {up}. To delete a config that such a broker left behind:"
+            f" alter-configs --broker-id {stopped[0]} --delete-config KEY",
+            code="no-match",
+            span=invocation.span("broker-id"),
+        )
 
 
 def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
@@ -209,6 +230,15 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
         *(ConfigAlteration(key, ConfigOp.APPEND, value) for key, value in invocation["append"]),
         *(ConfigAlteration(key, ConfigOp.SUBTRACT, value) for key, value in invocation["subtract"]),
     ]
+    only_deletes = len(alterations) == len(invocation["delete-config"])
+    if only_deletes and invocation["broker-id"] and _stopped(invocation, cluster):
+        words = split(invocation["broker-id"])
+        if all(word.isdecimal() for word in words):
+            from kafka_shell.admin import leftover_configs
+
+            _refuse_twice(invocation, alterations)
+            ids = list(dict.fromkeys(map(int, words)))  # those that are up are refused
+            return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
     return alter(invocation, cluster, subjects(invocation, cluster), alterations)
 
 
@@ -337,7 +367,9 @@ COMMANDS = (
         search=("set", "change", "retention"),
         description=(
             "Values are checked against the broker's types; units are welcome:"
-            " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records: it asks."
+            " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records: it asks.\n"
+            "Of a broker that is not running, --delete-config deletes a dynamic config that it left"
+            " behind; nobody can list those."
         ),
         examples=(
             Example("alter-configs orders.placed retention.ms=90d", "keep 90 days"),
@@ -354,6 +386,6 @@ COMMANDS = (
             Example("alter-configs --logger 1 kafka.request.logger=DEBUG",
                     "a broker's log, while it runs"),
         ),
-        apis=(32, 44, 74),
+        apis=(32, 44, 55, 74),
     ),
 )  # fmt: skip

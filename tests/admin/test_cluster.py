@@ -3,18 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from kafka_shell.admin import cluster as whole
-from kafka_shell.admin import health, quorum, topics
+from kafka_shell.admin import configs, health, quorum, topics
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.carry_out import apply
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Effect
+from kafka_shell.nouns import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    Effect,
+    ResourceType,
+)
 from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.program import Program
 
 
 @pytest.fixture(scope="module")
@@ -100,6 +108,52 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     with pytest.raises(ShellError, match="is up"):
         plan.steps[0].again(three)
     wait_for("all is in sync", lambda: health.health(three).ok)
+    done(topics.plan_delete(three, [name]), three)
+
+
+def test_configs_that_an_unregistered_broker_left_behind(
+    three_brokers: Sandbox, three: Cluster, tmp_path: Path
+) -> None:
+    """Kafka keeps them, and they hold again when the id comes back; no other broker lists them."""
+    key = "log.cleaner.threads"
+    gone = 3 if quorum.describe(three).leader != 3 else 2
+    broker = ConfigResource(ResourceType.BROKER, str(gone))
+    done(configs.plan_alter(three, {broker: [ConfigAlteration(key, ConfigOp.SET, "2")]}), three)
+    program = Program(tmp_path, three_brokers.bootstrap)
+    stop_broker(three_brokers.folder, gone)
+    try:
+        wait_for("it is down", lambda: len(three.brokers(refresh=True)) == 2)
+        assert apply(whole.plan_unregister(three, [gone]), three).ok
+        shown = program("describe-configs", "--broker-id", str(gone))
+        assert shown.status == 1 and f"alter-configs --broker-id {gone}" in shown.stderr, str(shown)
+        words = ("alter-configs", "--broker-id", str(gone), "--delete-config", key)
+        asks = program(*words)
+        assert asks.status == 2 and "--yes" in asks.stderr, "it cannot be taken back"
+        other = f"{gone},{5 - gone}"
+        both = program("alter-configs", "--broker-id", other, "--delete-config", key, "--yes")
+        assert both.status == 1 and "is up" in both.stderr, str(both)
+        program.ok(*words, "--yes")
+    finally:
+        start_broker(three_brokers.folder, gone)
+    wait_for("it is back", lambda: configs.describe(three, [broker], [key]).ok)
+    assert not configs.describe(three, [broker], [key])[broker][0].overridden
+    wait_for("all is in sync", lambda: health.health(three).ok, 60)
+
+
+def test_one_broker_with_what_it_has(
+    three_brokers: Sandbox, three: Cluster, name: str, tmp_path: Path
+) -> None:
+    make_topic(three, name, assignment=((1, 2), (2, 1), (1, 3)))
+    program = Program(tmp_path, three_brokers.bootstrap)
+    run = program.ok("broker", "1")
+    assert "broker 1 " in run.stdout and "rack rack-a" in run.stdout and "data-a" in run.stdout
+    assert "log.dirs" in run.stdout, "what is not as by default"
+    [row] = program.ok("describe-broker", "1", "--output", "json").json
+    assert row["broker"]["state"] == "up" and row["quorum_role"] in ("leader", "voter")
+    assert row["replicas"] >= 3 and row["preferred"] >= 2 and row["out_of_sync"] == 0
+    assert {each["state"] for each in row["log_dirs"]} == {"online"}
+    none = program("broker", "9")
+    assert none.status == 1 and "This cluster has 1, 2, 3." in none.stderr
     done(topics.plan_delete(three, [name]), three)
 
 
