@@ -47,7 +47,10 @@ def _describe(cluster: Cluster, known: Brokers, broker: Broker) -> BrokerDescrip
     entries: tuple[ConfigEntry, ...] = ()
     if broker.id in known.silent:
         not_read["log directories and configs"] = known.silent[broker.id]
-    elif broker.state == "up":
+    elif broker.state != "up":
+        why = Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
+        not_read["log directories and configs"] = why
+    else:
         dirs = read("log directories", lambda: _log_dirs(cluster, broker.id), ())
         entries = read("configs", lambda: _configs(cluster, broker.id), ())
     held = [p for name in found.names for p in found.topic(name).partitions

@@ -34,11 +34,13 @@ ACLS = (
 
 @dataclass(frozen=True)
 class StoreState:
-    """Which of the topics are missing, and why one that is there will not do."""
+    """Which of the topics are missing, why one that is there will not do, and what could not be
+    checked of them."""
 
     missing: tuple[str, ...] = ()
     topic: str = ""
     refused: Failure | None = None
+    unchecked: tuple[str, ...] = ()
 
 
 def exists(cluster: Cluster, topic: str) -> bool:
@@ -58,8 +60,6 @@ def look(cluster: Cluster) -> StoreState:
     there = [topic for topic in _POLICIES if topic not in missing]
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
     found = configs.describe(cluster, resources, [_POLICY])
-    for unread in found.failures.values():
-        raise as_error(unread)
     partitions = topics.describe(cluster, there)
     for resource, entries in found.values.items():
         topic = resource.name
@@ -67,7 +67,11 @@ def look(cluster: Cluster) -> StoreState:
         why = _unfit(topic, held, len(partitions[topic].partitions))
         if why is not None:
             return StoreState(missing, topic, why)
-    return StoreState(missing)
+    unchecked = tuple(
+        f"not checked: {_POLICY} of topic {resource.name}: {why.message} {why.hint}".rstrip()
+        for resource, why in found.failures.items()
+    )
+    return StoreState(missing, unchecked=unchecked)
 
 
 def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
@@ -84,7 +88,7 @@ def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
 def plan_create(cluster: Cluster, state: StoreState) -> Plan:
     """Make what is missing; an empty plan where nothing is. It asks: topics are for all to see."""
     if not state.missing:
-        return Plan(Effect.CHANGE, ())
+        return Plan(Effect.CHANGE, (), warnings=state.unchecked)
     factor = min(_MOST_REPLICAS, len(cluster.brokers()))
     common = (("min.insync.replicas", str(max(1, factor - 1))),)
     of_topic = {
@@ -104,6 +108,7 @@ def plan_create(cluster: Cluster, state: StoreState) -> Plan:
         confirm=True,
         touches=plan.touches,
         warnings=(
+            *state.unchecked,
             "dynamic client configs are kept in two topics, which are made first;"
             " with an authorizer, clients need: " + "; ".join(ACLS),
         ),

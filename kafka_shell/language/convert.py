@@ -194,11 +194,16 @@ def _rate(parameter: Argument | Option, text: str) -> int:
     return _measured(parameter, text, "a rate such as 50MB/s", values.to_bytes)
 
 
+_KAFKAS_NUMBER = re.compile("-[1-6]")  # of ListOffsets: -1 is latest, -2 earliest ...
+
+
 def _time(parameter: Argument | Option, text: str) -> str:
     """The text itself: only who runs the line knows what time it is. `choices` stand beside."""
     for choice in parameter.choices:
         if choice.lower() == text.lower():
             return choice
+    if parameter.choices and _KAFKAS_NUMBER.fullmatch(text):
+        return text
     others = f", or one of {', '.join(parameter.choices)}" if parameter.choices else ""
     wanted = f"a time such as 2026-01-31T10:00 or -1h{others}"
     _measured(parameter, text, wanted, lambda moment: values.to_time(moment, now=0))
