@@ -129,8 +129,7 @@ def _guard(context: Context, plan: Plan) -> str:
 
 def _check_consent(context: Context, yes: str | bool | None) -> None:
     """Raise where --yes=TEXT names anything but this cluster: `--yes=no` must not be a yes."""
-    name = context.settings.cluster_name
-    if isinstance(yes, str) and yes != name:
+    if isinstance(yes, str) and yes != (name := _cluster_name(context)):
         raise ShellError(
             f"{yes!r} is not {name}: nothing was changed",
             hint=f"--yes takes no value but the cluster's name: --yes or --yes={quote(name)}",
@@ -229,7 +228,7 @@ def _confirmed(plan: Plan, context: Context, guard: str, yes: str | bool | None)
 
 
 def _typed(plan: Plan, context: Context, yes: str | bool | None) -> bool:
-    name = identity.guard_of(context)[1] or context.settings.cluster_name
+    name = _cluster_name(context)
     if isinstance(yes, str):
         answer, asked = yes, False
     elif context.ask is None:
@@ -244,6 +243,12 @@ def _typed(plan: Plan, context: Context, yes: str | bool | None) -> bool:
             code="declined",
         )
     return asked
+
+
+def _cluster_name(context: Context) -> str:
+    """What a person calls this cluster: the profile whose guard holds, else its own or its
+    address."""
+    return identity.guard_of(context)[1] or context.settings.cluster_name
 
 
 def _nobody_to_ask(option: str) -> UsageError:

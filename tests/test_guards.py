@@ -69,17 +69,16 @@ class State:
 
     def __init__(self, kafka: Program, cluster: Cluster, topic: str) -> None:
         self._cluster, self._topic = cluster, topic
-        self._journal = kafka.home / "state" / "journal.jsonl"
+        self._journal = kafka.home / "state" / "journal"
         self._before = self.now()
 
-    def now(self) -> tuple[object, object, str]:
-        """The topic, its configs, and the journal's text."""
+    def now(self) -> tuple[object, object, list[str]]:
+        """The topic, its configs, and the journal's entries."""
         resource = ConfigResource(ResourceType.TOPIC, self._topic)
         read = configs.describe(self._cluster, [resource])
         assert not read.failures
         there = topics.describe(self._cluster, [self._topic])
-        journal = self._journal.read_text() if self._journal.exists() else ""
-        return there, read, journal
+        return there, read, sorted(entry.name for entry in self._journal.glob("*/*"))
 
     @property
     def same(self) -> bool:
@@ -97,6 +96,22 @@ def words(command: tuple[str, ...], topic: str) -> list[str]:
 
 
 # -- without a terminal ----------------------------------------------------------------------------
+
+
+def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
+    sandbox: Sandbox, tmp_path: Path, cluster: Cluster, victim: str
+) -> None:
+    config = tmp_path / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(f'[profiles.prod]\nbootstrap = "{sandbox.bootstrap}"\nguard = "typed"\n')
+    kafka = Program(tmp_path, sandbox.bootstrap)
+    before = State(kafka, cluster, victim)
+    for consent in ("--yes", f"--yes={sandbox.bootstrap}"):
+        refused = kafka("delete-topic", victim, consent)
+        assert refused.status != 0 and "prod" in refused.stderr, str(refused)
+        assert before.same
+    kafka.ok("delete-topic", victim, "--yes=prod")
+    assert victim not in kafka.ok("list-topics").lines
 
 
 @pytest.mark.parametrize("command", [ALTER, DELETE], ids=lambda command: command[0])
