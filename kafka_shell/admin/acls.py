@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results, merge_plans
 from kafka_shell.nouns.access import (
     AclBinding,
@@ -189,6 +190,18 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
     return merge_plans([deletion, plan_create(cluster, added, leaving)])
 
 
+def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]:
+    """The ACLs of one principal, as they would be for others. Raises ShellError for none."""
+    found = describe(cluster, AclFilter(source))
+    if not found:
+        raise ShellError(
+            f"{source} has no ACLs",
+            hint="Run list-acls --by principal to see who has some.",
+            code="no-acl",
+        )
+    return [replace(binding, principal=principal) for principal in to for binding in found]
+
+
 def doubts(binding: AclBinding) -> Iterator[str]:
     """What is probably not meant: an ACL that never applies, and nobody would tell."""
     if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
@@ -202,17 +215,25 @@ def doubts(binding: AclBinding) -> Iterator[str]:
 
 def _doubts_of_host(host: str) -> Iterator[str]:
     """Brokers compare a host letter by letter with the client's address as Java writes it."""
+    spelled = client_address(host)
+    if spelled is None:
+        yield f"{host} is no address: a host is an IP address or *, names and ranges never match"
+    elif spelled != host:
+        yield f"{host} never matches: brokers write this address {spelled}"
+
+
+def client_address(host: str) -> str | None:
+    """A client's address as brokers write it and compare it with an ACL's host; None for what is
+    no address, such as a name or a range."""
     from ipaddress import ip_address
 
     try:
         address = ip_address(host)
     except ValueError:
-        yield f"{host} is no address: a host is an IP address or *, names and ranges never match"
-        return
-    if address.version == 6:
-        spelled = ":".join(f"{int(part, 16):x}" for part in address.exploded.split(":"))
-        if spelled != host:
-            yield f"{host} never matches: brokers write this address {spelled}"
+        return None
+    if address.version == 4:
+        return host
+    return ":".join(f"{int(part, 16):x}" for part in address.exploded.partition("%")[0].split(":"))
 
 
 def _open(binding: AclBinding) -> bool:

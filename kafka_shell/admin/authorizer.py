@@ -154,8 +154,9 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
     """The verdicts from hosts that ACLs name, where they are others."""
     if usual.access.host is not None or usual.because == "super-user":
         return
-    hosts = {each.host for each in rules.bindings if _covers(each, usual.access)} - {"*"}
-    for host in sorted(hosts):
+    hosts = {each.host for each in rules.bindings if _covers(each, usual.access)}
+    # Names and ranges never match: no client comes from there.
+    for host in sorted(host for host in hosts if acls.client_address(host) == host):
         there = verdict(rules, replace(usual.access, host=host))
         if there.allowed != usual.allowed:
             yield there
@@ -187,6 +188,9 @@ def _notes(rules: Rules, asked: Sequence[Access]) -> Iterator[str]:
         yield f"the brokers' authorizer is {rules.authorizer}: its rules may be others"
     if not rules.authorizer:
         yield "the brokers' configs cannot be read: super users and other authorizers are unknown"
+    for binding in rules.bindings:
+        if any(_covers(binding, each) for each in asked):
+            yield from (f"{binding}: {doubt}" for doubt in acls.doubts(binding))
     done = {(each.resource_type, each.operation) for each in asked}
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     if (topic, AclOperation.READ) in done and (group, AclOperation.READ) not in done:

@@ -5,6 +5,7 @@ A token's id is a user name and its HMAC the password that goes with it, for SCR
 
 from __future__ import annotations
 
+import time
 from base64 import b64decode, b64encode
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,7 +41,10 @@ def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[Del
     One sees one's own, those one may renew, and those that ACLs show. Raises ShellError where the
     broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
     """
-    found = (token for token, _ in _read(cluster, owners).values())
+    now = time.time() * 1000
+    found = (
+        replace(token, expired=token.expires <= now) for token, _ in _read(cluster, owners).values()
+    )
     return tuple(sorted(found, key=lambda token: (token.owner, token.issued, token.id)))
 
 

@@ -60,6 +60,16 @@ def lost(address: Address) -> ShellError:
     )
 
 
+def token_expired(address: Address, token: str) -> ShellError:
+    """A login by delegation token was taken, and ended at the first request: brokers end a session
+    whose token has expired without a word."""
+    return unreachable(
+        f"{address} ended the session of delegation token {token}: the token has probably expired",
+        "describe-tokens tells its owner when it expires; create-token makes a new one.",
+        "token-expired",
+    )
+
+
 def silent(address: Address, seconds: float) -> ShellError:
     """An answer is due and does not come."""
     return unreachable(

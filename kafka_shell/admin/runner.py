@@ -411,7 +411,8 @@ class Runner:
             job.met = True
             job.losses += 1
             hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
-            if hangs or job.losses > _LOSSES:
+            most = 1 if error.code == "token-expired" else _LOSSES
+            if hangs or job.losses > most:
                 job.fail(error)  # a broker that hangs up on this request will do so again
             else:
                 self._again(job, error.message)

@@ -15,7 +15,7 @@ from kafka_shell.errors import ShellError, Status
 from . import frames
 from .dial import Dial, Loop
 from .endpoint import Address, ConnectionConfig, Patience
-from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent
+from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent, token_expired
 from .malformed import malformed
 from .versions import api_name
 
@@ -414,6 +414,9 @@ class Link:
             return not_kafka(self.address, bytes(self._inbox[:60]))
         if self.state is State.ENTERING and not self.answers_before:
             return closed_early(self.address)
+        sasl = self._config.sasl
+        if sasl is not None and sasl.token and self.answers_before and not self.answers:
+            return token_expired(self.address, sasl.username)
         return lost(self.address)
 
 

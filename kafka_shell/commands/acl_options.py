@@ -108,6 +108,23 @@ def added(invocation: Invocation) -> list[AclBinding]:
     return found
 
 
+def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
+    """Whose ACLs are copied, and to whom; None where the line copies nothing."""
+    source, to = principals(invocation, "copy-from"), principals(invocation, "copy-to")
+    for here, other in (("copy-from", "copy-to"), ("copy-to", "copy-from")):
+        if invocation[here] and not invocation[other]:
+            raise _wrong(f"--{here} requires --{other}", invocation, here,
+                         f"Add --{other} User:NAME.")  # fmt: skip
+    whole = next((name for name in ("copy-from", "remove-principal") if invocation[name]), None)
+    if whole and targets(invocation) and not (invocation["add"] or invocation["remove"]):
+        raise _wrong(f"--{whole} is about the ACLs on every resource", invocation, whole,
+                     "Leave the resource out, or use a rule: --remove 'any User:bob Any'",
+                     )  # fmt: skip
+    if set(source) & set(to):
+        raise _wrong("--copy-from and --copy-to are the same principal", invocation, "copy-to", "")
+    return (source[0], tuple(dict.fromkeys(to))) if source else None
+
+
 def removed(invocation: Invocation) -> list[AclFilter]:
     """The filters of what the line removes, in its order."""
     found: list[AclFilter] = []

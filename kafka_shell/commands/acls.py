@@ -102,11 +102,16 @@ def _narrowed(invocation: Invocation) -> bool:
 def alter_acls(invocation: Invocation, context: Context) -> Plan:
     """Remove ACLs, then add ACLs."""
     from kafka_shell.admin import acls
+    from kafka_shell.nouns.access import AclFilter
 
-    from .acl_options import added, removed
+    from .acl_options import added, copies, principals, removed
 
-    wanted = added(invocation)
-    return acls.plan_alter(context.cluster, removed(invocation), wanted)
+    wanted, gone = added(invocation), removed(invocation)
+    gone += [AclFilter(principal) for principal in principals(invocation, "remove-principal")]
+    copied = copies(invocation)
+    if copied is not None:
+        wanted += acls.copies(context.cluster, *copied)
+    return acls.plan_alter(context.cluster, gone, wanted)
 
 
 # -- check -----------------------------------------------------------------------------------------
@@ -129,8 +134,9 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
                 code="bad-value",
                 span=invocation.span(name, invocation[name].index("*")),
             )
+    host = _client_host(invocation)
     asked = [
-        Access(principal, operation, target.type, target.name or "", invocation["host"])
+        Access(principal, operation, target.type, target.name or "", host)
         for target in targets(invocation, PatternType.LITERAL)
         for operation in wanted
         if operation in OPERATIONS_OF[target.type]
@@ -145,6 +151,22 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
                 span=invocation.span("operation"),
             )
     return authorizer.check(context.cluster, list(dict.fromkeys(asked)))
+
+
+def _client_host(invocation: Invocation) -> str | None:
+    """The address of --host as brokers write it."""
+    from kafka_shell.admin.acls import client_address
+
+    host: str | None = invocation["host"]
+    address = None if host is None else client_address(host)
+    if host is not None and address is None:
+        raise UsageError(
+            f"--host must be the IP address of a client, got '{host}'",
+            hint="Names and ranges never match: brokers compare addresses as text.",
+            code="bad-value",
+            span=invocation.span("host"),
+        )
+    return address
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -226,6 +248,14 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="RULE", bare=True),
             Option("--remove", Kind.ACL_RULE, "A rule to remove; may be repeated.", many=True,
                    metavar="RULE", bare=True),
+            Option("--copy-from", Kind.PRINCIPAL,
+                   "Give all ACLs of this principal to another, too.", metavar="PRINCIPAL"),
+            Option("--copy-to", Kind.PRINCIPAL,
+                   "Who gets the ACLs of --copy-from; may be repeated.", many=True,
+                   metavar="PRINCIPAL"),
+            Option("--remove-principal", Kind.PRINCIPAL,
+                   "Remove all ACLs of this principal; may be repeated.", many=True,
+                   metavar="PRINCIPAL"),
             Option("--resource-pattern-type", Kind.CHOICE,
                    f"{_PATTERN_HELP} To remove also any and match.",
                    choices=("literal", "prefixed", "any", "match")),
@@ -249,7 +279,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--idempotent", Kind.FLAG,
                    "With --producer: IdempotentWrite on the cluster, before Kafka 3.0."),
         ),
-        at_least_one=(("add", "remove"),),
+        at_least_one=(("add", "remove", "copy-from", "remove-principal"),),
         search=("permissions", "authorization", "rights", "grant", "revoke", "allow", "deny"),
         description=(
             "A rule reads: allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE], as in"
@@ -266,8 +296,12 @@ COMMANDS: tuple[Command, ...] = (
                     "what removing one rule and adding another would do"),
             Example("alter-acls --producer --allow-principal User:web --topic parcels.sent --add",
                     "all that a producer needs, kafka-acls' way"),
+            Example("alter-acls --copy-from User:alice --copy-to User:dave --dry-run",
+                    "all that Alice may, for Dave too"),
+            Example("alter-acls --remove-principal User:dave --dry-run",
+                    "remove every ACL of Dave"),
             Example("alter-acls --remove 'any User:dave Any on any resource' --yes",
-                    "everything that Dave has"),
+                    "the same, as a rule"),
         ),
         apis=(29, 30, 31),
     ),

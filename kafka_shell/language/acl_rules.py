@@ -144,7 +144,7 @@ class _Reader:
         open_ = permission is AclPermission.ANY
         hosts: tuple[str, ...] = () if open_ else ("*",)
         if self._next("from"):
-            hosts = tuple(self._list("a host such as 10.0.0.1, or *"))
+            hosts = tuple(name for name, _ in self._listed("a host such as 10.0.0.1, or *"))
         target = self._target() if self._next("on") else None
         if self._words:
             word = self._words[0]
@@ -226,23 +226,23 @@ class _Reader:
             )
         return self._words.pop(0)
 
-    def _list(self, wanted: str) -> list[str]:
-        return [name for name, _ in self._listed(wanted)]
-
     def _listed(self, wanted: str) -> list[tuple[str, Span]]:
-        """Names between commas, which may stand before or behind blanks."""
+        """Names between commas, which may stand before or behind blanks. What is quoted is one
+        name, with its commas: an ACL's host may hold some, and must never come to mean another."""
         found: list[tuple[str, Span]] = []
         more = True
         while more:
             word = self._take(wanted)
+            if word.quoted:
+                found.append((word.text, word.span))
             at = word.span[0]
-            for part in word.text.split(","):
-                span = word.span if word.quoted else (at, at + len(part))
-                at += len(part) + 1
+            for part in () if word.quoted else word.text.split(","):
                 if part:
-                    found.append((part, span))
-            following = self._words[0].text if self._words else ""
-            more = word.text.endswith(",") or following.startswith(",")
+                    found.append((part, (at, at + len(part))))
+                at += len(part) + 1
+            following = self._words[0] if self._words else _Word("", (0, 0), quoted=True)
+            more = not word.quoted and word.text.endswith(",")
+            more = more or (not following.quoted and following.text.startswith(","))
         return found
 
     def _wrong(self, message: str, word: _Word, hint: str) -> UsageError:

@@ -139,7 +139,7 @@ class AclBinding:
     @property
     def rule(self) -> str:
         """The rule as it is typed: `allow User:bob Read from 10.0.0.1`."""
-        where = "" if self.host == "*" else f" from {word(self.host)}"
+        where = "" if self.host == "*" else f" from {_host(self.host)}"
         verb = self.permission.name.lower()
         return f"{verb} {word(self.principal)} {self.operation.label}{where}"
 
@@ -210,7 +210,7 @@ class AclFilter:
     def __str__(self) -> str:
         permission = "any" if self.permission is AclPermission.ANY else self.permission.name.lower()
         principal = "any principal" if self.principal is None else word(self.principal)
-        where = "" if self.host is None else f" from {word(self.host)}"
+        where = "" if self.host is None else f" from {_host(self.host)}"
         rule = f"{permission} {principal} {self.operation.label}{where}"
         if self.name is None:
             what = "resource" if self.resource_type is AclResourceType.ANY else ""
@@ -219,10 +219,16 @@ class AclFilter:
 
 
 def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
-    if kind is AclResourceType.CLUSTER and name == CLUSTER_NAME:
-        return "cluster"
     how = "" if pattern is PatternType.LITERAL else f"{pattern.name.lower()} "
+    if kind is AclResourceType.CLUSTER and name == CLUSTER_NAME:
+        return f"{how}cluster"
     return f"{how}{kind.kind} {word(name)}"
+
+
+def _host(host: str) -> str:
+    """One host as it is typed: commas are between hosts where they are not quoted."""
+    # shlex.quote leaves a word with commas bare.
+    return "'" + host.replace("'", "'\"'\"'") + "'" if "," in host else word(host)
 
 
 def word(text: str) -> str:

@@ -12,7 +12,8 @@ class DelegationToken:
     """A token as a broker tells of it. Times are milliseconds since the epoch.
 
     `owner` is whom it logs in as, `requester` who had it made ("" before Kafka 3.3). After
-    `expires` it is of no use unless it is renewed; after `max_time` it cannot be.
+    `expires` it is of no use unless it is renewed; after `max_time` it cannot be. `expired` is by
+    this machine's clock when it was read.
     """
 
     id: str
@@ -22,6 +23,7 @@ class DelegationToken:
     issued: int
     expires: int
     max_time: int
+    expired: bool = False
 
     @property
     def resource(self) -> Resource:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from pathlib import Path
 from types import SimpleNamespace
@@ -19,10 +20,12 @@ from kafka_shell.context import Context
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns import Nothing
-from kafka_shell.nouns.access import AclFilter
+from kafka_shell.nouns.access import AclFilter, PrincipalAcl
+from kafka_shell.output.looks.access import COLUMNS
+from kafka_shell.output.tables import draw_table
 from kafka_shell.sandbox import Sandbox
 from tests.admin.helpers import connect
-from tests.program import Program
+from tests.program import Program, Run
 
 
 @pytest.fixture(scope="module")
@@ -230,6 +233,106 @@ def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
     assert f"deny {who} Read from 10.0.0.1 on group {bob}.x" in by.stdout
     empty = kafka.ok("list-acls", "--principal", f"{who}-not")
     assert (empty.stdout, "no ACL passes" in empty.stderr) == ("", True)
+
+
+def restoring(run: Run) -> list[str]:
+    """The words that undo a removal, as the run shows them."""
+    (line,) = [line for line in run.stderr.splitlines() if "alter-acls --add" in line]
+    return shlex.split(line[line.index("alter-acls") :])
+
+
+def test_all_acls_of_a_principal_are_copied_and_removed(
+    kafka: Program, cluster: Cluster, bob: str
+) -> None:
+    who, other = f"User:{bob}", f"User:{bob}-2"
+    kafka.ok("alter-acls", "--add", f"allow {who} Write on topic {bob}",
+             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.")  # fmt: skip
+    had = rules(cluster, bob)
+    run = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other)
+    assert "alter-acls --remove" in run.stderr, "how to undo it"
+    copied = [str(each) for each in acls.describe(cluster, AclFilter(other))]
+    assert [each.replace(f"{bob}-2", "B").replace(bob, "B") for each in copied] == had
+    assert rules(cluster, bob) == had, "what is copied stays"
+    again = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other)
+    assert "there already" in again.stdout + again.stderr
+
+    run = kafka("alter-acls", "--remove-principal", other)
+    assert run.status == 2, "it is asked about"
+    assert len(acls.describe(cluster, AclFilter(other))) == 2
+    run = kafka.ok("alter-acls", "--remove-principal", other, "--yes")
+    assert acls.describe(cluster, AclFilter(other)) == ()
+    kafka.ok(*restoring(run))
+    assert [str(each) for each in acls.describe(cluster, AclFilter(other))] == copied
+
+    # A new name for a principal: both in one line.
+    kafka.ok("alter-acls", "--copy-from", other, "--copy-to", f"{other}b",
+             "--remove-principal", other, "--yes")  # fmt: skip
+    assert acls.describe(cluster, AclFilter(other)) == ()
+    assert len(acls.describe(cluster, AclFilter(f"{other}b"))) == 2
+    kafka.ok("alter-acls", "--remove-principal", f"{other}b", "--yes")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--copy-from", "User:nobody-at-all", "--copy-to", "User:x"), 1, "has no ACLs"),
+        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "there is no ACL"),
+        (("--copy-from", "User:x"), 2, "--copy-from requires --copy-to"),
+        (("--copy-to", "User:x", "--remove-principal", "User:y"), 2, "requires --copy-from"),
+        (("--copy-from", "User:x", "--copy-to", "User:x"), 2, "the same principal"),
+        (("--copy-from", "x", "--copy-to", "User:x"), 2, "'x'"),
+        (("--remove-principal", "User:x", "--topic", "t"), 2, "every resource"),
+    ],
+)
+def test_what_cannot_be_copied_or_removed(
+    kafka: Program, words: tuple[str, ...], status: int, said: str
+) -> None:
+    run = kafka("alter-acls", *words)
+    assert run.status == status, str(run)
+    assert said in run.stderr
+
+
+def test_a_host_with_commas_is_undone_as_it_was(kafka: Program, cluster: Cluster, bob: str) -> None:
+    """It became `from any host`."""
+
+    def hosts() -> list[str]:
+        return [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))]
+
+    rule = f"allow User:{bob} Read from '10.0.0.1,*' on topic {bob}"
+    kafka.ok("alter-acls", "--add", rule)
+    assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
+        "10.0.0.1,*"
+    ]
+    run = kafka.ok("alter-acls", "--remove", rule, "--yes")
+    kafka.ok(*restoring(run))
+    assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
+        "10.0.0.1,*"
+    ]
+
+
+def test_an_acl_is_whole_on_a_narrow_terminal(kafka: Program, cluster: Cluster, bob: str) -> None:
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow User:{bob} Write from 10.123.123.123")
+    found = acls.describe(cluster, AclFilter(f"User:{bob}"))
+    for rows in (found, tuple(map(PrincipalAcl.of, found))):
+        lines = [line.plain for line in draw_table(COLUMNS[type(rows[0])], rows, width=60)]
+        assert all(len(line) <= 60 for line in lines)
+        assert "…" not in "".join(lines)
+        assert "10.123.123.123" in "".join(lines)
+
+
+def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
+    who = f"User:{bob}"
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 127.0.0.0/8")
+    asked = ("check-acl", "--principal", who, "--operation", "write", "--topic", bob)
+    run = kafka(*asked)
+    assert run.status == 1
+    assert "allowed" not in run.stdout
+    assert "127.0.0.0/8 is no address" in run.stdout
+    run = kafka(*asked, "--host", "127.0.0.0/8")
+    assert run.status == 2
+    assert "--host must be the IP address of a client" in run.stderr
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 0:0:0:0:0:0:0:1")
+    assert kafka(*asked, "--host", "::1").status == 0
 
 
 def test_check_acl_tells_what_decides(kafka: Program, bob: str) -> None:

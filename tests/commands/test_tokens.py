@@ -4,11 +4,21 @@ from __future__ import annotations
 
 import re
 import stat
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin import delegation_tokens
+from kafka_shell.admin.connection import Cluster, Sasl
+from kafka_shell.carry_out import apply
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.nouns.delegation_tokens import DelegationToken
+from kafka_shell.output.looks.access import COLUMNS
+from kafka_shell.output.tables import draw_table
 from kafka_shell.sandbox import Sandbox
+from tests.admin.helpers import wait_for
+from tests.admin.test_rights import log_in
 from tests.program import Program, Run
 
 JAAS = re.compile(r'username="([^"]+)" password="([^"]+)" tokenauth="true";')
@@ -154,3 +164,29 @@ def test_without_a_login_there_are_no_tokens(sandbox: Sandbox, tmp_path: Path, l
     assert run.status == 1
     assert "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED" in run.stderr or "need a login" in run.stderr
     assert "SASL or TLS listener" in run.stderr
+
+
+def test_an_expired_token_is_said_to_be(secure_sandbox: Sandbox) -> None:
+    """Brokers take the login, and hang up at the first request without a word."""
+    with log_in(secure_sandbox, "admin") as admin:
+        plan = delegation_tokens.plan_create(admin, max_life=2000)
+        assert apply(plan, admin).ok
+        (step,) = plan.steps
+        assert isinstance(step, delegation_tokens.CreateToken)
+        (made,) = step.made
+
+        def read() -> DelegationToken:
+            return next(t for t in delegation_tokens.describe(admin) if t.id == made.token.id)
+
+        wait_for("the token expires", lambda: read().expired)
+        (row,) = list(draw_table(COLUMNS[DelegationToken], [read()]))[1:]
+        assert " expired 20" in row.plain
+        sasl = Sasl("SCRAM-SHA-256", made.token.id, made.hmac, token=True)
+        with (
+            Cluster(replace(admin.config, sasl=sasl)) as late,
+            pytest.raises(ShellError) as caught,
+        ):
+            late.brokers()
+    assert "expired" in f"{caught.value.message} {caught.value.hint}"
+    assert made.token.id in caught.value.message
+    assert caught.value.status is Status.UNREACHABLE

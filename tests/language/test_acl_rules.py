@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.acl_options import added, removed
 from kafka_shell.errors import UsageError
 from kafka_shell.language.acl_rules import OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.nouns import Change
 from kafka_shell.nouns.access import (
     CLUSTER_NAME,
+    OPERATIONS_OF,
     AclBinding,
     AclFilter,
     AclOperation,
@@ -21,6 +24,7 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.takeback import take_back
 
 pytestmark = pytest.mark.quick
 
@@ -29,6 +33,8 @@ ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 
 words = st.text(st.characters(exclude_categories=("Cc", "Cs", "Z")), min_size=1, max_size=12)
 texts = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=12)
+# A broker keeps whatever host it is given.
+hosts = texts | st.text("*,.1' \"\\", max_size=6) | st.sampled_from(["10.0.0.1,*", "", ",", "from"])
 kinds = [each for each in AclResourceType if each > AclResourceType.ANY]
 
 
@@ -38,13 +44,12 @@ def bindings(draw: st.DrawFn) -> AclBinding:
     whole = kind is AclResourceType.CLUSTER
     return AclBinding(
         f"User:{draw(texts)}",
-        draw(st.sampled_from(["*", "10.0.0.1", "0:0:0:0:0:0:0:1"])),
+        draw(st.sampled_from(["*", "10.0.0.1", "0:0:0:0:0:0:0:1"]) | hosts),
         draw(st.sampled_from([each for each in AclOperation if each > AclOperation.ANY])),
         draw(st.sampled_from([ALLOW, DENY])),
         kind,
         CLUSTER_NAME if whole else draw(texts),
-        PatternType.LITERAL if whole
-        else draw(st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED])),
+        draw(st.sampled_from([PatternType.LITERAL, PatternType.PREFIXED])),
     )  # fmt: skip
 
 
@@ -54,6 +59,17 @@ def test_an_acl_prints_as_it_is_typed(binding: AclBinding) -> None:
     assert list(parse_rule(str(binding), remove=True).filters(())) == [AclFilter.exactly(binding)]
     target = Target(binding.resource_type, binding.name, binding.pattern_type)
     assert list(parse_rule(binding.rule).bindings([target])) == [binding]
+
+
+@given(bindings())
+def test_what_undoes_a_change_is_about_that_very_acl(binding: AclBinding) -> None:
+    """Neither broader nor narrower, whatever its principal, host and name are made of."""
+    known = OPERATIONS_OF[binding.resource_type] | {AclOperation.ALL}
+    assume(binding.operation in known)
+    (restored,) = take_back([Change(binding.resource, "delete")])
+    assert added(parse(tokenize(restored), REGISTRY)) == [binding]
+    (removal,) = take_back([Change(binding.resource, "create")])
+    assert removed(parse(tokenize(removal), REGISTRY)) == [AclFilter.exactly(binding)]
 
 
 @given(bindings())

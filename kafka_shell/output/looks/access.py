@@ -31,11 +31,11 @@ _ROLES: dict[AclPermission, Role] = {AclPermission.DENY: "bad"}
 COLUMNS: dict[type, tuple[Column, ...]] = {
     AclBinding: (
         Column("RESOURCE", lambda b: b.target, role="name"),
-        Column("ACL", _rule),
+        Column("ACL", _rule, give="wrap", least=20),
     ),
     PrincipalAcl: (
         Column("PRINCIPAL", lambda b: b.principal, role="name"),
-        Column("ACL", _whole),
+        Column("ACL", _whole, give="wrap", least=20),
     ),
     Verdict: (
         Column("VERDICT", lambda v: _verdict(v)),
@@ -49,10 +49,15 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
                give="drop"),
         Column("RENEWERS", lambda t: ",".join(t.renewers), give="cut"),
         Column("ISSUED", lambda t: _when(t.issued), give="drop"),
-        Column("EXPIRES", lambda t: _when(t.expires)),
+        Column("EXPIRES", lambda t: _expiry(t)),
         Column("MAX", lambda t: _when(t.max_time), give="drop"),
     ),
 }  # fmt: skip
+
+
+def _expiry(token: DelegationToken) -> Text:
+    when = _when(token.expires)
+    return text(f"expired {when}", "bad") if token.expired else text(when)
 
 
 def new_token_page(made: NewToken, width: int | None) -> Iterator[Text]:
