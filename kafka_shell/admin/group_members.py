@@ -11,7 +11,7 @@ from kafka_shell.nouns import Change, Effect, Failure, Plan, Resource, Results
 from kafka_shell.nouns.groups import Group, GroupType, Member, Reset
 from kafka_shell.quoting import positional
 
-from . import groups
+from . import groups, streams
 from .connection import Cluster, Coordinator, CoordinatorKind, failure
 from .coordinators import Question, ask
 from .failures import needs
@@ -102,6 +102,7 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
         Effect.DESTROY,
         (DeleteGroups(tuple(doomed)),) if doomed else (),
         touches=frozenset({"groups"}),
+        warnings=streams.warnings(cluster, [group.name for group in doomed], "deleting the group"),
         refused=Results({}, refused),
     )
 

@@ -12,7 +12,7 @@ from kafka_shell.nouns.partitions import Offset, OffsetRange, TopicPartition
 from kafka_shell.quoting import positional, with_option
 from kafka_shell.values import spell_time
 
-from . import groups, records
+from . import groups, records, streams
 from .connection import Cluster
 from .failures import as_error
 from .group_offsets import Offsets, committed
@@ -284,7 +284,9 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         tuple(steps),
         touches=frozenset({"groups"}),
         fresh=lambda later: groups.describe(later, [name], offsets=True),
-        warnings=found.warnings if steps else (),
+        warnings=(*found.warnings, *streams.warnings(cluster, [name], "changing its offsets"))
+        if steps
+        else (),
         refused=Results({}, refused),
         unchanged=tuple(_unchanged(found, each) for each in resets if each.before == each.after),
     )

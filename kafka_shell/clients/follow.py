@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from kafka_shell.client_configs.format import RENEW_MS
-from kafka_shell.client_configs.keys import KEYS, supported_by
+from kafka_shell.client_configs.keys import KEYS, SESSION, supported_by
 from kafka_shell.client_configs.resolve import resolve
 from kafka_shell.nouns.client_configs import ClientConfig, ClientEntity, ClientRegistration
 
@@ -66,7 +66,7 @@ class Follower:
         self._planned: object = None
         self._join_at: float | None = None
         self._thread = threading.Thread(
-            target=self._run, name=f"{entity.client_id}-dynamic-configs", daemon=True
+            target=self._run, name=internals.own_client_id(entity.client_id or ""), daemon=True
         )
 
     def start(self) -> None:
@@ -121,7 +121,8 @@ class Follower:
 
     def _look(self) -> None:
         try:
-            read = self._store.read()
+            with internals.without_kafka_logs():
+                read = self._store.read()
         except StoreError as error:
             self._tell_trouble("read", error, "What holds now goes on to hold.")
             return
@@ -177,16 +178,16 @@ class Follower:
         now = time.monotonic()
         if now < self._register_at or "read" in self._trouble:
             return
+        registration = ClientRegistration(
+            self._entity,
+            f"kafka-sh-{self._parts.kind}",
+            software_version(),
+            supported_by(self._parts.kind),
+            int(time.time() * 1000),
+        )
         try:
-            self._store.register(
-                ClientRegistration(
-                    self._entity,
-                    f"kafka-sh-{self._parts.kind}",
-                    software_version(),
-                    supported_by(self._parts.kind),
-                    int(time.time() * 1000),
-                )
-            )
+            with internals.without_kafka_logs():
+                self._store.register(registration)
         except StoreError as error:
             if not self._stopping:
                 said = "Administrators do not see what it supports."
@@ -220,7 +221,7 @@ class Follower:
             if why:
                 log.warning("%s: ignored %s: %s.", self._name, _shown(config), why)
             else:
-                when = KEYS[key].takes_effect
+                when = KEYS[SESSION if self._parts.waits_for_join(key) else key].takes_effect
                 log.info("%s: accepted %s: it holds %s.", self._name, _shown(config), when)
         for key in self._told.keys() - told.keys():
             log.info("%s: %s is back to the program's own value.", self._name, key)

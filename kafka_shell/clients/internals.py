@@ -6,9 +6,11 @@ know where a value is read while the client runs, set it there, and can put the 
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 
 import kafka
@@ -66,6 +68,10 @@ class _Parts:
     def owed(self) -> tuple[int, ...] | None:
         """What a coordinator is still to hold this client to."""
         return None
+
+    def waits_for_join(self, key: str) -> bool:
+        """Whether the value of this key, which else holds at once, waits for a rejoin."""
+        return False
 
     def _set(self, key: str, value: Any) -> None:
         name = _attribute(key)
@@ -145,6 +151,9 @@ class ConsumerParts(_Parts):
             return None
         return tuple(self.in_force[key] for key in _JOINED_WITH)
 
+    def waits_for_join(self, key: str) -> bool:
+        return key == HEARTBEAT and self._membership.heartbeat_waits(self.in_force)
+
     @property
     def can_join(self) -> bool:
         """Whether an assignor in use can tell the coordinator that something has changed."""
@@ -202,11 +211,7 @@ class _Membership:
         self._wanted = dict(values)
         self._set(self._config, _JOINED_WITH)
         self._set(self._heartbeat.config, (MAX_POLL_INTERVAL,))
-        # Until it has joined with a longer session timeout, it must be heard within the old one.
-        waits = self.owes(values) and (
-            values[HEARTBEAT] > self._heartbeat.config[_attribute(HEARTBEAT)]
-        )
-        if not waits:
+        if not self.heartbeat_waits(values):
             self._set(self._heartbeat.config, (HEARTBEAT,))
         if self._joined_with is None:
             self._set(self._heartbeat.config, (SESSION,))
@@ -215,6 +220,12 @@ class _Membership:
     def owes(self, values: Mapping[str, int]) -> bool:
         joined = self._joined_with
         return joined is not None and joined != tuple(values[key] for key in _JOINED_WITH)
+
+    def heartbeat_waits(self, values: Mapping[str, int]) -> bool:
+        """Whether a heartbeat must wait: until the member has joined with a longer session timeout,
+        it must be heard within the old one."""
+        now: int = self._heartbeat.config[_attribute(HEARTBEAT)]
+        return self.owes(values) and values[HEARTBEAT] > now
 
     def _set(self, config: dict[str, Any], keys: tuple[str, ...]) -> None:
         for key in keys:
@@ -254,6 +265,43 @@ class _Membership:
             self.want(self._own)
             self._refused(SESSION, value)
             raise UnjoinedGroupException from None
+
+
+_SUFFIX = "-dynamic-configs"
+_here = threading.local()
+
+
+def own_client_id(client_id: str) -> str:
+    """The client id of the short-lived clients that look for the configs of a client; it is in the
+    names of their threads."""
+    return client_id + _SUFFIX
+
+
+@contextmanager
+def without_kafka_logs() -> Iterator[None]:
+    """Whoever looks says in one line what came of it: kafka-python's own lines about the same, from
+    this thread and from those of our own clients, are left out (but for its debug lines)."""
+    _silence_own_clients()
+    _here.looks = True
+    try:
+        yield
+    finally:
+        _here.looks = False
+
+
+def _silence_own_clients() -> None:
+    for name, logger in list(logging.root.manager.loggerDict.items()):
+        if name.startswith("kafka.") and isinstance(logger, logging.Logger):
+            logger.addFilter(_not_ours)  # once: a filter that is there is not added again
+
+
+def _not_ours(record: logging.LogRecord) -> bool:
+    thread = threading.current_thread().name
+    ours = getattr(_here, "looks", False) or (
+        thread.startswith("kafka-io-") and thread.endswith(_SUFFIX)
+    )
+    ours = ours or thread.endswith(f"{_SUFFIX}-network-thread")
+    return not ours or record.levelno <= logging.DEBUG
 
 
 class NetworkClients:

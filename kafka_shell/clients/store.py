@@ -58,7 +58,7 @@ class Store:
             for key, value in configs.items()
             if key in _CONNECTION or key.startswith(("ssl_", "sasl_"))
         } | {
-            "client_id": f"{client_id}-dynamic-configs",
+            "client_id": internals.own_client_id(client_id),
             "bootstrap_timeout_ms": _MOST_WAIT_MS,
             "request_timeout_ms": _MOST_WAIT_MS,
             "metrics_enabled": False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_shell.language.command import (
@@ -38,6 +39,15 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
     types = [GroupType(each) for each in invocation["type"]]
     found = groups.list_groups(context.cluster, invocation["state"], types)
+    if invocation["lag"] and found.values:
+        from kafka_shell.nouns.groups import GroupTotals
+
+        of_type = {name: each.type for name, each in found.values.items()}
+        told = groups.describe(context.cluster, of_type, offsets=True, types=of_type)
+        rows: dict[str, object] = {
+            name: GroupTotals.of(group) for name, group in _by_lag(told.values).items()
+        }
+        return _by_resource(Results(rows, found.failures | told.failures))
     if found.failures:
         return found  # rows, and an error for each broker whose groups are not among them
     if not found.values:
@@ -53,6 +63,8 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing:
     """Groups: state, offsets with lag, members with what is assigned to them."""
     found = _described(invocation, context)
+    if invocation["state"]:
+        found = Results(_by_lag(found.values), found.failures)
     values = {name: _shown(group, invocation) for name, group in found.values.items()}
     if found.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
@@ -72,6 +84,16 @@ def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
     types = {name: each.type for name, each in listed.values.items()}
     found = groups.describe(context.cluster, types, offsets=offsets, types=types)
     return Results(found.values, listed.failures | found.failures)
+
+
+def _by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
+    """The groups that are furthest behind first; those whose lag is not known last."""
+
+    def behind(name: str) -> tuple[bool, int, str]:
+        lag = groups[name].lag
+        return lag is None, -(lag or 0), name
+
+    return {name: groups[name] for name in sorted(groups, key=behind)}
 
 
 def _shown(group: Group, invocation: Invocation) -> object:
@@ -145,6 +167,8 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, choices=STATES, metavar="STATE"),
             Option("--long", Kind.FLAG, "Type, state, protocol and coordinator too.",
                    aliases=("-l",)),
+            Option("--lag", Kind.FLAG,
+                   "Members and lag too, the largest lag first (asks every coordinator)."),
         ),
         shorts=(Short("groups", "list-groups"),),
         search=("consumers", "consumer", "share", "streams", "names"),
@@ -168,11 +192,12 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _view("--offsets", "Only the offsets and their lag."),
             _view("--members", "Only the members and what is assigned to them."),
-            _view("--state", "One line a group: state, members, lag."),
+            _view("--state", "One line a group: state, members, lag; the largest lag first."),
         ),
         shorts=(
             Short("group", "describe-group"),
             Short("lag", "describe-group --offsets"),
+            Short("lags", "describe-group --state"),
         ),
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(2, 9, 15, 16, 69, 77, 89, 90),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -108,6 +109,17 @@ def test_who_may_register_and_read_may_not_override(
             herself.send(CONFIGS_TOPIC, value, key).get(10)
 
 
+def of_kafka_python(caplog: pytest.LogCaptureFixture) -> list[str]:
+    """What kafka-python itself has warned of."""
+    return [
+        f"{record.name}: {record.getMessage()}"
+        for record in caplog.records
+        if record.name.startswith("kafka.")
+        and not record.name.startswith("kafka.net.sasl")  # of the test's own clients
+        and record.levelno >= logging.WARNING
+    ]
+
+
 def test_who_may_not_read_has_a_working_client_and_one_line(
     secure_sandbox: Sandbox,
     store: Store,
@@ -122,6 +134,7 @@ def test_who_may_not_read_has_a_working_client_and_one_line(
         assert producer.config["linger_ms"] == 0
         assert len(said(caplog, "")) == 1
         assert len(said(caplog, f"may not read topic {CONFIGS_TOPIC}")) == 1
+        assert not of_kafka_python(caplog), "the looks of this program say what came of them"
         rights.allow(READ, CONFIGS_TOPIC)
         wait_for("she may, and it follows", lambda: producer.config["linger_ms"] == 3)
         refused = f"may not write to topic {REGISTRATIONS_TOPIC}"
@@ -144,6 +157,7 @@ def test_who_may_describe_but_not_read_has_one_too(
         producer.send(topic, b"1").get(10)
         time.sleep(SOON / 1000 * 3)
         assert len(said(caplog, "may not read")) == 1
+        assert not of_kafka_python(caplog)
 
 
 def test_a_login_that_names_nobody_is_asked_for_the_user(

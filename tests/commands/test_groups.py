@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import group_resets
+from kafka_shell.admin import group_resets, topics
 from kafka_shell.admin.connection import Cluster
 from kafka_shell.nouns.groups import GroupType
 from kafka_shell.nouns.partitions import TopicPartition
@@ -16,7 +16,7 @@ from kafka_shell.sandbox import Sandbox
 from kafka_shell.takeback import take_back
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held
-from tests.admin.helpers import connect, done
+from tests.admin.helpers import connect, done, make_topic
 from tests.program import Program
 
 
@@ -55,6 +55,35 @@ def test_names_alone_and_with_more(kafka: Program, group: str) -> None:
     heading, *rows = kafka.ok("list-groups", "--long").lines
     assert heading.split()[:3] == ["GROUP", "TYPE", "STATE"]
     assert [group, "classic", "Empty"] in [row.split()[:3] for row in rows]
+
+
+def test_the_largest_lag_comes_first(
+    kafka: Program, cluster: Cluster, topic: str, group: str
+) -> None:
+    further = f"z-{group}"
+    commit(cluster, further, topic, 0, 0)
+    try:
+        for line in (["lags"], ["describe-group", "--state"], ["groups", "--long", "--lag"]):
+            rows = kafka.ok(*line, "--output", "json").json
+            ours = [row["name"] for row in rows if row["name"] in (group, further)]
+            assert ours == [further, group], line
+            lags = [row["lag"] for row in rows if row["lag"] is not None]
+            assert lags == sorted(lags, reverse=True)
+    finally:
+        forget(cluster, further)
+
+
+def test_a_streams_application_keeps_more_than_its_group(
+    kafka: Program, cluster: Cluster, topic: str, group: str
+) -> None:
+    """What Kafka Streams keeps beside a group is named where the group goes, or starts anew."""
+    inner = make_topic(cluster, f"{group}-KSTREAM-AGGREGATE-0000000003-changelog")
+    for line in (["delete-group", group], ["reset-offsets", group, "--to", "earliest"]):
+        run = kafka(*line, "--dry-run")
+        said = run.stdout + run.stderr
+        assert "Kafka Streams application" in said and inner in said and "state.dir" in said
+    done(topics.plan_delete(cluster, [inner]), cluster)
+    assert "Kafka Streams" not in str(kafka("delete-group", group, "--dry-run"))
 
 
 def test_no_group_of_that_kind(kafka: Program) -> None:
