@@ -86,6 +86,8 @@ def _held(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
         said = records.read_config(record.key, record.value)
         if isinstance(said, records.Unreadable):
             continue  # of a newer program: it goes on meaning what it means there
+        if said.key == records.REGISTER_AGAIN:
+            continue
         if said.value is None:
             held.pop((said.entity, said.key), None)
         else:
@@ -218,7 +220,8 @@ class ForgetRegistrations:
         return tuple(
             Change(each.entity.resource, "delete", "supported.configs",
                    f"{each.software_name} {each.software_version}: {', '.join(each.supported)}",
-                   None, note="clients that run register again", reversible=False)
+                   None, note="clients that run register again with their next look",
+                   reversible=False)
             for each in self.registrations
         )  # fmt: skip
 
@@ -227,12 +230,17 @@ class ForgetRegistrations:
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Append all tombstones or none."""
+        """Append all tombstones or none, then ask the clients that run to register again."""
         log.append(
             cluster,
             REGISTRATIONS_TOPIC,
             [records.forgetting_record(each) for each in self.registrations],
         )
+        now = str(time.time_ns() // 1_000_000)
+        asked = dict.fromkeys(each.entity for each in self.registrations)
+        wishes = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in asked]
+        if store.exists(cluster, CONFIGS_TOPIC):
+            log.append(cluster, CONFIGS_TOPIC, [records.config_record(each) for each in wishes])
         return Results({change: change for change in self.changes})
 
 

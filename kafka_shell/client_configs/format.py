@@ -7,6 +7,9 @@
     key    {"version":1,"user":"alice","client_id":"app","software_name":"...","software_version":"..."}
     value  {"version":1,"supported":["acks","linger.ms"],"at":1790000000000}
 
+A record of `__client_configs` whose key is supported.configs is no config. It asks the running clients of that very
+user and client id to register again; its value tells one such request from the next.
+
 Keys are UTF-8 without spaces, their fields in this order and non-ASCII characters as they are: compaction
 compares bytes, so each writer must spell a key alike.
 """  # noqa: E501 - a record stands on one line
@@ -26,6 +29,7 @@ from kafka_shell.nouns.client_configs import (
 CONFIGS_TOPIC = "__client_configs"
 REGISTRATIONS_TOPIC = "__client_config_registrations"
 VERSION = 1
+REGISTER_AGAIN = "supported.configs"
 # A registration that was not renewed for so long is of clients that are gone. Both milliseconds.
 EXPIRES_MS = 7 * 24 * 3_600_000
 RENEW_MS = 24 * 3_600_000  # how often a client that runs on registers again, spread

@@ -63,6 +63,7 @@ class Follower:
         self._trouble: dict[str, str] = {}
         self._refused: dict[str, Any] = {}
         self._register_at = 0.0
+        self._asked: str | None = None  # the last request to register again; None before a look
         self._planned: object = None
         self._join_at: float | None = None
         self._thread = threading.Thread(
@@ -127,6 +128,10 @@ class Follower:
             self._tell_trouble("read", error, "What holds now goes on to hold.")
             return
         self._tell_no_trouble("read")
+        asked = self._store.registration_asked
+        if self._asked not in (None, asked):
+            self._register_at = 0.0
+        self._asked = asked
         self._take(resolve(read, self._entity.user, self._entity.client_id or ""))
 
     def _take(self, found: Mapping[str, ClientConfig]) -> None:

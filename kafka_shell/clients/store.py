@@ -13,6 +13,7 @@ from kafka import errors as kafka_errors
 
 from kafka_shell.client_configs.format import (
     CONFIGS_TOPIC,
+    REGISTER_AGAIN,
     REGISTRATIONS_TOPIC,
     Unreadable,
     read_config,
@@ -83,7 +84,13 @@ class Store:
         except Exception as error:
             # A plug-in of the program (a token provider, a network client) may raise anything.
             raise StoreError(f"topic {CONFIGS_TOPIC} cannot be read: {_said(error)}") from error
-        return tuple(self._found.values())
+        return tuple(each for each in self._found.values() if each.key != REGISTER_AGAIN)
+
+    @property
+    def registration_asked(self) -> str:
+        """What was last read of a request to register again: another text is another request."""
+        asked = (each.value for each in self._found.values() if each.key == REGISTER_AGAIN)
+        return max(asked, default="")
 
     def register(self, registration: ClientRegistration) -> None:
         """Say what this client supports. Raises StoreError."""

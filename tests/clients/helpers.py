@@ -115,9 +115,11 @@ class Store:
         for key, value in everything(self.connection, REGISTRATIONS_TOPIC):
             said = read_registration(key, value)
             assert not isinstance(said, Unreadable), said
-            assert isinstance(said, ClientRegistration)
             software = said.software_name, said.software_version
-            found.setdefault(said.entity, {})[software] = said
+            if isinstance(said, ClientRegistration):
+                found.setdefault(said.entity, {})[software] = said
+            else:
+                found.get(said.entity, {}).pop(software, None)
         return found
 
     def close(self) -> None:

@@ -185,7 +185,7 @@ def test_the_heartbeat_changes_without_a_rebalance(
 
 
 def test_a_slower_heartbeat_waits_until_the_longer_session_is_agreed(
-    store: Store, topic: str, name: str, wire: Wire
+    store: Store, topic: str, name: str, wire: Wire, caplog: pytest.LogCaptureFixture
 ) -> None:
     with member(store.connection, topic, name, client_id=name, **MEMBER) as found:
         calm(found)
@@ -199,6 +199,8 @@ def test_a_slower_heartbeat_waits_until_the_longer_session_is_agreed(
 
         wait_for("it has joined again", joined)
         assert seen <= {300, 10_000}, "as often as before, until it had joined"
+        (heartbeat,) = said(caplog, "accepted heartbeat.interval.ms=10000")
+        assert "it holds once the member has joined its group again" in heartbeat
         assert beats["heartbeat_interval_ms"] == 10_000
         assert beats["session_timeout_ms"] == 30_000
 

@@ -8,6 +8,7 @@ from pathlib import Path
 from kafka import KafkaAdminClient
 
 from kafka_shell.clients import DynamicKafkaProducer
+from kafka_shell.nouns.client_configs import ClientEntity
 from tests.clients.helpers import SOON, USER, Store, Wire, dynamic, everything, running, wait_for
 from tests.clients.test_consumer import MEMBER, calm, changed, plain, seconds_to_evict
 from tests.clients.test_follow import registered
@@ -49,3 +50,24 @@ def test_one_line_changes_a_running_producer_and_a_running_consumer(
     values = [int(value or b"-1") for _, value in everything(store.connection, topic)]
     assert values == list(range(sent)), "records were lost, doubled or out of order"
     assert set(leader.polled + frozen.polled) == set(values)
+
+
+def test_who_is_forgotten_registers_again_with_the_next_look(
+    store: Store, name: str, tmp_path: Path
+) -> None:
+    shell = Program(tmp_path, store.connection["bootstrap_servers"])
+    entity = ("--user", USER, "--client-id", name)
+    producer = DynamicKafkaProducer(**store.connection, client_id=name, metadata_max_age_ms=SOON)
+    with closing(producer):
+        wait_for("it is registered", lambda: len(registered(store, name)) == 1)
+        for _ in range(2):
+            since = [each.at for each in store.registrations()[ClientEntity(USER, name)].values()]
+            shell.ok("alter-client-configs", *entity, "--delete-config", "supported.configs")
+
+            def anew(since: list[int] = since) -> bool:
+                now = store.registrations().get(ClientEntity(USER, name), {})
+                return [each.at for each in now.values()] > since
+
+            wait_for("it has registered again", anew)
+        rows = shell("describe-client-configs", *entity, "--output", "json")
+        assert "supported.configs" not in rows.stdout, "the request is no config"
