@@ -101,8 +101,9 @@ def _main(words: list[str]) -> Status:
         return _version()
     if line.program.get("help") and not line.command:
         from kafka_shell.commands.help import program_page
+        from kafka_shell.output.pane import columns_of
 
-        sys.stdout.write(program_page(REGISTRY))
+        sys.stdout.write(program_page(REGISTRY, columns_of(sys.stdout)))
         return Status.OK
     if line.program.get("completion"):
         return _completion(line.program["completion"])

@@ -22,7 +22,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
 from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
-from kafka_shell.output.pane import Pane, PipeClosed
+from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.values import to_path
@@ -66,6 +66,17 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
         if _stops(status, context) or (status and origin and not keep_going):
             break
     return worst if origin else status
+
+
+def can_be_read(text: str) -> bool:
+    """Whether each command of the line is one, with the options that it has."""
+    try:
+        for line in commands(text):
+            if line.shell is None and not line.empty:
+                parse(line, REGISTRY, text=text)
+    except ShellError:
+        return False
+    return True
 
 
 def _between_semicolons(parts: Sequence[_Part]) -> list[list[_Part]]:
@@ -187,7 +198,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         values.get("output") or context.settings.output,
         _theme(context) if colour or colour_err else None,
         colour,
-        _width(out),
+        columns_of(out),
         colour_err=colour_err,
         before=getattr(context.report, "clear", None),
         safe_csv=bool(values.get("safe-csv")),
@@ -200,17 +211,6 @@ def _theme(context: Context) -> Theme:
     if error is not None and context.shell is None:
         warn(context, f"{error.message}: the default theme is used")
     return theme
-
-
-def _width(out: TextIO) -> int | None:
-    """Columns of the terminal, or None where the stream is none."""
-    columns: int | None = getattr(out, "columns", None)
-    if columns is not None:
-        return columns
-    try:
-        return os.get_terminal_size(out.fileno()).columns if out.isatty() else None
-    except (OSError, ValueError):
-        return None
 
 
 # -- running ---------------------------------------------------------------------------------------
@@ -306,7 +306,7 @@ def _answer(invocation: Invocation, context: Context) -> Status:
     if invocation.get("help"):
         from kafka_shell.commands.help import page
 
-        context.out.write(page(invocation.command))
+        context.out.write(page(invocation.command, columns_of(context.out)))
         return Status.OK
     writer = writer_for(context, invocation, context.out)
     deadline = invocation.get("deadline")
@@ -434,4 +434,4 @@ def _is_real(stream: TextIO) -> bool:
     return True
 
 
-__all__ = ["report_error", "run_argv", "run_text", "warn", "writer_for"]
+__all__ = ["can_be_read", "report_error", "run_argv", "run_text", "warn", "writer_for"]

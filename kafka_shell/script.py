@@ -33,7 +33,7 @@ def run_script(
     ends the script and those that run it. A script that begins with the header of `journal --undo`
     is generated: it runs on the cluster it is meant for, and marks what it undid.
     """
-    worst = Status.OK
+    worst, failed, ran = Status.OK, 0, 0
     undoes: tuple[str, ...] = ()
     state = context.script
     outside = state.generated, state.undoes
@@ -46,6 +46,8 @@ def run_script(
                 journal.check_header(context, cluster)
             status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
+            ran += bool(text.strip() and not text.lstrip().startswith("#"))
+            failed += bool(status)
             if state.left or (status and not keep_going):
                 break
     except _Unreadable as error:
@@ -56,6 +58,8 @@ def run_script(
         state.generated, state.undoes = outside
     if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
         journal.mark_undone(context, undoes)
+    if keep_going and failed:
+        context.err.write(f"{name}: {failed:,} of {ran:,} line{'' if ran == 1 else 's'} failed\n")
     return worst
 
 

@@ -10,9 +10,12 @@ from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
 from kafka_shell.language.usage import metavar, usage
+from kafka_shell.output.pane import columns_of
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+
+_NARROW = 24  # columns; fewer are no place for a sentence
 
 FAMILIES = ("topics", "configs", "clients", "access", "partitions", "groups", "cluster",
             "transactions", "audit", "shell")  # fmt: skip
@@ -22,40 +25,42 @@ def show_help(invocation: Invocation, context: Context) -> str:
     """The list of commands, one command's page, or commands that have to do with a word."""
     from . import REGISTRY
 
+    columns = columns_of(context.out)
     word = invocation["command"]
     if word is None:
-        return overview(REGISTRY)
+        return overview(REGISTRY, columns)
     for command in REGISTRY:
         if word == command.name or word in (short.word for short in command.shorts):
-            return page(command)
-    return _found(word, REGISTRY, invocation)
+            return page(command, columns)
+    return _found(word, REGISTRY, invocation, columns)
 
 
-def overview(registry: Sequence[Command]) -> str:
-    """Every command with its summary, by family."""
+def overview(registry: Sequence[Command], columns: int | None = None) -> str:
+    """Every command with its summary, by family. `columns` are the terminal's; None is none."""
     width = max(len(command.name) for command in registry) + 2
     lines = []
     for family in FAMILIES:
         members = [command for command in registry if command.family == family]
         if members:
-            lines += [family.upper(), *(f"  {c.name:<{width}}{c.summary}" for c in members), ""]
-    lines.append("help COMMAND shows its options and examples; F1 does so while you type.")
-    return "\n".join(lines)
+            rows = [_row(c.name, c.summary, width, columns) for c in members]
+            lines += [family.upper(), *(line for row in rows for line in row), ""]
+    last = "help COMMAND shows its options and examples; F1 does so while you type."
+    return "\n".join([*lines, *_wrapped(last, columns)])
 
 
-def page(command: Command) -> str:
-    """One command's page."""
+def page(command: Command, columns: int | None = None) -> str:
+    """One command's page. `columns` are the terminal's; None is none."""
+    described = command.description.split("\n") if command.description else []
+    shorts = ", ".join(short.word for short in command.shorts)
     sections = [
-        [f"{command.name}: {command.summary}"],
-        [f"usage: {usage(command)}"],
-        [command.description] if command.description else [],
-        ["short forms: " + ", ".join(short.word for short in command.shorts)]
-        if command.shorts
-        else [],
-        _table("ARGUMENTS", map(_argument_row, command.arguments)),
-        _table("OPTIONS", map(_option_row, _visible(command.options))),
-        _table("ALWAYS", map(_option_row, _common(command))),
-        list(_examples(command.examples)),
+        _wrapped(f"{command.name}: {command.summary}", columns),
+        _wrapped(f"usage: {usage(command)}", columns, indent=7),
+        [line for each in described for line in _wrapped(each, columns)],
+        _wrapped(f"short forms: {shorts}", columns) if shorts else [],
+        _table("ARGUMENTS", map(_argument_row, command.arguments), columns),
+        _table("OPTIONS", map(_option_row, _visible(command.options)), columns),
+        _table("ALWAYS", map(_option_row, _common(command)), columns),
+        list(_examples(command.examples, columns)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
@@ -74,7 +79,7 @@ def _common(command: Command) -> list[Option]:
     return found
 
 
-def program_page(registry: Sequence[Command]) -> str:
+def program_page(registry: Sequence[Command], columns: int | None = None) -> str:
     """What `kafka.sh --help` prints: the ways to run it, its options, its commands."""
     ways = [
         "usage: kafka.sh [--broker HOST:PORT]               a prompt",
@@ -83,8 +88,9 @@ def program_page(registry: Sequence[Command]) -> str:
         "",
         "Without --broker or --profile: the default profile, else localhost:9092.",
     ]
-    options = _table("OPTIONS", map(_option_row, _visible((*CONNECTION, *PROGRAM, *RUNNING))))
-    return "\n".join([*ways, "", *options, "", overview(registry)]) + "\n"
+    known = _visible((*CONNECTION, *PROGRAM, *RUNNING))
+    options = _table("OPTIONS", map(_option_row, known), columns)
+    return "\n".join([*ways, "", *options, "", overview(registry, columns)]) + "\n"
 
 
 def _argument_row(argument: Argument) -> tuple[str, str]:
@@ -100,30 +106,55 @@ def _option_row(option: Option) -> tuple[str, str]:
     return names, option.help
 
 
-def _table(heading: str, rows: Iterable[tuple[str, str]]) -> list[str]:
-    """Two columns; a long name has its help on the next line."""
+def _table(heading: str, rows: Iterable[tuple[str, str]], columns: int | None) -> list[str]:
     rows = list(rows)
     if not rows:
         return []
     width = min(max(len(name) for name, _ in rows), 34) + 2
-    lines = [heading]
-    for name, text in rows:
-        if len(name) + 2 > width:
-            lines += [f"  {name}", f"  {'':<{width}}{text}"]
-        else:
-            lines.append(f"  {name:<{width}}{text}")
-    return lines
+    return [heading, *(line for row in rows for line in _row(*row, width, columns))]
 
 
-def _examples(examples: Sequence[Example]) -> Iterator[str]:
+def _row(name: str, text: str, width: int, columns: int | None) -> list[str]:
+    """Two columns; a long name, or a narrow terminal, has the text on the next lines."""
+    narrow = columns is not None and columns - width - 2 < _NARROW
+    indent = 6 if narrow else width + 2
+    if narrow or len(name) + 2 > width:
+        lines = _wrapped(f"  {name}", columns, indent=4)
+        return [*lines, *_wrapped(" " * indent + text, columns, indent=indent)]
+    return _wrapped(f"  {name:<{width}}{text}", columns, indent=indent)
+
+
+def _examples(examples: Sequence[Example], columns: int | None) -> Iterator[str]:
+    """Each whole: where a line is too long it goes on after a backslash, and can be copied."""
     if examples:
         yield "EXAMPLES"
     for example in examples:
-        yield f"  # {example.about}"
-        yield f"  {example.line}"
+        yield from _wrapped(f"  # {example.about}", columns, indent=4, more="  # ")
+        *first, last = _wrapped(f"  {example.line}", columns and columns - 2, indent=4)
+        yield from (f"{line} \\" for line in first)
+        yield last
 
 
-def _found(word: str, registry: Sequence[Command], invocation: Invocation) -> str:
+def _wrapped(text: str, columns: int | None, *, indent: int = 0, more: str = "") -> list[str]:
+    """The text in lines that the terminal does not break; words stay whole."""
+    if columns is None or len(text) <= columns:
+        return [text]
+    from textwrap import wrap
+
+    return wrap(
+        text,
+        max(columns, indent + 8),
+        subsequent_indent=more or " " * indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+        replace_whitespace=False,
+        drop_whitespace=True,
+    )
+
+
+def _found(
+    word: str, registry: Sequence[Command], invocation: Invocation, columns: int | None
+) -> str:
     """Commands whose name, summary or search words hold `word`."""
     needle = word.lower()
     hits = [
@@ -134,7 +165,7 @@ def _found(word: str, registry: Sequence[Command], invocation: Invocation) -> st
         or any(needle in term for term in command.search)
     ]
     if hits:
-        return overview(hits)
+        return overview(hits, columns)
     names = [command.name for command in registry]
     raise UsageError(
         f"no command has to do with {word}",

@@ -186,6 +186,10 @@ COMMANDS: tuple[Command, ...] = (
         family="cluster",
         run=describe_quorum,
         search=("controller", "raft", "kraft", "voters", "directory id"),
+        elsewhere=tuple(
+            (option, "Leave it out: describe-quorum shows the status and the replication.")
+            for option in ("--status", "--replication", "--human-readable")
+        ),
         examples=(Example("describe-quorum", "who votes, and who lags"),),
         apis=(55,),
     ),

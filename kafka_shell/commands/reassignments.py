@@ -273,6 +273,12 @@ COMMANDS: tuple[Command, ...] = (
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),
+        elsewhere=(
+            ("--execute", "Leave it out: the file is executed unless --dry-run is given."),
+            ("--verify", "Run verify-reassign-partitions --reassignment-json-file FILE."),
+            ("--generate", "Use --dry-run to see the plan, and --export FILE to write it."),
+            ("--list", "Run list-reassignments."),
+        ),
         examples=(
             Example("reassign-partitions --topics 'orders.*' --dry-run",
                     "how these topics could be spread better"),

@@ -147,6 +147,8 @@ class Command:
     `needs_cluster` is False for commands that only concern the shell. `description` is help's
     longer text. `apis` are the API keys that it speaks, besides those every command may need to
     find its way (Metadata, ApiVersions, FindCoordinator, login): README's table is made of them.
+    `elsewhere` are options of Kafka's own tool that this command does not have, each with the hint
+    that says what does the same.
     """
 
     name: str
@@ -164,6 +166,7 @@ class Command:
     needs_cluster: bool = True
     description: str = ""
     apis: tuple[int, ...] = ()
+    elsewhere: tuple[tuple[str, str], ...] = ()
 
     @property
     def verb_noun(self) -> bool:

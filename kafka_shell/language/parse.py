@@ -242,6 +242,9 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         return "Kafka has no ZooKeeper any more: --broker HOST:PORT"
     if any(name == option.name for option in PROGRAM):
         return f"{name} belongs on kafka.sh's own command line."
+    for option, hint in scope.command.elsewhere:
+        if option == name:
+            return hint
     near = did_you_mean(name, scope.spellings)
     owners = [c.name for c in registry if _owns(c, name)]
     if owners:

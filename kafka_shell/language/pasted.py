@@ -70,7 +70,7 @@ def translate(words: Sequence[str], registry: Sequence[Command]) -> str | None:
     try:
         line = _TOOLS[tool[1]](_read(words[1:]))
     except UsageError as error:
-        raise _no_line(tool[1], f"{error.message}. {error.hint}") from None
+        raise _no_line(tool[1], f"{error.message}. {error.hint}".strip()) from None
     if line is None:
         raise _no_line(tool[1], f"{join(words[:2])} has no line here.")
     names = {command.name for command in registry}

@@ -15,6 +15,17 @@ if TYPE_CHECKING:
     from .theme import Theme
 
 
+def columns_of(stream: TextIO) -> int | None:
+    """Columns of the terminal, or None where the stream is none."""
+    columns: int | None = getattr(stream, "columns", None)
+    if columns is not None:
+        return columns
+    try:
+        return os.get_terminal_size(stream.fileno()).columns if stream.isatty() else None
+    except (OSError, ValueError):
+        return None
+
+
 class PipeClosed(Exception):
     """Whoever read our output has gone (`| head`). No error: the caller just stops writing.
 

@@ -25,7 +25,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
-from kafka_shell.dispatch import run_text
+from kafka_shell.dispatch import can_be_read, run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.metadata.cache import TOPICS, Cache
@@ -56,6 +56,7 @@ class Session:
     def __init__(self, context: Context) -> None:
         self.context = context
         self._notes: list[str] = list(context.settings.warnings)
+        self._usable: dict[str, bool] = {}  # lines, and whether they did not fail
         self._leaving = False
         self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
@@ -109,12 +110,19 @@ class Session:
             if len(lines) > 1:
                 self._print([("class:comment", f"› {line}")])
             status = self._run_line(line)
+            self._usable[line] = not status
             left = len(lines) - number - 1
             if status and left:
                 self._print([("class:warning", f"stopped: {left} more not run")])
             if status or self._leaving:
                 break
         return status
+
+    def _may_suggest(self, line: str) -> bool:
+        """Whether the line did not fail in this session, and could be read at all."""
+        if line not in self._usable:
+            self._usable[line] = can_be_read(line)
+        return self._usable[line]
 
     def _run_line(self, line: str) -> Status:
         try:
@@ -289,7 +297,7 @@ class Session:
             history=PrivateHistory(
                 self.context.paths.history, self._notes.append, lambda: self.cache.view
             ),
-            auto_suggest=Suggest(),
+            auto_suggest=Suggest(usable=self._may_suggest),
             completer=self.completer,
             complete_while_typing=True,
             complete_style=CompleteStyle.COLUMN,

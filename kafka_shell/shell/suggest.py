@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
 
@@ -28,10 +29,16 @@ def starter_lines(folder: Path) -> list[str]:
 
 
 class Suggest(AutoSuggest):
-    """The newest line of the history that goes on as typed, else the first starter that does."""
+    """The newest line of the history that goes on as typed, else the first starter that does.
 
-    def __init__(self, folder: Path | None = None) -> None:
+    A line of the history that is not `usable` (it failed) is left out.
+    """
+
+    def __init__(
+        self, folder: Path | None = None, usable: Callable[[str], bool] = lambda line: True
+    ) -> None:
         self._folder = folder or starter_folder()
+        self._usable = usable
 
     @cached_property
     def _starters(self) -> list[str]:
@@ -43,7 +50,7 @@ class Suggest(AutoSuggest):
         if not text.strip() or "\n" in text:
             return None
         for line in reversed(buffer.history.get_strings()):
-            if line.startswith(text) and "\n" not in line:
+            if line.startswith(text) and "\n" not in line and self._usable(line):
                 return Suggestion(line[len(text) :])
         for line in self._starters:
             if line.startswith(text):
