@@ -76,7 +76,7 @@ def run_file(
         file = path.open("rb")
     except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
         why = getattr(error, "strerror", None) or error
-        raise ShellError(f"{path} cannot be read: {why}", code="file") from None
+        raise UsageError(f"{path} cannot be read: {why}", code="file") from None
     with file:
         if real in files or len(files) == DEEPEST:
             way = " -> ".join(each.name for each in [*files, real])

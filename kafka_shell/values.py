@@ -9,7 +9,7 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.nouns import ConfigType, Unit
 
 if TYPE_CHECKING:
@@ -296,6 +296,8 @@ def to_quota(key: str, text: str) -> float:
         number = float(plain)
         if not isfinite(number) or (_WHOLE.fullmatch(plain) and int(number) != int(plain)):
             raise ShellError(f"{key} cannot hold {_shown(text)} exactly", code="bad-value")
+        if number < 0:
+            raise UsageError(f"{key} must not be negative, got {_shown(text)}", code="bad-value")
         return number
     found = _size(typed) if key in _BYTE_RATES else None
     if found is None:

@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 
 FAMILIES = {
     "T": "topics",
@@ -242,4 +242,4 @@ def _words(said: Iterable[_Said]) -> tuple[str, ...]:
 
 
 def _malformed(path: Path, line: int, why: str) -> ShellError:
-    return ShellError(f"{path}:{line}: {why}", code="bad-control")
+    return UsageError(f"{path}:{line}: {why}", code="bad-control")

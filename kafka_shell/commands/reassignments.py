@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from .reassignment_files import MoveFile, RecordedMove
 
 THROTTLE = Option("--throttle", Kind.RATE, "How fast copies are made at most, by each broker.",
-                  metavar="RATE")  # fmt: skip
+                  metavar="RATE", least=1)  # fmt: skip
 WAIT = Option("--wait", Kind.FLAG, "Follow the move to its end, then put throttles back.")
 FILE = Option("--reassignment-json-file", Kind.FILE, "A move in Kafka's JSON format.",
                metavar="FILE")  # fmt: skip

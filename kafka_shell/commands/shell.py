@@ -181,7 +181,7 @@ def leave(invocation: Invocation, context: Context) -> None:
         context.shell.leave()
 
 
-_LAST = Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N")
+_LAST = Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N", least=1)
 
 COMMANDS = (
     Command(

@@ -51,7 +51,8 @@ if TYPE_CHECKING:
 Shown = Callable[[Partition], bool]
 
 _EXCLUDE_INTERNAL = Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.")
-_PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N")
+_PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N",
+                     least=1, most=2**31 - 1)  # fmt: skip
 _ASSIGNMENT = Option(
     "--replica-assignment",
     Kind.ASSIGNMENT,
@@ -414,7 +415,7 @@ COMMANDS = (
         options=(
             _PARTITIONS,
             Option("--replication-factor", Kind.INTEGER, "Copies of every partition.",
-                   metavar="N"),
+                   metavar="N", least=1, most=32767),
             Option("--replica-assignment", Kind.ASSIGNMENT, _ASSIGNMENT.help,
                    metavar="B:B,B:B", excludes=("--partitions", "--replication-factor")),
             Option("--config", Kind.CONFIG_PAIR, "A config of the topic; may be repeated.",
@@ -456,7 +457,8 @@ COMMANDS = (
             _ASSIGNMENT,
             Option("--replication-factor", Kind.INTEGER,
                    "Copies of every partition: replicas are added in other racks, or removed.",
-                   metavar="N", excludes=("--partitions", "--replica-assignment")),
+                   metavar="N", least=1, most=32767,
+                   excludes=("--partitions", "--replica-assignment")),
             THROTTLE,
             WAIT,
             Option("--config", Kind.CONFIG_PAIR, "Set a config; may be repeated.", many=True,

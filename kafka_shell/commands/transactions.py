@@ -261,7 +261,7 @@ def fence_producer(invocation: Invocation, context: Context) -> Plan:
 
 _TOPIC_HELP = "Which partitions: orders:0,3-5; orders means all of it"
 _PARTITION = Option("--partition", Kind.INTEGER, "A partition of the --topic; may be repeated.",
-                    many=True, metavar="N")  # fmt: skip
+                    many=True, metavar="N", least=0)  # fmt: skip
 _BROKER = Option("--broker-id", Kind.BROKER, "Ask this broker, which has a replica, and not the"
                  " leader.", metavar="N")  # fmt: skip
 _MAX_TIMEOUT = Option(
@@ -284,7 +284,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--state", Kind.TEXT, "Only these states: Ongoing,PrepareCommit ...; may be"
                    " repeated.", many=True, choices=_STATES, metavar="STATES"),
             Option("--producer-id", Kind.INTEGER, "Only of this producer; may be repeated.",
-                   many=True, metavar="ID"),
+                   many=True, metavar="ID", least=0),
             Option("--duration-filter", Kind.DURATION,
                    "Only transactions that run longer (Kafka 3.8).", metavar="DURATION"),
             Option("--transactional-id-pattern", Kind.TEXT,
@@ -371,7 +371,8 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _PARTITION,
             Option("--start-offset", Kind.INTEGER,
-                   "Where the transaction starts in the one partition named.", metavar="OFFSET"),
+                   "Where the transaction starts in the one partition named.", metavar="OFFSET",
+                   least=0),
             Option("--transactional-id", Kind.TRANSACTIONAL_ID,
                    "All that hangs of this transactional id.", metavar="ID"),
             Option("--hanging", Kind.FLAG, "All that find-hanging-transactions finds."),

@@ -100,7 +100,8 @@ class Option:
     `aliases` are other spellings. `value_optional` takes a value only as `--name=value`
     (`--yes`, `--yes=CLUSTER`): without one its value is True. One that may be `bare` takes the
     next word, but for one with a dash; without a word its value is the empty text. `excludes`
-    names options that it cannot stand beside. An absent option's value is None, or () with `many`,
+    names options that it cannot stand beside. A number, duration or rate below `least` or above
+    `most` is wrong whatever the cluster holds. An absent option's value is None, or () with `many`,
     or False for a FLAG.
     """
 
@@ -116,6 +117,8 @@ class Option:
     value_optional: bool = False
     bare: bool = False
     hidden: bool = False
+    least: int | None = None
+    most: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,9 +21,9 @@ RUNNING = (
            "In CSV, put a ' before cells that a spreadsheet takes for a formula (= + - @)."),
     Option("--no-color", Kind.FLAG, "Print without colour."),
     Option("--timeout", Kind.DURATION, "How long a broker may wait for completeness (KIP-4).",
-           metavar="DURATION"),
+           metavar="DURATION", least=0),
     Option("--deadline", Kind.DURATION, "How long the whole command may take.",
-           metavar="DURATION"),
+           metavar="DURATION", least=1),
     Option("--help", Kind.FLAG, "Show the command's help.", aliases=("-h",)),
 )  # fmt: skip
 
@@ -36,8 +36,9 @@ CHANGING = (
 SANDBOX = (
     Option("--kafka-version", Kind.TEXT, "Which Kafka the sandbox runs: 4.3 or 3.9.",
            metavar="VERSION"),
-    Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N"),
-    Option("--port", Kind.INTEGER, "Its first broker's port; 0 takes a free one.", metavar="PORT"),
+    Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N", least=1),
+    Option("--port", Kind.INTEGER, "Its first broker's port; 0 takes a free one.", metavar="PORT",
+           least=0, most=65535),
     Option("--secure", Kind.FLAG, "Clients must log in: SASL, TLS and ACLs can be tried."),
     Option("--empty", Kind.FLAG, "Without demo data."),
 )  # fmt: skip

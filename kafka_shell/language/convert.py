@@ -64,10 +64,22 @@ def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, .
         keys = _keys(parameter, text)
         return tuple(key for key, _ in keys), tuple(place for _, place in keys)
     if parameter.kind in _CONVERTERS:
-        return _CONVERTERS[parameter.kind](parameter, text), whole
+        value = _CONVERTERS[parameter.kind](parameter, text)
+        _check_range(parameter, value, text)
+        return value, whole
     if parameter.kind in _SELECTORS:
         selectors.check(text)
     return text, whole
+
+
+def _check_range(parameter: Argument | Option, value: Any, text: str) -> None:
+    if not isinstance(parameter, Option):
+        return
+    least, most = parameter.least, parameter.most
+    if least is not None and value < least:
+        raise _wrong(parameter, f"at least {spell(parameter, least)}", text)
+    if most is not None and value > most:
+        raise _wrong(parameter, f"at most {spell(parameter, most)}", text)
 
 
 def config_pairs(text: str) -> tuple[tuple[str, str], ...]:

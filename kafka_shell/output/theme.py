@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import ShellError
+from ..errors import ShellError, UsageError
 from .styles import Depth, parse_style, sgr
 from .text import Role
 
@@ -239,4 +239,4 @@ def _line_of(source: str, key: str, table: str = "") -> int:
 
 def _malformed(path: Path, line: int | None, why: str) -> ShellError:
     place = str(path) if line is None else f"{path}:{line}"
-    return ShellError(f"{place}: {why}", code="malformed-theme")
+    return UsageError(f"{place}: {why}", code="malformed-theme")

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from platformdirs import user_data_path
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.sandbox.jars import locked_versions
 
 DEFAULT_VERSION = "4.3.1"
@@ -59,7 +59,7 @@ def stand_ins_for(topics: int) -> int:
 def check_options(options: SandboxOptions) -> None:
     """Refuse what no sandbox can be."""
     if options.brokers < 1:
-        raise ShellError("A sandbox has at least one broker", code="bad-sandbox-options")
+        raise UsageError("A sandbox has at least one broker", code="bad-sandbox-options")
     if options.secure and options.brokers != 1:
         raise ShellError(
             f"A secure sandbox has one broker, not {options.brokers}",
@@ -82,4 +82,4 @@ def check_options(options: SandboxOptions) -> None:
             code="bad-sandbox-options",
         )
     if not 0 <= options.port <= 65535:
-        raise ShellError(f"{options.port} is not a port", code="bad-sandbox-options")
+        raise UsageError(f"{options.port} is not a port", code="bad-sandbox-options")
