@@ -48,9 +48,7 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     wins.
     """
     try:
-        lines = [
-            line for line in commands(text) if not line.empty or line.problem or line.incomplete
-        ]
+        lines = [line for line in commands(text) if not line.empty]
         for line in lines:
             _check_plain(line, context)
         parts = [

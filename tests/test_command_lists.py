@@ -256,3 +256,115 @@ def test_a_word_is_no_consent_of_the_program(
     run = kafka("--broker", sandbox.bootstrap, word, stdin=f"delete-topic {name}\n")
     assert (run.status, "nothing was changed" in run.stderr) == (1, True), str(run)
     kafka.ok("--broker", sandbox.bootstrap, *delete, "--force")
+
+
+# -- watch, help, scripts --------------------------------------------------------------------------
+
+
+def _watching(shell: Shell, line: str, rounds: int) -> str:
+    """What `watch` writes in so many rounds, as one whose Ctrl-C comes then."""
+    from unittest.mock import patch
+
+    from kafka_shell import settings, watch
+    from kafka_shell.dispatch import run_text
+
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        if len(slept) == rounds:
+            raise KeyboardInterrupt
+
+    paths = Paths.of({"KAFKA_SH_HOME": str(shell.home)})
+    found = settings.load({"broker": shell.bootstrap}, {}, paths.config_file)
+    out = io.StringIO()
+    context = Context(found, paths, out, io.StringIO(), environ={})
+    context.run_line = lambda text, here: int(run_text(text, here))
+    run = watch.watch
+
+    def patched(context: Context, seconds: float, line: str) -> int:
+        return run(context, seconds, line, sleep=sleep)
+
+    with patch.object(watch, "watch", patched), pytest.raises(KeyboardInterrupt):
+        run_text(line, context)
+    context.close()
+    return out.getvalue()
+
+
+def test_watch_writes_into_its_pipe_or_file(shell: Shell, name: str, tmp_path: Path) -> None:
+    shell.ok(f"create-topic {name}")
+    said = _watching(shell, f"watch 2 topics {name} | grep -v '#' | sed 's/list/LIST/'", 2)
+    assert said.split() == [name.replace("list", "LIST")] * 2
+    file = tmp_path / "x.txt"
+    assert _watching(shell, f"watch 2 topics {name} > {file}", 3) == ""
+    assert file.read_text().count(f"\n{name}\n") == 3
+
+
+def test_a_quoted_pipe_belongs_to_each_answer(shell: Shell, name: str) -> None:
+    shell.ok(f"create-topic {name}.a {name}.b")
+    said = _watching(shell, f"watch 2 'topics {name}* | wc -l'", 2)
+    counts = [row.strip() for row in said.splitlines() if row.strip().isdigit()]
+    assert counts == ["2", "2"]
+
+
+def test_help_goes_into_the_pipe(shell: Shell) -> None:
+    assert shell("list-topics --help | grep -c usage").out == "1\n"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("columns", [140, 80, 60])
+def test_help_breaks_no_word(columns: int) -> None:
+    from kafka_shell.commands.help import overview, page, program_page
+
+    pages = [overview(REGISTRY, columns), program_page(REGISTRY, columns)]
+    for text in [*pages, *(page(command, columns) for command in REGISTRY)]:
+        for row in text.split("\n"):
+            single = len(row.removesuffix(" \\").split()) <= 1
+            literal = "'" in row or row.startswith("       kafka.sh")
+            assert len(row) <= columns or single or literal, row
+    assert page(REGISTRY[0]) == page(REGISTRY[0], 10_000)
+
+
+@pytest.mark.quick
+def test_an_example_that_is_wrapped_reads_the_same() -> None:
+    from kafka_shell.commands.help import page
+    from kafka_shell.language.tokens import tokenize
+
+    for command in REGISTRY:
+        text = page(command, 60).partition("EXAMPLES\n")[2]
+        rows = [row for row in text.split("\n") if row and not row.startswith(("  #", "    #"))]
+        lines = [" ".join(w.text for w in tokenize(t).words) for _, t in logical_lines(rows)]
+        assert lines == [
+            " ".join(w.text for w in tokenize(each.line).words) for each in command.examples
+        ]
+
+
+def test_a_script_that_keeps_going_counts_what_failed(sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Program(tmp_path)
+    script = "# three\ntopic nosuch\n\nlist-topics\nnonsense\n"
+    run = kafka("--broker", sandbox.bootstrap, "--keep-going", stdin=script)
+    assert run.status == 2
+    assert run.stderr.endswith("stdin: 2 of 3 lines failed\n")
+    run = kafka("--broker", sandbox.bootstrap, "--shell", stdin="connect\n")
+    assert run.status == 0
+    assert "kafka>" not in run.stdout + run.stderr and "\x1b" not in run.stdout
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "hint"),
+    [
+        ("reassign-partitions --reassignment-json-file f --execute", "Leave it out"),
+        ("reassign-partitions --reassignment-json-file f --verify", "verify-reassign-partitions"),
+        ("reassign-partitions --topics-to-move-json-file f --generate", "--dry-run"),
+        ("describe-quorum --status", "Leave it out"),
+    ],
+)
+def test_options_of_kafka_s_tools_are_hinted(line: str, hint: str) -> None:
+    from kafka_shell.errors import UsageError
+    from kafka_shell.language.parse import parse
+    from kafka_shell.language.tokens import tokenize
+
+    with pytest.raises(UsageError) as caught:
+        parse(tokenize(line), REGISTRY)
+    assert hint in caught.value.hint

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
 from kafka_shell.output.pane import columns_of
 
@@ -86,7 +88,9 @@ def program_page(registry: Sequence[Command], columns: int | None = None) -> str
         "       kafka.sh [--broker HOST:PORT] COMMAND ...   one command, then exit",
         "       kafka.sh [--broker HOST:PORT] < SCRIPT      a script",
         "",
-        "Without --broker or --profile: the default profile, else localhost:9092.",
+        *_wrapped(
+            "Without --broker or --profile: the default profile, else localhost:9092.", columns
+        ),
     ]
     known = _visible((*CONNECTION, *PROGRAM, *RUNNING))
     options = _table("OPTIONS", map(_option_row, known), columns)
@@ -130,9 +134,20 @@ def _examples(examples: Sequence[Example], columns: int | None) -> Iterator[str]
         yield "EXAMPLES"
     for example in examples:
         yield from _wrapped(f"  # {example.about}", columns, indent=4, more="  # ")
-        *first, last = _wrapped(f"  {example.line}", columns and columns - 2, indent=4)
+        *first, last = _broken(example.line, columns)
         yield from (f"{line} \\" for line in first)
         yield last
+
+
+def _broken(line: str, columns: int | None) -> list[str]:
+    """The command line in rows, broken between its words."""
+    starts = [word.span[0] for word in tokenize(line).words][1:]
+    rows, begin, indent = [], 0, 2
+    for start, end in pairwise([*starts, len(line)]):
+        if columns is not None and start > begin and indent + len(line[begin:end]) + 2 > columns:
+            rows.append(" " * indent + line[begin:start].rstrip())
+            begin, indent = start, 4
+    return [*rows, " " * indent + line[begin:]]
 
 
 def _wrapped(text: str, columns: int | None, *, indent: int = 0, more: str = "") -> list[str]:

@@ -213,7 +213,9 @@ COMMANDS = (
             Argument("line", Kind.LINE, "The line to run."),
         ),
         search=("repeat", "every"),
-        description="Ctrl-C ends it. For example: watch 5 health",
+        description="Ctrl-C ends it. For example: watch 5 health\n"
+        "A pipe or a file after the line takes all answers, one after the other. Quote the line to"
+        " pipe each answer by itself: watch 2 'list-topics | wc -l'",
     ),
     Command(
         name="source",

@@ -97,7 +97,7 @@ class Line:
     @property
     def empty(self) -> bool:
         """Whether there is nothing to do: blanks and comments only."""
-        return not (self.words or self.operators or self.shell is not None)
+        return not (self.words or self.operators or self.problem or self.shell is not None)
 
     @property
     def source(self) -> str:
@@ -139,7 +139,7 @@ def part_at(text: str, position: int) -> Line:
 
 def _lacking(line: Line, before: Sequence[Line], *, last: bool) -> Line:
     """The command, with a problem where an operator beside it has nothing to join."""
-    if not line.empty or line.problem is not None:
+    if not line.empty:
         return line
     if last and line.joint in ("&&", "||"):
         wrong = Problem(f"nothing follows {line.joint}", line.joint_span or line.span)

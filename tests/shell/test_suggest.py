@@ -47,3 +47,19 @@ def test_nothing_is_suggested(suggest: Suggest, typed: str) -> None:
 def test_the_shipped_sessions_can_be_read() -> None:
     assert len(starter_lines(starter_folder())) > 10
     assert starter_lines(Path("/nowhere")) == []
+
+
+def test_lines_that_failed_are_left_out(suggest: Suggest) -> None:
+    suggest = Suggest(suggest._folder, lambda line: "nosuch" not in line)
+    own = ["topics --internal", "topics nosuch"]
+    assert suggested(suggest, own, "topics") == " --internal"
+    assert suggested(suggest, ["topics nosuch"], "topics") == " --long"
+
+
+def test_a_line_that_cannot_be_read_is_known() -> None:
+    from kafka_shell.dispatch import can_be_read
+
+    for line in ("topics --long | wc", "!ls", "topic a; topics && health"):
+        assert can_be_read(line)
+    for line in ("topcis", "topics --nosuch", "topics; nosuch", "topics 'a", "topics &&"):
+        assert not can_be_read(line)
