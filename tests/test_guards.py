@@ -72,13 +72,14 @@ class State:
         self._journal = kafka.home / "state" / "journal"
         self._before = self.now()
 
-    def now(self) -> tuple[object, object, list[str]]:
-        """The topic, its configs, and the journal's entries."""
+    def now(self) -> tuple[object, object, str]:
+        """The topic, its configs, and the text of the journal."""
         resource = ConfigResource(ResourceType.TOPIC, self._topic)
         read = configs.describe(self._cluster, [resource])
         assert not read.failures
         there = topics.describe(self._cluster, [self._topic])
-        return there, read, sorted(entry.name for entry in self._journal.glob("*/*"))
+        journal = "".join(path.read_text() for path in sorted(self._journal.glob("*/*")))
+        return there, read, journal
 
     @property
     def same(self) -> bool:
