@@ -76,7 +76,9 @@ def carry_out(
     if asks and _confirmed(plan, context, guard, yes):
         context.cluster.check_identity()
         plan = _read_again(plan, context.cluster)
-    intent = journal.record_intent(context, command, plan.changes, undo)
+    # Until the outcome is written, all of it is unknown.
+    unknown = undo_unknown(plan.changes)
+    intent = journal.record_intent(context, command, plan.changes, unknown)
     try:
         done = _send_journalled(plan, context, intent)
     finally:  # what was interrupted has changed something, too

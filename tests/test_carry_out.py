@@ -52,16 +52,16 @@ def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
 
 def test_the_intent_is_in_the_journal_before_anything_is_sent(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
-    seen: list[str] = []
+    seen: list[tuple[str, tuple[str, ...]]] = []
 
     class Looking(Recorded):
         def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
             if not validate_only:
-                seen.extend(entry.status for entry in stage.journal())
+                seen.extend((entry.status, entry.undo) for entry in stage.journal())
             return super().send(cluster, validate_only=validate_only)
 
     stage.run(stage.plan(Looking(stage.log, "a")))
-    assert seen == ["intent"]
+    assert seen == [("intent", ("alter-configs a k=old  # outcome unknown",))]
 
 
 def test_destruction_asks_after_showing_the_way_back_and_reads_again(tmp_path: Path) -> None:
