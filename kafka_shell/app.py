@@ -216,9 +216,9 @@ def _asker() -> Ask | None:
             from getpass import getpass
 
             return getpass(question, sys.stderr)
-        sys.stderr.write(question)
-        sys.stderr.flush()
         try:
+            sys.stderr.write(question)
+            sys.stderr.flush()
             return sys.stdin.readline()
         except KeyboardInterrupt:
             sys.stderr.write("\nnothing was changed")
