@@ -87,7 +87,7 @@ class State:
         return self.now() == self._before
 
 
-ALTER = ("alter-configs", "{}", "retention.ms=1h")
+ALTER = ("alter-configs", "{}", "segment.ms=1h")
 DELETE = ("delete-topic", "{}")
 
 
@@ -157,7 +157,7 @@ def test_refused(
 )  # fmt: skip
 def test_allowed(kafka: Program, victim: str, guard: str, yes: str) -> None:
     run = kafka.ok("--profile", guard, *words(ALTER, victim), yes)
-    assert f"altered topic {victim}: retention.ms" in run.stdout
+    assert f"altered topic {victim}: segment.ms" in run.stdout
     run = kafka.ok("--profile", guard, *words(DELETE, victim), yes)
     assert run.stdout == f"deleted topic {victim}\n"
 
@@ -166,7 +166,7 @@ def test_allowed(kafka: Program, victim: str, guard: str, yes: str) -> None:
 def test_a_dry_run_needs_nobody(kafka: Program, cluster: Cluster, topic: str, guard: str) -> None:
     state = State(kafka, cluster, topic)
     run = kafka.ok("--profile", guard, *words(ALTER, topic), "--dry-run")
-    assert "retention.ms: 7d -> 1h" in run.stdout
+    assert "segment.ms: 7d -> 1h" in run.stdout
     run = kafka.ok("--profile", guard, *words(DELETE, topic), "--dry-run")
     assert f"- topic {topic}" in run.stdout
     assert state.same
@@ -415,18 +415,18 @@ def test_the_prompt_asks_too_and_goes_on(
     state = State(kafka, cluster, victim)
     child = terminal("--profile", "typed", "--shell")
     child.expect("kafka:typed!>")
-    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
     child.expect("to confirm:")
     child.sendline("wrong")
     child.expect("nothing was changed")
     child.expect("kafka:typed!>")
-    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
     child.expect("to confirm:")
     child.sendintr()
     child.expect("nothing was changed")
     child.expect("kafka:typed!>")
     assert state.same
-    child.sendline(f"alter-configs {victim} retention.ms=1h")
+    child.sendline(f"alter-configs {victim} segment.ms=1h")
     child.expect("to confirm:")
     child.sendline("typed")
     child.expect(f"altered topic {victim}")

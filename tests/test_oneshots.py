@@ -119,25 +119,25 @@ def test_a_wrong_value_is_refused_before_anything_is_sent(kafka: Program, topic:
 
 
 def test_units_are_turned_and_the_fresh_state_is_shown(kafka: Program, topic: str) -> None:
-    run = kafka.ok("alter-configs", topic, "retention.ms=3d", "segment.bytes=512MiB")
+    run = kafka.ok("alter-configs", topic, "retention.ms=30d", "segment.bytes=512MiB")
     assert "undo: alter-configs" in run.stdout + run.stderr
-    assert "3d" in run.stdout
+    assert "30d" in run.stdout
     rows = kafka.ok("configs", topic, "--output", "json").json
     assert {row["name"]: row["value"] for row in rows} == {
-        "retention.ms": "259200000",
+        "retention.ms": "2592000000",
         "segment.bytes": "536870912",
     }
 
 
 def test_an_alteration_is_json_for_programs(kafka: Program, topic: str) -> None:
-    (change,) = kafka.ok("alter-configs", topic, "retention.ms=1h", "--output", "json").json[
+    (change,) = kafka.ok("alter-configs", topic, "retention.ms=30d", "--output", "json").json[
         "changes"
     ]
     assert change == change | {
         "resource": f"topic {topic}",
         "field": "retention.ms",
         "before": None,
-        "after": "3600000",
+        "after": "2592000000",
         "status": "done",
         "error": None,
     }
@@ -159,10 +159,10 @@ def test_a_destroying_command_without_a_terminal_wants_yes(kafka: Program, topic
 
 
 def test_the_journal_tells_how_to_take_a_change_back(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=1h")
+    kafka.ok("alter-configs", topic, "segment.ms=1h")
     entry = kafka.ok("journal", "--output", "json").json[-1]
     assert entry["status"] == "done"
-    assert entry["command"] == f"alter-configs {topic} retention.ms=1h"
+    assert entry["command"] == f"alter-configs {topic} segment.ms=1h"
     (undo,) = entry["undo"]
     kafka.ok(stdin=undo + "\n")
     assert kafka.ok("configs", topic, "--output", "json").json == []
@@ -270,7 +270,7 @@ def test_what_finds_nothing_says_so_on_standard_error(kafka: Program, topic: str
 
 
 def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=1d")
+    kafka.ok("alter-configs", topic, "retention.ms=30d")
     back = f"alter-configs {topic} --delete-config retention.ms"
     assert kafka.ok("journal", "--last", "1", "--undo").lines[1:] == [back]
     assert kafka.ok("journal", "--undo").lines[1:] == [back]

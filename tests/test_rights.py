@@ -27,7 +27,7 @@ REFUSED = """
 describe-topic {topic}
 create-topic {topic}-new --partitions 1
 alter-topic {topic} --partitions 12
-alter-topic {topic} --config retention.ms=3d
+alter-topic {topic} --config retention.ms=30d
 delete-topic {topic} --yes
 list-offsets {topic}
 delete-records {topic}:0 --to 10 --yes

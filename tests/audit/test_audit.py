@@ -134,7 +134,7 @@ def test_fix_shows_one_plan_carries_it_out_and_the_control_is_ok(shell: Shell) -
         done = shell("spark audit --controls T13 --fix", answer="y")
         assert done.status == 0, str(done)
         shell.ok("spark audit --controls T13")
-        back = shell.ok(finding["undo"]).out
+        back = shell.ok(f"{finding['undo']} --yes").out
         assert "1m" in back or "60" in back, back
     finally:
         shell(f"delete-topic {topic} --yes --if-exists")

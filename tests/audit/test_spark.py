@@ -81,7 +81,7 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
         parts = [path.name for path in (folder / "topics").iterdir() if path.is_dir()]
         assert parts == [f"snapshot_id={taken['snapshot_id']}"]
         assert shell.ok(f"spark diff {folder} now").err.strip() == "no difference"
-        shell.ok(f"alter-configs {topic} retention.ms=2d max.message.bytes=1000000")
+        shell.ok(f"alter-configs {topic} retention.ms=2d max.message.bytes=1000000 --yes")
         shell.ok(f"delete-topic {other} --yes")
         shell.ok(f"alter-acls --add 'allow User:{topic} Read on topic {topic}'")
         shell.ok(f"alter-quotas --user {topic} producer_byte_rate=1MB/s")

@@ -213,7 +213,7 @@ class Bench:
         rows = "".join(f"{name},1001:1002:1003\n" for name in names)
         file.write_text(f"name,replica_assignment\n{rows}")
         yield self._changed("create", "create-topic", "--from-file", str(file))
-        yield self._changed("alter", "alter-configs", "bench.*", "retention.ms=1d")
+        yield self._changed("alter", "alter-configs", "bench.*", "retention.ms=30d")
         yield self._changed("delete", "delete-topic", "bench.*")
 
     def _changed(self, verb: str, *words: str) -> Measure:

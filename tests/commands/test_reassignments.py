@@ -102,7 +102,7 @@ def test_a_move_under_way_is_seen_by_every_command(
 
 def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (2,))
-    words = ("alter-topic", topic, "--replication-factor", "2", "--config", "retention.ms=1d")
+    words = ("alter-topic", topic, "--replication-factor", "2", "--config", "retention.ms=30d")
     run = kafka.ok(*words, "--wait")
     assert all(len(each) == 2 for each in replicas(cluster, topic))
     back = [row for row in run.stderr.splitlines() if row.startswith("reassign-partitions")]

@@ -118,7 +118,7 @@ def test_a_malformed_theme(kafka: Program, terminal: Terminal, topic: str) -> No
 
 @quick
 def test_a_broken_journal(kafka: Program, victim: str) -> None:
-    kafka.ok("alter-configs", victim, "retention.ms=1h")
+    kafka.ok("alter-configs", victim, "retention.ms=30d")
     (entry,) = (kafka.home / "state" / "journal").glob("*/*.json")
     whole = entry.read_bytes()
     for number, garbage in enumerate(
@@ -128,7 +128,7 @@ def test_a_broken_journal(kafka: Program, victim: str) -> None:
     run = kafka.ok("journal", "--output", "json")
     assert [entry["status"] for entry in run.json] == ["done"]
     assert run.stderr.count("cannot be read as an entry of the journal") == 9
-    kafka.ok("alter-configs", victim, "retention.ms=2h")
+    kafka.ok("alter-configs", victim, "retention.ms=31d")
     entries = kafka.ok("journal", "--output", "json").json
     assert [entry["status"] for entry in entries] == ["done", "done"]
     newest = max(entry.parent.glob("*.json"))
@@ -147,7 +147,7 @@ def test_a_journal_that_cannot_be_written(kafka: Program, cluster: Cluster, vict
     for argv in (
         ("create-topic", name),
         ("delete-topic", victim, "--yes"),
-        ("alter-configs", victim, "retention.ms=1h"),
+        ("alter-configs", victim, "retention.ms=30d"),
     ):
         hinted(refused(kafka(*argv), 1, str(journal), "Nothing was sent"))
     assert not exists(cluster, name)

@@ -81,17 +81,17 @@ def test_a_config_that_changes_at_the_question(
     config.write_text(f'[profiles.p]\nbootstrap = "{sandbox.bootstrap}"\nguard = "confirm"\n')
     child = pexpect.spawn(
         sys.executable,
-        ["-m", "kafka_shell", "--profile", "p", "alter-configs", victim, "retention.ms=1h"],
+        ["-m", "kafka_shell", "--profile", "p", "alter-configs", victim, "retention.ms=30d"],
         env={**kafka.environment(), "NO_COLOR": "1"}, encoding="utf-8", timeout=20,
     )  # fmt: skip
     child.expect(r"\[y/N\]")
-    Program(tmp_path / "other", sandbox.bootstrap).ok("alter-configs", victim, "retention.ms=2h")
+    Program(tmp_path / "other", sandbox.bootstrap).ok("alter-configs", victim, "retention.ms=31d")
     child.sendline("y")
     status, text = ended(child)
     assert status == 1, text
     assert "changed while the question was open" in text
     assert "Nothing was sent" in text
-    assert "2h" in kafka.ok("describe-configs", victim).stdout
+    assert "31d" in kafka.ok("describe-configs", victim).stdout
 
 
 @quick

@@ -295,7 +295,7 @@ def test_a_pasted_line_for_another_cluster_stays_one(shell: Terminal) -> None:
 
 
 def test_values_come_into_the_open_menu(shell: Terminal) -> None:
-    shell.run("alter-configs shell.clicks.raw cleanup.policy=compact")
+    shell.run("alter-configs shell.clicks.raw cleanup.policy=compact --yes")
     shell.sees("undo")
     shell.at_prompt()
     shell.paste("alter-configs shell.clicks.raw ")
