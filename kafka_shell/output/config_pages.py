@@ -79,7 +79,7 @@ def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[
     layout = lay_out((KEY, *CONFIG), entries, width=width)
     if width is not None and layout.width > width:
         layout = _narrow(entries, width) or _stacked(entries, width)
-    yield layout.heading()
+    yield from layout.heading()
     key_cells = layout.widths[0]
     for entry in entries:
         if cells(entry.name) > key_cells:

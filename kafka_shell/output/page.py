@@ -18,12 +18,12 @@ def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:
     for fact in facts:
         piece = text(fact) if isinstance(fact, str) else fact
         if piece and line and width is not None and line.width + 3 + piece.width > width:
-            yield line
+            yield from hang(line, width, 4)
             line = Text()
             piece = text("  ") + piece
         if piece:
             line = line + ("   " if line else "") + piece
-    yield line
+    yield from hang(line, width, 4)
 
 
 def facts_page(noun: Any, width: int | None) -> Iterator[Text]:

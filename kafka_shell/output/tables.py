@@ -20,7 +20,8 @@ class Column:
 
     On a terminal too narrow the columns that may are dropped, the last first. Then one gives way:
     the one that says how (`give`), else the last that is aligned left, cut; never narrower than its
-    heading or LEAST, and never the first.
+    heading or LEAST, and never the first. Where that is not enough, headings are broken at their
+    hyphens.
     """
 
     heading: str
@@ -43,9 +44,13 @@ class Layout:
         """Cells of a whole line."""
         return sum(self.widths) + len(GAP) * (len(self.widths) - 1)
 
-    def heading(self) -> Text:
-        """The line above the rows."""
-        return self._line([text(column.heading, "heading") for column in self.columns])
+    def heading(self) -> list[Text]:
+        """The line above the rows; lines where a heading is wider than its column."""
+        pieces = [
+            _broken(column.heading, cells_wide)
+            for column, cells_wide in zip(self.columns, self.widths, strict=True)
+        ]
+        return list(self._lines([[text(each, "heading") for each in found] for found in pieces]))
 
     def row(self, row: object) -> list[Text]:
         """The lines of a row: one, or more where a cell is wrapped."""
@@ -53,11 +58,11 @@ class Layout:
             _fitted(column, cells_wide, cell_of(column, row))
             for column, cells_wide in zip(self.columns, self.widths, strict=True)
         ]
-        height = max(map(len, cells))
-        return [
-            self._line([cell[line] if line < len(cell) else Text() for cell in cells])
-            for line in range(height)
-        ]
+        return list(self._lines(cells))
+
+    def _lines(self, cells: Sequence[Sequence[Text]]) -> Iterator[Text]:
+        for line in range(max(map(len, cells))):
+            yield self._line([cell[line] if line < len(cell) else Text() for cell in cells])
 
     def _line(self, cells: Sequence[Text]) -> Text:
         line = Text()
@@ -87,6 +92,7 @@ def lay_out(
     ]
     if width is not None:
         _give_way(kept, widths, width)
+        _break_headings(kept, widths, width, rows)
     return Layout(tuple(kept), tuple(widths))
 
 
@@ -97,7 +103,7 @@ def draw_table(
     if not rows:
         return
     layout = lay_out(columns, rows, width=width)
-    yield layout.heading()
+    yield from layout.heading()
     for row in rows:
         yield from layout.row(row)
 
@@ -136,8 +142,8 @@ def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
         return
     giving = [index for index, column in enumerate(columns) if column.give in ("cut", "wrap")]
     if not giving:
-        left = [index for index, column in enumerate(columns) if column.align == "left"]
-        if not left[1:]:
+        left = [n for n, column in enumerate(columns) if n and column.align == "left"]
+        if not left:
             return
         giving = left[-1:]
         columns[giving[0]] = _cutting(columns[giving[0]])
@@ -146,6 +152,38 @@ def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
         taken = min(excess, max(0, widths[index] - least))
         widths[index] -= taken
         excess -= taken
+
+
+def _break_headings(
+    columns: list[Column], widths: list[int], room: int, rows: Sequence[object]
+) -> None:
+    """Narrow columns that only their headings make so wide, the widest first."""
+    excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
+    if excess <= 0:
+        return
+    spare = {}
+    for index, column in enumerate(columns):
+        longest = max(map(len, _pieces(column.heading)))
+        spare[index] = max([longest, *(cell_of(column, row).width for row in rows)])
+    for index in sorted(spare, key=lambda each: spare[each] - widths[each]):
+        if excess > 0 and spare[index] < widths[index]:
+            excess -= widths[index] - spare[index]
+            widths[index] = spare[index]
+
+
+def _pieces(heading: str) -> list[str]:
+    """`LOG-END-OFFSET` as `LOG-`, `END-`, `OFFSET`."""
+    return [*(f"{piece}-" for piece in heading.split("-")[:-1]), heading.split("-")[-1]]
+
+
+def _broken(heading: str, room: int) -> list[str]:
+    """The heading in lines that fit the room."""
+    lines = [""]
+    for piece in _pieces(heading):
+        if lines[-1] and len(lines[-1]) + len(piece) > room:
+            lines.append("")
+        lines[-1] += piece
+    return lines
 
 
 def _cutting(column: Column) -> Column:

@@ -15,7 +15,7 @@ from .page import Page
 from .pane import Pane, PipeClosed
 from .styles import Depth, depth_of
 from .tables import draw_table, lay_out
-from .text import Text, text
+from .text import Text, hang, text
 from .theme import Theme, preview
 
 SCREENFUL = 40  # rows that decide the widths of a table whose rows come one by one
@@ -65,7 +65,7 @@ class Writer:
         if value is None:
             return
         if isinstance(value, Nothing):
-            self.err.line(text(value.note, "hint"))
+            self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()
         if isinstance(value, str):
             self.out.raw(value if value.endswith("\n") else value + "\n")
@@ -204,7 +204,7 @@ class Writer:
             self._table(first)
             return
         layout = lay_out(columns_of(first[0]), first, width=self.out.width, keep_empty=True)
-        self.out.lines(chain([layout.heading()], *(layout.row(row) for row in first)))
+        self.out.lines(chain(layout.heading(), *(layout.row(row) for row in first)))
         for row in values:
             self.out.lines(layout.row(row))
 

@@ -19,8 +19,8 @@ from kafka_shell.output.pane import PipeClosed
 from kafka_shell.output.terminal import Cleaned, draw
 
 PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
-# Rows below an answer that is there: the next prompt and its toolbar. Above it is the line that was
-# typed, and a note about the answer (a count, a warning) may be too.
+# Rows around an answer: the line that was typed, the next prompt, its toolbar, and a note (a count,
+# a warning).
 PROMPT_ROWS = 4
 Size = Callable[[], tuple[int, int]]
 

@@ -61,6 +61,26 @@ def test_a_column_may_wrap_instead() -> None:
     assert table == "NAME  VALUE     SOURCE\nk     aaa,bbb,  here\n      ccc,ddd"
 
 
+def test_headings_are_broken_where_they_alone_are_too_wide() -> None:
+    columns = (
+        Column("TOPIC", lambda row: row[0]),
+        Column("CURRENT-OFFSET", lambda row: row[1], "right"),
+        Column("LOG-END-OFFSET", lambda row: row[2], "right"),
+    )
+    rows = [("orders.placed", 1_000, 1_234_567_890)]
+    assert plain(draw_table(columns, rows)).startswith("TOPIC          CURRENT-OFFSET  LOG-END-")
+    assert plain(draw_table(columns, rows, width=40)) == (
+        "TOPIC          CURRENT-  LOG-END-OFFSET\n"
+        "                 OFFSET\n"
+        "orders.placed      1000      1234567890"
+    )
+    assert plain(draw_table(columns, rows, width=36)) == (
+        "TOPIC          CURRENT-    LOG-END-\n"
+        "                 OFFSET      OFFSET\n"
+        "orders.placed      1000  1234567890"
+    )
+
+
 def test_a_secret_is_not_drawn() -> None:
     with pytest.raises(TypeError, match="Secret"):
         list(draw_table([NAME], [(Secret("hunter2"),)]))
@@ -69,7 +89,7 @@ def test_a_secret_is_not_drawn() -> None:
 @given(rows)
 def test_every_row_has_its_columns_in_the_same_places(values: list[Any]) -> None:
     layout = lay_out(COLUMNS, values)
-    lines = [layout.heading(), *(line for row in values for line in layout.row(row))]
+    lines = [*layout.heading(), *(line for row in values for line in layout.row(row))]
     assert len(lines) == len(values) + 1
     assert {line.width for line in lines} == {layout.width}
     edge = 0

@@ -31,11 +31,11 @@ _ROLES: dict[AclPermission, Role] = {AclPermission.DENY: "bad"}
 COLUMNS: dict[type, tuple[Column, ...]] = {
     AclBinding: (
         Column("RESOURCE", lambda b: b.target, role="name"),
-        Column("ACL", _rule, give="wrap", least=20),
+        Column("ACL", _rule, give="wrap", least=30),
     ),
     PrincipalAcl: (
         Column("PRINCIPAL", lambda b: b.principal, role="name"),
-        Column("ACL", _whole, give="wrap", least=20),
+        Column("ACL", _whole, give="wrap", least=30),
     ),
     Verdict: (
         Column("VERDICT", lambda v: _verdict(v)),

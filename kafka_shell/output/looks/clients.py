@@ -85,7 +85,7 @@ def _rungs(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterato
         *(_limit(each, number) for number, each in enumerate(resolutions)),
     ]
     layout = lay_out(columns, rows, width=width, keep_empty=True)
-    yield layout.heading()
+    yield from layout.heading()
     for row in rows:
         yield from layout.row(row)
 

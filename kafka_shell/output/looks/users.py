@@ -94,7 +94,7 @@ def _limits(ladders: Sequence[QuotaLadder], width: int | None) -> Iterator[Text]
     """A row a client id, a column a limit."""
     columns = [Column("CLIENT-ID", _client, role="name"), *map(_limit, range(len(HEADINGS) - 1))]
     layout = lay_out(columns, ladders, width=width, keep_empty=True)
-    yield layout.heading()
+    yield from layout.heading()
     for ladder in ladders:
         yield from layout.row(ladder)
 
