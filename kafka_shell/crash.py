@@ -8,6 +8,7 @@ from typing import TextIO
 
 from kafka_shell.context import Paths
 from kafka_shell.errors import Status
+from kafka_shell.nouns.masking import masked
 from kafka_shell.private import open_private
 
 
@@ -16,7 +17,7 @@ def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:
     path = paths.state / "crash.log"
     try:
         with open_private(path, "a") as file:
-            file.write("\n".join(_details(error)) + "\n")
+            file.write(masked("\n".join(_details(error)) + "\n", "[hidden]"))
         details = f"The details are in {path}; please report them."
     except OSError:
         at = traceback.extract_tb(error.__traceback__)[-1]
