@@ -204,3 +204,12 @@ def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) 
     assert re.findall(r'"number">(\d+)<', figure[0]) == ["1", "0"]
     assert re.findall(r"width: ([\d.]+)%", figure[0]) == ["100.0", "0.0"]
     assert "1 in topics" in figure[0]
+
+
+@pytest.mark.quick
+def test_names_do_not_steer_whoever_reads_the_page() -> None:
+    chart = Chart("Lag\x1b[2J", "about\x00", (Bar("g\u202eevil<b>", "1", 1.0),))
+    empty = AuditReport("20260101T000000Z", 0, (), {}, (), ())
+    shown = page(empty, [chart])
+    assert r"g\u202eevil&lt;b&gt;" in shown
+    assert not [char for char in shown if not char.isprintable() and char not in "\n\t"]
