@@ -240,7 +240,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     )
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)  # what this run started must not outlive it
-    sandbox = stack.enter_context(
+    sandbox, context.held[session.ATTACHMENT] = stack.enter_context(
         session.open_sandbox(
             wanted,
             keep=bool(program.get("keep")),

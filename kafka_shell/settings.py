@@ -43,6 +43,7 @@ __all__ = [
     "load_over",
     "names_a_cluster",
     "parse_properties",
+    "profile_names",
     "read_properties",
     "without_connection",
 ]
@@ -99,7 +100,13 @@ class Settings:
             "editing-mode": self.editing_mode,
             "pager": self.pager,
         }
-        rows = {name: Setting(name, value, "default") for name, value in values.items()}
+        untouched = {"theme": "", "output": "table", "editing-mode": "emacs", "pager": "on"}
+        rows = {
+            name: Setting(
+                name, value, "default" if untouched.get(name, value) == value else "this session"
+            )
+            for name, value in values.items()
+        }
         for name, found in self.sources.items():
             # `set output json` replaces a value without a source of its own.
             same = name not in values or values[name] == found.value
@@ -181,6 +188,11 @@ def load_over(
         properties=properties,
         own_address=session.own_address and BOOTSTRAP not in added,
     )
+
+
+def profile_names(config_file: Path) -> tuple[str, ...]:
+    """The names of the profiles."""
+    return tuple(ConfigFile.read(config_file).profiles)
 
 
 def without_connection(environ: Mapping[str, str]) -> dict[str, str]:

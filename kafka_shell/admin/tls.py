@@ -165,8 +165,7 @@ def wrong_names(address: Address, names: tuple[str, ...]) -> ShellError:
     has = f": it is for {', '.join(names)}" if names else ""
     return unreachable(
         f"the certificate of {address} is not for {address.host}{has}",
-        "Connect by a name it has, or set ssl.endpoint.identification.algorithm= (empty) to skip"
-        " the check.",
+        "Connect by a name it has; or the brokers need a certificate for this name.",
         "tls-hostname",
     )
 

@@ -30,14 +30,33 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
             topics=invocation["topics"],
             stand_in_brokers=invocation["stand-in-brokers"],
         )
-        return _report(session.bring_up(options, context.report, empty=invocation["empty"]))
+        started = session.bring_up(options, context.report, empty=invocation["empty"])
+        _work_on_it(started, context)
+        return _report(started)
     if action == "stop" and status(folder) is not None:
         return _report(stop(folder))
     if action == "wipe" and status(folder) is not None:
-        _agreed(invocation, context, in_use_by_others(folder))
+        mine = context.held.get(session.ATTACHMENT)
+        _agreed(invocation, context, in_use_by_others(folder, mine))
         wipe(folder)
     found = status(folder)
     return SandboxReport("none", str(folder)) if found is None else _report(found)
+
+
+def _work_on_it(started: Sandbox, context: Context) -> None:
+    """At a prompt whose cluster cannot be reached, the sandbox takes its place."""
+    if context.shell is None or context.cache is None:
+        return
+    from kafka_shell import settings
+    from kafka_shell.sandbox import session
+
+    if context.cache.state.failure is None:
+        context.note("to work on the sandbox: connect sandbox")
+        return
+    environ = settings.without_connection(context.environ)
+    flags = session.client_flags(started)
+    context.shell.connect(settings.load(flags, environ, context.paths.config_file))
+    context.note(f"the prompt is on the sandbox now ({started.bootstrap})")
 
 
 def _agreed(invocation: Invocation, context: Context, shared: bool) -> None:

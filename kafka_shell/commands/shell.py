@@ -34,13 +34,18 @@ def connect(invocation: Invocation, context: Context) -> str:
         for name in settings.FLAGS
         if invocation.get(name) not in (None, ())
     }
-    where = invocation["where"]
-    if where is not None:
+    where, environ = invocation["where"], context.environ
+    if where == "sandbox" and where not in settings.profile_names(context.paths.config_file):
+        from kafka_shell.sandbox import session
+
+        flags |= session.reach(environ)
+        environ = settings.without_connection(environ)
+    elif where is not None:
         flags["broker" if ":" in where else "profile"] = where
     if not flags:
         return on_the_right_cluster(context, lambda: _described(context))
     if settings.names_a_cluster(flags):
-        found = settings.load(flags, context.environ, context.paths.config_file)
+        found = settings.load(flags, environ, context.paths.config_file)
     else:
         found = settings.load_over(
             context.settings, flags, context.environ, context.paths.config_file
@@ -141,6 +146,9 @@ def theme(invocation: Invocation, context: Context) -> Any:
     chosen = themes.load(name, user=context.paths.themes)
     if context.shell is not None:
         context.shell.set_theme(name)
+        context.settings = replace(context.settings, theme=name)
+        file = context.paths.config_file
+        context.note(f'to keep it, write theme = "{name}" at the top of {file}')
     return chosen
 
 
@@ -191,7 +199,8 @@ COMMANDS = (
         run=connect,
         needs_cluster=False,
         arguments=(
-            Argument("where", Kind.PROFILE, "A profile's name, or host:port.", required=False),
+            Argument("where", Kind.PROFILE, "A profile's name, host:port, or sandbox.",
+                     required=False),
         ),
         examples=(Example("connect", "which cluster this is"),),
     ),

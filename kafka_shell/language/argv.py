@@ -120,7 +120,7 @@ def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
     elif option.many:
         target[name] = (*target.get(name, ()), value)
     else:
-        if option.choices and value not in option.choices:
+        if option.kind is Kind.CHOICE and value not in option.choices:
             raise UsageError(f"{option.name} is one of {', '.join(option.choices)}, not {value!r}")
         if target.setdefault(name, value) != value:
             raise UsageError(f"{option.name} is given twice", hint="Leave one of them out.")

@@ -34,8 +34,8 @@ CHANGING = (
 )  # fmt: skip
 
 SANDBOX = (
-    Option("--kafka-version", Kind.TEXT, "Which Kafka the sandbox runs: 4.3 or 3.9.",
-           metavar="VERSION"),
+    Option("--kafka-version", Kind.TEXT, "Which Kafka the sandbox runs.", metavar="VERSION",
+           choices=("4.3", "3.9")),
     Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N", least=1),
     Option("--port", Kind.INTEGER, "Its first broker's port; 0 takes a free one.", metavar="PORT",
            least=0, most=65535),

@@ -232,8 +232,9 @@ def _delete(folder: Path) -> None:
     if not state_file(folder).exists():
         return
     terminate(find_all(folder), patience=0)
-    for path in [path for pattern in MADE_BY_US for path in folder.glob(pattern)]:
-        if path.is_dir():
+    made = [path for path in folder.iterdir() if any(map(path.match, MADE_BY_US))]
+    for path in made:  # links, too, and those that lead nowhere
+        if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:
             path.unlink()

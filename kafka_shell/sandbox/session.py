@@ -8,14 +8,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import leave, no_report, start, status
 from kafka_shell.sandbox.jars import Report
 from kafka_shell.sandbox.options import SandboxOptions, default_folder, stand_ins_for
-from kafka_shell.sandbox.sharing import attach
+from kafka_shell.sandbox.sharing import Attachment, attach
 from kafka_shell.sandbox.state import Sandbox
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import ConnectionConfig
+
+
+ATTACHMENT = "sandbox attachment"  # where a context holds this run's use of the sandbox
 
 
 def folder_of(environ: Mapping[str, str]) -> Path:
@@ -32,16 +36,16 @@ def open_sandbox(
     empty: bool = False,
     report: Report = no_report,
     say: Callable[[str], None] = lambda text: None,
-) -> Iterator[Sandbox]:
-    """The sandbox, up. At the end it is stopped if this run started it and nobody else uses it;
-    `say` hears which."""
+) -> Iterator[tuple[Sandbox, Attachment]]:
+    """The sandbox, up, and this run's use of it. At the end it is stopped if this run started it
+    and nobody else uses it; `say` hears which."""
     before = status(wanted.folder)
     was_up = before is not None and before.running
     with attach(wanted.folder) as attachment:
         try:
-            yield bring_up(wanted, report, empty=empty)
+            yield bring_up(wanted, report, empty=empty), attachment
         finally:
-            if not was_up and not keep:
+            if not was_up and not keep and status(wanted.folder) is not None:
                 stopped = leave(attachment)
                 say("sandbox stopped" if stopped else "sandbox left running: it is in use")
 
@@ -98,6 +102,16 @@ def options_from(
         topics=known.topics if topics is None else topics,
         stand_in_brokers=known.stand_in_brokers if stand_in_brokers is None else stand_in_brokers,
     )
+
+
+def reach(environ: Mapping[str, str]) -> dict[str, object]:
+    """The connection options that reach the sandbox of this user. Raises ShellError if it is not
+    up."""
+    found = status(folder_of(environ))
+    if found is None or not found.running:
+        what = "there is no sandbox" if found is None else "the sandbox is not running"
+        raise ShellError(what, hint="Start it: sandbox start", code="no-sandbox")
+    return client_flags(found)
 
 
 def client_flags(sandbox: Sandbox) -> dict[str, object]:

@@ -9,7 +9,10 @@ from pathlib import Path
 import pexpect
 import pytest
 
+from kafka_shell.language.common import SANDBOX
 from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.jars import locked_versions
+from kafka_shell.sandbox.options import exact_version
 
 from ..program import Program
 
@@ -62,3 +65,76 @@ def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Program)
     child.expect("sandbox stopped")
     child.close()
     kafka.ok("sandbox", "wipe", "--yes")
+
+
+def prompt(kafka: Program, *argv: str) -> pexpect.spawn:
+    child = pexpect.spawn(
+        sys.executable, ["-m", "kafka_shell", *argv],
+        env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
+        timeout=PATIENCE_S, dimensions=(30, 120),
+    )  # fmt: skip
+    child.expect("Tab completes")
+    return child
+
+
+def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Program) -> None:
+    child = prompt(kafka, "--shell", "--broker", "127.0.0.1:1")
+    try:
+        child.expect("works on another cluster")
+        child.send("connect sandbox\r")
+        child.expect("there is no sandbox")
+        child.send("sandbox start --port 0 --empty\r")
+        child.expect("on the sandbox now")
+        child.send("create-topic here\r")
+        child.expect("created topic here")
+        child.send("connect sandbox\r")
+        child.expect("cluster .*, 1 broker")
+        child.send("sandbox wipe\r")
+        child.expect("Delete the sandbox and all its data")
+        assert b"Another shell" not in child.before
+        child.send("n\r")
+        child.expect("nothing was deleted")
+    finally:
+        child.close(force=True)
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Program) -> None:
+    child = prompt(kafka, "--sandbox", "--port", "0", "--empty")
+    try:
+        child.send("sandbox wipe\r")
+        child.expect("Delete the sandbox and all its data")
+        assert b"Another shell" not in child.before
+        child.send("y\r")
+        child.expect("state +none")
+        child.expect("kafka>")
+        child.send("exit\r")
+        child.expect(pexpect.EOF)
+        assert b"left running" not in child.before
+    finally:
+        child.close(force=True)
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_the_environment_has_no_say_in_the_sandbox(kafka: Program) -> None:
+    """A profile that is exported must not lend its name, guard and login to the sandbox."""
+    config = kafka.home / "config" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[profiles.prod]\nbootstrap = "prod:1"\nguard = "read-only"\n')
+    try:
+        run = kafka(
+            "--sandbox", "--port", "0", "--empty",
+            stdin="create-topic a\nconnect\nlist-topics --adminclient-property client.id=x\n",
+            environ={"KAFKA_SH_PROFILE": "prod"},
+        )  # fmt: skip
+        assert run.status == 0, str(run)
+        assert "prod" not in run.stdout
+        assert run.lines[-1] == "a"
+    finally:
+        kafka.ok("sandbox", "wipe", "--yes")
+
+
+def test_versions_are_those_there_are() -> None:
+    (option,) = (each for each in SANDBOX if each.name == "--kafka-version")
+    assert set(option.choices) == {each.rpartition(".")[0] for each in locked_versions()}
+    assert [exact_version(each) for each in option.choices] == sorted(locked_versions())[::-1]

@@ -213,6 +213,22 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
     assert (tmp_path / "clients").is_dir()
 
 
+@pytest.mark.quick
+def test_wipe_removes_a_link_and_not_what_it_leads_to(tmp_path: Path) -> None:
+    folder, elsewhere = tmp_path / "sandbox", tmp_path / "elsewhere"
+    folder.mkdir()
+    elsewhere.mkdir()
+    (elsewhere / "kept").touch()
+    state_file(folder).write_text("{}")
+    (folder / "clients").symlink_to(elsewhere)
+    (folder / "node-1").mkdir()
+    (folder / "node-1" / "data").symlink_to(elsewhere)
+    (folder / "tls").symlink_to(tmp_path / "gone")
+    wipe(folder)
+    assert {path.name for path in folder.iterdir()} <= {"lock", "users"}
+    assert (elsewhere / "kept").exists()
+
+
 def test_what_an_interrupted_start_left_is_made_anew(mine: Sandbox) -> None:
     wipe(mine.folder)
     starter = python(START, mine.folder)
