@@ -21,6 +21,10 @@ from .scan import MetadataScan
 
 PROBE_S = 2.0
 MOST_PROBE_S = 3.0
+# Else it answers, and refuses the login or TLS.
+_SILENT = frozenset(
+    {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
+)
 _LIMIT_S = 9.5  # of the whole, whatever is broken
 _ENTER_S = 4.0  # to reach one broker and read the metadata
 _CHECKS_S = 5.0
@@ -96,22 +100,28 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
     yield Finding(
         Severity.NOT_CHECKED, "brokers",
         "not checked: log directories, groups, throttles and transactions of"
-        f" broker{'s' if len(silent) > 1 else ''} {ids}: no answer",
+        f" broker{'s' if len(silent) > 1 else ''} {ids}",
         len(silent), (), checks.BROKERS_LOOK,
     )  # fmt: skip
     led = found.led_by()
+    what = (
+        "do not answer"
+        if all(each.name in _SILENT for each in silent.values())
+        else "do not answer or refuse this client"
+    )
     total = sum(led[id] for id in silent)
     if len(silent) == 1:
         ((id, why),) = silent.items()
+        what = "does not answer" if why.name in _SILENT else "refuses this client"
         yield Finding(
             Severity.CRITICAL, "brokers",
-            f"broker {id} does not answer, and leads {counted(total, 'partition')}: {why.message}",
+            f"broker {id} {what}, and leads {counted(total, 'partition')}: {why.message}",
             1, (str(id),), checks.BROKERS_LOOK,
         )  # fmt: skip
         return
     yield Finding(
         Severity.CRITICAL, "brokers",
-        f"{len(silent):,} brokers do not answer, and lead {counted(total, 'partition')}",
+        f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
         len(silent),
         tuple(
             f"broker {id} (leads {led[id]:,}): {why.message}"

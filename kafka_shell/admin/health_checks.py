@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -230,7 +231,7 @@ def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
         for voter in told.voters
         if voter.endpoints
     }
-    failed = probes.probe_controllers(cluster.config, at, seen.probe_timeout).failures
+    failed = probes.probe_controllers(cluster.config, at, _left(cluster, seen)).failures
     now = max(replica.last_fetch for replica in told.voters)
     heard = {each.id for each in told.voters if _is_heard(each, now)}
     silent = {
@@ -255,6 +256,14 @@ def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
             " hears from them",
             len(far), tuple(map(str, far[:EXAMPLES])), _QUORUM.look,
         )  # fmt: skip
+
+
+def _left(cluster: Cluster, seen: Seen) -> float:
+    """Seconds that a probe may still take."""
+    left = seen.probe_timeout
+    if cluster.deadline is not None:
+        left = min(left, cluster.deadline - time.monotonic())
+    return max(0.1, left)
 
 
 def _is_heard(replica: QuorumReplica, now: int) -> bool:
