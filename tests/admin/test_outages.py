@@ -15,7 +15,7 @@ import pytest
 from kafka_shell.admin import cluster as whole
 from kafka_shell.admin import health, probes, quorum, topics
 from kafka_shell.admin.connection import Address, Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox import Sandbox, status
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.program import Program, Run
 
@@ -32,15 +32,17 @@ def three(three_brokers: Sandbox) -> Iterator[Cluster]:
 def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
     """These nodes hang: their sockets are open, and nothing is answered."""
     wait_for("all three are well", lambda: health.health(three).ok, 60)
-    pids = [broker.pid for broker in sandbox.brokers if broker.id in ids]
+    now = status(sandbox.folder)  # other tests restart brokers
+    assert now is not None
+    pids = [broker.pid for broker in now.brokers if broker.id in ids and broker.pid is not None]
+    assert len(pids) == len(ids)
     try:
         for pid in pids:
-            assert pid is not None
             os.kill(pid, signal.SIGSTOP)
         yield
     finally:
         for pid in pids:
-            os.kill(pid or 0, signal.SIGCONT)
+            os.kill(pid, signal.SIGCONT)
         three.close()
         wait_for("all three are well again", lambda: health.health(three).ok, 90)
 
