@@ -16,7 +16,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.identity import on_the_right_cluster
-from kafka_shell.language.command import Invocation
+from kafka_shell.language.command import Invocation, Kind
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
@@ -225,6 +225,7 @@ def _run(line: Line, invocation: Invocation, context: Context) -> Status:
 
 
 def _run_there(line: Line, invocation: Invocation, context: Context) -> Status:
+    line, invocation = _with_its_pipe(line, invocation)
     try:
         with _destination(line, context) as ended:
             try:
@@ -239,6 +240,15 @@ def _run_there(line: Line, invocation: Invocation, context: Context) -> Status:
         while context.script.notes:
             warn(context, context.script.notes.pop(0))
     return status or ended()
+
+
+def _with_its_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation]:
+    """What runs a line again and again (`watch`) runs the pipe behind it each time, too."""
+    again = next((a.name for a in invocation.command.arguments if a.kind is Kind.LINE), None)
+    if again is None or line.pipe is None:
+        return line, invocation
+    piped = {again: f"{invocation.values[again]} | {line.pipe}"}
+    return replace(line, pipe=None), replace(invocation, values={**invocation.values, **piped})
 
 
 def _not_written(line: Line, context: Context, error: OSError) -> ShellError:

@@ -291,18 +291,17 @@ def _watching(shell: Shell, line: str, rounds: int) -> str:
     return out.getvalue()
 
 
-def test_watch_writes_into_its_pipe_or_file(shell: Shell, name: str, tmp_path: Path) -> None:
+def test_watch_writes_all_answers_into_its_file(shell: Shell, name: str, tmp_path: Path) -> None:
     shell.ok(f"create-topic {name}")
-    said = _watching(shell, f"watch 2 topics {name} | grep -v '#' | sed 's/list/LIST/'", 2)
-    assert said.split() == [name.replace("list", "LIST")] * 2
     file = tmp_path / "x.txt"
     assert _watching(shell, f"watch 2 topics {name} > {file}", 3) == ""
     assert file.read_text().count(f"\n{name}\n") == 3
 
 
-def test_a_quoted_pipe_belongs_to_each_answer(shell: Shell, name: str) -> None:
+@pytest.mark.parametrize("line", ["topics {}* | wc -l", "'topics {}* | wc -l'"])
+def test_a_pipe_is_run_with_each_answer(shell: Shell, name: str, line: str) -> None:
     shell.ok(f"create-topic {name}.a {name}.b")
-    said = _watching(shell, f"watch 2 'topics {name}* | wc -l'", 2)
+    said = _watching(shell, f"watch 2 {line.format(name)}", 2)
     counts = [row.strip() for row in said.splitlines() if row.strip().isdigit()]
     assert counts == ["2", "2"]
 

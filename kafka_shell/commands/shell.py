@@ -223,8 +223,8 @@ COMMANDS = (
         ),
         search=("repeat", "every"),
         description="Ctrl-C ends it. For example: watch 5 health\n"
-        "A pipe or a file after the line takes all answers, one after the other. Quote the line to"
-        " pipe each answer by itself: watch 2 'list-topics | wc -l'",
+        "A pipe is a part of the line, and runs with it each time: watch 2 list-topics | wc -l. A"
+        " file takes all answers.",
     ),
     Command(
         name="source",
