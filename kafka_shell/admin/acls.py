@@ -233,6 +233,8 @@ def client_address(host: str) -> str | None:
         return None
     if address.version == 4:
         return host
+    if address.ipv4_mapped:
+        return str(address.ipv4_mapped)
     return ":".join(f"{int(part, 16):x}" for part in address.exploded.partition("%")[0].split(":"))
 
 

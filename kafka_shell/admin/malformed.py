@@ -15,8 +15,8 @@ _HINT = (
     " a fault of kafka.sh."
 )
 _READERS = "kafka_shell.admin."
-# Called by whoever reads an answer, or calls who does.
-_SHARED = ("kafka_shell.nouns", "kafka_shell.values", __name__, "kafka_shell.admin.connection")
+_HERE = (__name__, "kafka_shell.admin.connection")
+_SHARED = ("kafka_shell.nouns", "kafka_shell.values", *_HERE)  # called by whoever reads an answer
 
 
 def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -> ShellError:
@@ -49,14 +49,19 @@ def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
 
 
 def _while_reading(trace: TracebackType | None) -> bool:
-    """Whether an exception comes from the code that reads answers."""
-    module = ""
+    """Whether an exception comes from the code that reads answers, and not from its caller."""
+    modules = []
     while trace is not None:
-        name = trace.tb_frame.f_globals.get("__name__", "")
-        if name.startswith("kafka_shell.") and not name.startswith(_SHARED):
-            module = name
+        modules.append(trace.tb_frame.f_globals.get("__name__", ""))
         trace = trace.tb_next
-    return module.startswith(_READERS)
+    while modules and modules[0] in _HERE:
+        del modules[0]
+    called = [
+        name
+        for name in modules[1:]  # the first is who reads nothing itself, but calls who does
+        if name.startswith("kafka_shell.") and not name.startswith(_SHARED)
+    ]
+    return bool(called) and called[-1].startswith(_READERS)
 
 
 def _told(error: Exception) -> str:

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from functools import cache
 from typing import Any, Protocol
 
-from kafka_shell.characters import escape
+from kafka_shell.characters import escape, quoted
 from kafka_shell.errors import ShellError
 
 from .endpoint import Address, ConnectionConfig, Patience, Sasl
@@ -209,6 +209,8 @@ class _Guarded:
         client = getattr(self._mechanism, "_scram_client", None)
         if client is not None and client.salted_password is None:
             check_challenge(auth_bytes, client.nonce)
+        elif client is not None and auth_bytes.startswith(b"e="):
+            raise SaslRefusedError(quoted(auth_bytes[2:].decode(errors="replace")))
         try:
             self._mechanism.receive(auth_bytes)
         except Exception as error:

@@ -252,6 +252,7 @@ def changing(demo_sandbox: Sandbox) -> Iterator[_Changing]:
         # Well formed, and yet without the one partition that was asked for.
         (55, bytes(2) + b"\0\1\1\0", "DescribeQuorum", lambda cluster: quorum.describe(cluster)),
     ],
+    ids=["nothing", "ones", "a number without an end", "billions", "no partition"],
 )
 def test_the_broker_and_the_api_are_named(
     changing: _Changing,
