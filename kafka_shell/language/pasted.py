@@ -4,58 +4,19 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
-from itertools import zip_longest
-from typing import TypeVar
 
 from kafka_shell.errors import UsageError
-from kafka_shell.nouns.clients import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.quoting import join
 from kafka_shell.values import in_utc
 
 from .command import Command
-from .convert import config_pairs
 from .parse import parse, render
+from .pasted_configs import configs
+from .pasted_options import Action, Given, first, line_of, split_keys
 from .tokens import words_of
-
-Given = dict[str, list[str]]
-"""Options of the pasted line and their values, in order; "" holds the words before any option."""
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
 _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
-_EVERYWHERE = {"--bootstrap-server": "--broker", "--zookeeper": "", "--broker-list": "--broker"}
-_ENTITIES = {
-    "--topic": "topics",
-    "--broker": "brokers",
-    "--broker-logger": "broker-loggers",
-    "--group": "groups",
-    "--client-metrics": "client-metrics",
-    "--user": "users",
-    "--client": "clients",
-    "--ip": "ips",
-}
-_DEFAULTS = {
-    "--broker-defaults": "brokers",
-    "--user-defaults": "users",
-    "--client-defaults": "clients",
-    "--ip-defaults": "ips",
-}
-_SUBJECTS = {
-    "topics": "--topic",
-    "brokers": "--broker-id",
-    "broker-loggers": "--logger",
-    "groups": "--group",
-    "client-metrics": "--client-metrics",
-}
-
-
-@dataclass(frozen=True, slots=True)
-class Action:
-    """What one of a tool's actions is called here. `renames` maps its options to ours; "" drops."""
-
-    command: str
-    renames: Mapping[str, str] = field(default_factory=dict)
-    extra: tuple[str, ...] = ()
 
 
 def translate(words: Sequence[str], registry: Sequence[Command]) -> str | None:
@@ -101,32 +62,6 @@ def _read(words: Sequence[str]) -> Given:
     return given
 
 
-def _line(action: Action, given: Given, done: Sequence[str]) -> list[str]:
-    """The action's command with the options that are not `done`, under their names here."""
-    line = [*action.command.split(), *action.extra]
-    renames = _EVERYWHERE | dict(action.renames)
-    cluster: dict[str, str] = {}  # what names the cluster, and by which option
-    for name, values in given.items():
-        ours = renames.get(name, name)
-        if not name or not ours or name in done:
-            continue
-        if ours == "--broker":
-            cluster |= dict.fromkeys(values, name)
-        else:
-            line += [f"{ours}={value}" for value in values] or [ours]
-    if len(cluster) > 1:
-        said = " and ".join(f"{name} {value}" for value, name in cluster.items())
-        raise UsageError(f"two clusters are named: {said}", hint="Leave one of them out.")
-    return [*line, *(f"--broker={value}" for value in cluster)]
-
-
-_T = TypeVar("_T")
-
-
-def _first(given: Given, options: Mapping[str, _T]) -> tuple[str, _T] | None:
-    return next(((name, value) for name, value in options.items() if name in given), None)
-
-
 # -- topics ----------------------------------------------------------------------------------------
 
 _TOPICS = {
@@ -140,7 +75,7 @@ _TOPIC_OPTIONS = {"--partition-size-limit-per-response": "", "--force": "", "--d
 
 
 def _topics(given: Given) -> list[str] | None:
-    found = _first(given, _TOPICS)
+    found = first(given, _TOPICS)
     if found is None:
         return None
     action = Action(found[1].command, _TOPIC_OPTIONS)
@@ -148,8 +83,8 @@ def _topics(given: Given) -> list[str] | None:
         given = given | {"--topic": [_selector(each) for each in given.get("--topic", [])]}
         if not given["--topic"]:
             del given["--topic"]
-    deleted = [f"--delete-config={key}" for key in _split(given.get("--delete-config", []))]
-    return _line(action, given, [found[0]]) + deleted
+    deleted = [f"--delete-config={key}" for key in split_keys(given.get("--delete-config", []))]
+    return line_of(action, given, [found[0]]) + deleted
 
 
 def _selector(expression: str) -> str:
@@ -158,107 +93,13 @@ def _selector(expression: str) -> str:
     return ",".join(f"/{item}/" if _EXPRESSION.search(item) else item for item in items)
 
 
-def _split(values: Sequence[str]) -> list[str]:
-    return [key.strip() for value in values for key in value.split(",") if key.strip()]
-
-
-# -- configs ---------------------------------------------------------------------------------------
-
-
-def _configs(given: Given) -> list[str] | None:
-    types, names = _entities(given)
-    action = _first(given, {"--describe": "describe-configs", "--alter": "alter-configs"})
-    if action is None or not types:
-        return None
-    if len(types) > 1 or types[0] not in _SUBJECTS:
-        return _client_configs(types, names, given, action[0])
-    if "--add-config-file" in given or (types[0] == "groups" and not names):
-        return ["config-command", *_original(given)]
-    done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
-            "--add-config", "--delete-config", *action[:1]}  # fmt: skip
-    if action[0] == "--alter":
-        done |= {"--describe", "--all"}
-    line = _line(Action(action[1]), {k: v for k, v in given.items() if _kept(k, given)}, [*done])
-    return [*line, *_subject(types[0], names, given), *_changes(given)]
-
-
-def _kept(name: str, given: Given) -> bool:
-    # the connection is --bootstrap-server here; --broker is the entity
-    return name != "--broker" or "--bootstrap-server" not in given
-
-
-def _entities(given: Given) -> tuple[list[str], list[str]]:
-    """(entity types, entity names) by either spelling."""
-    types, names = list(given.get("--entity-type", [])), list(given.get("--entity-name", []))
-    for option, entity in (*_ENTITIES.items(), *_DEFAULTS.items()):
-        if option in given:
-            types.append(entity)
-            names += given[option] if option in _ENTITIES else []
-    return types, names
-
-
-def _subject(entity: str, names: Sequence[str], given: Given) -> list[str]:
-    if entity == "brokers" and ("--entity-default" in given or "--broker-defaults" in given):
-        return ["--broker-default"]
-    return [f"{_SUBJECTS[entity]}={name}" for name in names or ["*"]]
-
-
-def _changes(given: Given) -> list[str]:
-    pairs = [pair for text in given.get("--add-config", []) for pair in config_pairs(text)]
-    changes = [f"{key}={value}" for key, value in pairs]
-    return changes + [f"--delete-config={key}" for key in _split(given.get("--delete-config", []))]
-
-
-_QUOTA_SUBJECTS = {"users": "--user", "clients": "--client-id", "ips": "--ip"}
-
-
-def _original(given: Given) -> list[str]:
-    return _line(Action("", {"--bootstrap-server": "--bootstrap-server"}), given, [])
-
-
-def _client_configs(
-    types: Sequence[str], names: Sequence[str], given: Given, action: str
-) -> list[str]:
-    """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command;
-    what is about several of them, or about which of two is the default, by `config-command`."""
-    added, deleted = given.get("--add-config", []), _split(given.get("--delete-config", []))
-    keys = [key for text in added for key, _ in config_pairs(text)] + deleted
-    default = "--entity-default" in given or any(option in given for option in _DEFAULTS)
-    unsure = (default and names) or any(kind not in _QUOTA_SUBJECTS for kind in types)
-    of_ips = list(types) == ["ips"]
-    if unsure or "--add-config-file" in given or (action == "--describe" and not of_ips):
-        return ["config-command", *_original(given)]
-    about = {_client_command(key) for key in keys} or {"describe-quotas"}
-    if len(about) > 1 or (
-        "scram-credentials" in about and (len(names) != 1 or (added and deleted))
-    ):
-        return ["config-command", *_original(given)]
-    (name,) = about
-    known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
-             "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
-    line = _line(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
-    if name == "scram-credentials":
-        change = ["--add", ",".join(added)] if added else ["--delete", ",".join(deleted)]
-        return [*line, *change, f"--username={names[0]}"]
-    for kind, which in zip_longest(types, names):
-        option = _QUOTA_SUBJECTS[kind]
-        line += [f"{option}-default"] if default else [f"{option}={which}"] if which else []
-    return [*line, *_changes(given)]
-
-
-def _client_command(key: str) -> str:
-    if key.startswith("SCRAM-"):
-        return "scram-credentials"
-    return "alter-quotas" if key in (*CLIENT_QUOTAS, *IP_QUOTAS) else "alter-client-configs"
-
-
 # -- the other tools -------------------------------------------------------------------------------
 
 
 def _by_option(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | None]:
     def line(given: Given) -> list[str] | None:
-        found = _first(given, actions)
-        return _line(found[1], given, [found[0]]) if found else None
+        found = first(given, actions)
+        return line_of(found[1], given, [found[0]]) if found else None
 
     return line
 
@@ -271,14 +112,14 @@ def _by_word(actions: Mapping[str, Action]) -> Callable[[Given], list[str] | Non
             for value in values[0 if not name else 1 :]:
                 if value in actions:
                     rest = given | {name: [each for each in values if each != value]}
-                    return _line(actions[value], rest, [])
+                    return line_of(actions[value], rest, [])
         return None
 
     return line
 
 
 def _always(action: Action | None) -> Callable[[Given], list[str] | None]:
-    return lambda given: _line(action, given, []) if action else None
+    return lambda given: line_of(action, given, []) if action else None
 
 
 _RESETS: dict[str, Callable[[str], str]] = {
@@ -302,17 +143,17 @@ _GROUPS = {
 def _groups(given: Given) -> list[str] | None:
     if "--reset-offsets" in given:
         return _reset(given)
-    found = _first(given, _GROUPS)
+    found = first(given, _GROUPS)
     if found is None:
         return None
     if found[0] == "--list":
         given = _listing(given)
-    return _line(found[1], given, [found[0]])
+    return line_of(found[1], given, [found[0]])
 
 
 def _listing(given: Given) -> Given:
     """Kafka's filters take lists, and without a value show what they would filter by."""
-    listed = {name: _split(given[name]) for name in ("--state", "--type") if name in given}
+    listed = {name: split_keys(given[name]) for name in ("--state", "--type") if name in given}
     shown = any(not values for values in listed.values())
     rest = {name: values for name, values in given.items() if name not in listed}
     filters = {name: values for name, values in listed.items() if values}
@@ -320,7 +161,7 @@ def _listing(given: Given) -> Given:
 
 
 def _reset(given: Given) -> list[str] | None:
-    to = _first(given, _RESETS)
+    to = first(given, _RESETS)
     if to is None:
         return None
     where = to[1](given[to[0]][0] if given[to[0]] else "")
@@ -328,7 +169,7 @@ def _reset(given: Given) -> list[str] | None:
                "--timeout": ""}  # fmt: skip
     dry = () if "--execute" in given else ("--dry-run",)
     action = Action("reset-offsets", renames, (f"--to={where}", *dry))
-    return _line(action, given, ["--reset-offsets", to[0]])
+    return line_of(action, given, ["--reset-offsets", to[0]])
 
 
 def _groups_of(kind: str) -> Callable[[Given], list[str] | None]:
@@ -348,7 +189,7 @@ def _acls(given: Given) -> list[str] | None:
         # Kafka's tool means ACLs on this very name; list-acls, all that apply to it.
         named = not patterns and any(option in given for option in _ACL_RESOURCES)
         extra = ("--resource-pattern-type=literal",) if named else ()
-        return _line(Action("list-acls", {}, extra), given, ["--list"])
+        return line_of(Action("list-acls", {}, extra), given, ["--list"])
     from kafka_shell.nouns.access import word
 
     verb = "--add" if "--add" in given else "--remove"
@@ -357,7 +198,7 @@ def _acls(given: Given) -> list[str] | None:
     if verb not in given:
         return None
     if not sides or "--producer" in given or "--consumer" in given:
-        return _line(action, given, [])
+        return line_of(action, given, [])
     operations = ",".join(given.get("--operation", [])) or "All"
     rules: list[str] = []
     for side in sides:
@@ -369,7 +210,7 @@ def _acls(given: Given) -> list[str] | None:
         ]
     done = ["--add", "--remove", "--operation"]
     done += [f"--{side}-{what}" for side in sides for what in ("principal", "host")]
-    return [*_line(action, given, done), *rules]
+    return [*line_of(action, given, done), *rules]
 
 
 def _election(given: Given) -> list[str] | None:
@@ -377,7 +218,7 @@ def _election(given: Given) -> list[str] | None:
     topics, numbers = given.get("--topic", []), given.get("--partition", [])
     words = [f"{topic}:{number}" for topic, number in zip(topics, numbers, strict=False)]
     action = Action("elect-leaders", {"--admin.config": "--command-config"}, tuple(words))
-    return _line(action, given, ["--topic", "--partition"] if words else [])
+    return line_of(action, given, ["--topic", "--partition"] if words else [])
 
 
 def _get_offsets(given: Given) -> list[str] | None:
@@ -390,7 +231,7 @@ def _get_offsets(given: Given) -> list[str] | None:
     words = [*pairs, *(f"{topic}:{numbers}" if numbers else topic for topic in topics)]
     action = Action("list-offsets", {"--exclude-internal-topics": "--exclude-internal"},
                     (*words, f"--time={time}"))  # fmt: skip
-    return _line(action, given, ["--time", "--topic", "--topic-partitions", "--partitions"])
+    return line_of(action, given, ["--time", "--topic", "--topic-partitions", "--partitions"])
 
 
 _OFFSETS = {
@@ -404,7 +245,7 @@ _OFFSETS = {
 
 _TOOLS: dict[str, Callable[[Given], list[str] | None]] = {
     "kafka-topics": _topics,
-    "kafka-configs": _configs,
+    "kafka-configs": configs,
     "kafka-consumer-groups": _groups,
     "kafka-share-groups": _groups_of("share"),
     "kafka-streams-groups": _groups_of("streams"),

@@ -1,0 +1,124 @@
+"""A pasted `kafka-configs.sh` line: configs, quotas, credentials and dynamic client configs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import zip_longest
+
+from kafka_shell.nouns.clients import CLIENT_QUOTAS, IP_QUOTAS
+
+from .convert import config_pairs
+from .pasted_options import Action, Given, first, line_of, split_keys
+
+_ENTITIES = {
+    "--topic": "topics",
+    "--broker": "brokers",
+    "--broker-logger": "broker-loggers",
+    "--group": "groups",
+    "--client-metrics": "client-metrics",
+    "--user": "users",
+    "--client": "clients",
+    "--ip": "ips",
+}
+_DEFAULTS = {
+    "--broker-defaults": "brokers",
+    "--user-defaults": "users",
+    "--client-defaults": "clients",
+    "--ip-defaults": "ips",
+}
+_SUBJECTS = {
+    "topics": "--topic",
+    "brokers": "--broker-id",
+    "broker-loggers": "--logger",
+    "groups": "--group",
+    "client-metrics": "--client-metrics",
+}
+
+
+def configs(given: Given) -> list[str] | None:
+    types, names = _entities(given)
+    action = first(given, {"--describe": "describe-configs", "--alter": "alter-configs"})
+    if action is None or not types:
+        return None
+    if len(types) > 1 or types[0] not in _SUBJECTS:
+        return _client_configs(types, names, given, action[0])
+    if "--add-config-file" in given or (types[0] == "groups" and not names):
+        return ["config-command", *_original(given)]
+    done = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
+            "--add-config", "--delete-config", *action[:1]}  # fmt: skip
+    if action[0] == "--alter":
+        done |= {"--describe", "--all"}
+    line = line_of(Action(action[1]), {k: v for k, v in given.items() if _kept(k, given)}, [*done])
+    return [*line, *_subject(types[0], names, given), *_changes(given)]
+
+
+def _kept(name: str, given: Given) -> bool:
+    # the connection is --bootstrap-server here; --broker is the entity
+    return name != "--broker" or "--bootstrap-server" not in given
+
+
+def _entities(given: Given) -> tuple[list[str], list[str]]:
+    """(entity types, entity names) by either spelling."""
+    types, names = list(given.get("--entity-type", [])), list(given.get("--entity-name", []))
+    for option, entity in (*_ENTITIES.items(), *_DEFAULTS.items()):
+        if option in given:
+            types.append(entity)
+            names += given[option] if option in _ENTITIES else []
+    return types, names
+
+
+def _subject(entity: str, names: Sequence[str], given: Given) -> list[str]:
+    if entity == "brokers" and ("--entity-default" in given or "--broker-defaults" in given):
+        return ["--broker-default"]
+    return [f"{_SUBJECTS[entity]}={name}" for name in names or ["*"]]
+
+
+def _changes(given: Given) -> list[str]:
+    pairs = [pair for text in given.get("--add-config", []) for pair in config_pairs(text)]
+    changes = [f"{key}={value}" for key, value in pairs]
+    return changes + [
+        f"--delete-config={key}" for key in split_keys(given.get("--delete-config", []))
+    ]
+
+
+_QUOTA_SUBJECTS = {"users": "--user", "clients": "--client-id", "ips": "--ip"}
+
+
+def _original(given: Given) -> list[str]:
+    return line_of(Action("", {"--bootstrap-server": "--bootstrap-server"}), given, [])
+
+
+def _client_configs(
+    types: Sequence[str], names: Sequence[str], given: Given, action: str
+) -> list[str]:
+    """Quotas, SCRAM credentials and dynamic configs of clients (KIP-649), each by its own command;
+    what is about several of them, or about which of two is the default, by `config-command`."""
+    added, deleted = given.get("--add-config", []), split_keys(given.get("--delete-config", []))
+    keys = [key for text in added for key, _ in config_pairs(text)] + deleted
+    default = "--entity-default" in given or any(option in given for option in _DEFAULTS)
+    unsure = (default and names) or any(kind not in _QUOTA_SUBJECTS for kind in types)
+    of_ips = list(types) == ["ips"]
+    if unsure or "--add-config-file" in given or (action == "--describe" and not of_ips):
+        return ["config-command", *_original(given)]
+    about = {_client_command(key) for key in keys} or {"describe-quotas"}
+    if len(about) > 1 or (
+        "scram-credentials" in about and (len(names) != 1 or (added and deleted))
+    ):
+        return ["config-command", *_original(given)]
+    (name,) = about
+    known = {*_ENTITIES, *_DEFAULTS, "--entity-type", "--entity-name", "--entity-default",
+             "--add-config", "--delete-config", "--describe", "--alter"}  # fmt: skip
+    line = line_of(Action(name), {k: v for k, v in given.items() if _kept(k, given)}, [*known])
+    if name == "scram-credentials":
+        change = ["--add", ",".join(added)] if added else ["--delete", ",".join(deleted)]
+        return [*line, *change, f"--username={names[0]}"]
+    for kind, which in zip_longest(types, names):
+        option = _QUOTA_SUBJECTS[kind]
+        line += [f"{option}-default"] if default else [f"{option}={which}"] if which else []
+    return [*line, *_changes(given)]
+
+
+def _client_command(key: str) -> str:
+    if key.startswith("SCRAM-"):
+        return "scram-credentials"
+    return "alter-quotas" if key in (*CLIENT_QUOTAS, *IP_QUOTAS) else "alter-client-configs"
