@@ -59,7 +59,7 @@ def run_script(
     if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
         journal.mark_undone(context, undoes)
     if keep_going and failed:
-        context.err.write(f"{name}: {failed:,} of {ran:,} line{'' if ran == 1 else 's'} failed\n")
+        context.err.write(f"{failed:,} of {ran:,} line{'' if ran == 1 else 's'} of {name} failed\n")
     return worst
 
 

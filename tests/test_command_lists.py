@@ -343,7 +343,7 @@ def test_a_script_that_keeps_going_counts_what_failed(sandbox: Sandbox, tmp_path
     script = "# three\ntopic nosuch\n\nlist-topics\nnonsense\n"
     run = kafka("--broker", sandbox.bootstrap, "--keep-going", stdin=script)
     assert run.status == 2
-    assert run.stderr.endswith("stdin: 2 of 3 lines failed\n")
+    assert run.stderr.endswith("2 of 3 lines of stdin failed\n")
     run = kafka("--broker", sandbox.bootstrap, "--shell", stdin="connect\n")
     assert run.status == 0
     assert "kafka>" not in run.stdout + run.stderr and "\x1b" not in run.stdout

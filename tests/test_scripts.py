@@ -317,7 +317,7 @@ def test_no_such_file(kafka: Program, tmp_path: Path) -> None:
     (tmp_path / "loop").symlink_to(tmp_path / "loop")
     for name, why in (("no-such", "No such file"), (".", "Is a directory"), ("loop", "ymlink")):
         run = kafka("source", str(tmp_path / name))
-        assert run.status == 1, str(run)
+        assert run.status == 2, str(run)
         assert run.stderr.startswith(f"error: {(tmp_path / name)} cannot be read: "), str(run)
         assert why in run.stderr
 
