@@ -33,7 +33,6 @@ def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
         "alter-topic '*' --replication-factor -1",
         "list-topics --deadline -1",
         "list-topics --deadline 0",
-        "create-topic wrong.a --timeout -5",
         "journal --last -1",
         "history --last -1",
         "reassign-partitions --topics '*' --throttle -1 --dry-run",

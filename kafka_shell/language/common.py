@@ -21,7 +21,7 @@ RUNNING = (
            "In CSV, put a ' before cells that a spreadsheet takes for a formula (= + - @)."),
     Option("--no-color", Kind.FLAG, "Print without colour."),
     Option("--timeout", Kind.DURATION, "How long a broker may wait for completeness (KIP-4).",
-           metavar="DURATION", least=0),
+           metavar="DURATION"),
     Option("--deadline", Kind.DURATION, "How long the whole command may take.",
            metavar="DURATION", least=1),
     Option("--help", Kind.FLAG, "Show the command's help.", aliases=("-h",)),
