@@ -147,9 +147,10 @@ def _refuse_partly(plan: Plan, verdicts: Verdicts) -> None:
     if len(verdicts) == len(plan.changes) and plan.refused.ok:
         return  # all of it: each is told by itself
     asked = len(plan.changes) + len(plan.refused.failures)
+    verb = "is" if invalid == 1 else "are"
     said = "".join(f"\n{change.resource}: {why}" for change, why in verdicts.items())
     raise ShellError(
-        f"nothing was sent: {invalid:,} of {asked:,} items are invalid{said}",
+        f"nothing was sent: {invalid:,} of {asked:,} items {verb} invalid{said}",
         hint="A command that destroys data does all of it or nothing. Leave the invalid items out.",
         code="refused",
     )
