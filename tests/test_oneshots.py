@@ -171,7 +171,7 @@ def test_the_journal_tells_how_to_take_a_change_back(kafka: Program, topic: str)
 def test_config_command_prints_the_table_of_kip_248(kafka: Program, topic: str) -> None:
     altered = kafka.ok(
         "config-command", "--alter", "--entity-type", "topics", "--entity-name", topic,
-        "--add-config", "cleanup.policy=[compact,delete],retention.ms=86400000",
+        "--add-config", "cleanup.policy=[compact,delete],retention.ms=86400000", "--yes",
     )  # fmt: skip
     assert f"CONFIGS FOR TOPIC {topic}" in altered.stdout, "fresh state after an alter"
     run = kafka.ok("config-command", "--describe", "--topic", topic)

@@ -130,3 +130,52 @@ def test_an_empty_name_is_no_name(
 ) -> None:
     with pytest.raises(UsageError, match="must not be empty"):
         convert(parameter, text)
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("config-command --entity-type topics --entity-name ''", "topics have no default entity"),
+        ("config-command --entity-type topics --entity-default", "topics have no default entity"),
+        ("config-command --entity-type users --entity-name '<default>'", "--entity-default"),
+        ("config-command --client '<default>'", "--entity-default"),
+        ("config-command --topic ''", "must not be empty"),
+        ("config-command --broker ''", "must not be empty"),
+    ],
+)
+def test_what_is_no_entity_is_refused(shell: Shell, line: str, said: str) -> None:
+    run = shell(f"{line} --alter --add-config a=1 --yes")
+    assert run.status == 2 and said in run.err, str(run)
+
+
+@pytest.mark.parametrize(
+    ("named", "default"),
+    [
+        ("--entity-type users --entity-name ''", "user-default"),
+        ("--user ''", "user-default"),
+        ("--entity-type clients --entity-name ''", "client-id-default"),
+        ("--user alice --client ''", "user alice client-id-default"),
+    ],
+)
+def test_an_empty_name_is_the_default_entity(shell: Shell, named: str, default: str) -> None:
+    run = shell.ok(f"config-command {named} --alter --add-config producer_byte_rate=7 --dry-run")
+    assert run.out.startswith(f"{default}\n"), str(run)
+
+
+@pytest.mark.parametrize("options", ["--user ''", "--user alice --client-id ''"])
+def test_a_dynamic_client_config_has_a_user_by_name(shell: Shell, options: str) -> None:
+    run = shell(f"alter-client-configs {options} acks=all --yes")
+    assert run.status == 2 and "must not be empty" in run.err, str(run)
+
+
+@pytest.mark.parametrize(
+    "entity",
+    [
+        "--entity-type clients --entity-name app",
+        "--entity-type users --entity-default",
+        "--user alice --client-defaults",
+    ],
+)
+def test_a_dynamic_config_of_no_user_says_that_one_is_needed(shell: Shell, entity: str) -> None:
+    run = shell(f"config-command {entity} --alter --add-config acks=1")
+    assert run.status == 2 and "acks is a dynamic client config and requires a user" in run.err

@@ -303,6 +303,22 @@ def test_files_of_a_folder(bench: Bench, tmp_path: Path) -> None:
     assert bench.menu("source ~no-such-user/x") == {}
 
 
+def test_config_command_completes_all_that_a_user_can_have(bench: Bench) -> None:
+    quota, dynamic, scram = "producer_byte_rate", "session.timeout.ms", "SCRAM-SHA-512"
+    of_user = {f"{quota}=", f"{dynamic}=", f"{scram}="}
+    for user in ("--entity-type users --entity-name alice", "--user alice"):
+        assert of_user <= set(bench.menu(f"config-command --alter {user} --add-config "))
+        deleted = set(bench.menu(f"config-command --alter {user} --delete-config "))
+        assert {dynamic, scram, "supported.configs"} <= deleted
+        assert bench.menu(f"config-command --alter {user} --add-config acks=")
+    clients = "--user alice --client app"
+    of_client = set(bench.menu(f"config-command --alter {clients} --add-config "))
+    assert {f"{quota}=", f"{dynamic}="} <= of_client and f"{scram}=" not in of_client
+    for nobody in ("--client app", "--user-defaults", "--entity-type users --entity-name ''"):
+        offered = set(bench.menu(f"config-command --alter {nobody} --add-config "))
+        assert f"{quota}=" in offered and not offered & {f"{dynamic}=", f"{scram}="}
+
+
 def test_profiles_and_themes(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text('[profiles.prod]\nbootstrap = "b:1"\n[profiles.dev]\n')
     assert bench.menu("connect ") == {"dev": "", "prod": "b:1"} or bench.menu("connect ") == {
