@@ -109,7 +109,7 @@ class Paged(Cleaned):
         assert self._held is not None
         self._held.append(text)
         self._rows += text.count("\n")
-        if self._rows > self._size()[0] - PROMPT_ROWS:
+        if self._rows > max(1, self._size()[0] - PROMPT_ROWS):
             self._page()
         elif self._timer is None:
             self._timer = threading.Timer(PATIENCE_S, self.direct)
