@@ -6,6 +6,7 @@ import base64
 import json
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -387,3 +388,11 @@ def test_settings_are_cheap() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_what_was_set_in_this_session_says_so(config: Path) -> None:
+    changed = replace(loaded(config=config, text=""), theme="mono", output="json")
+    rows = {row.name: (row.value, row.source) for row in changed.describe()}
+    assert rows["theme"] == ("mono", "this session")
+    assert rows["output"] == ("json", "this session")
+    assert rows["pager"] == ("on", "default")
