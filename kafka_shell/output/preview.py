@@ -105,7 +105,7 @@ def _answers() -> Iterator[Text]:
     )
     yield _line(("removed", "-"), ("", " "), ("heading", "topic old"))
     yield _line(("good", "created"), ("", " "), ("name", "topic invoices"))
-    yield _line(("good", "all is well"), ("", "   "), ("warning", "2 warnings"))
+    yield _line(("good", "healthy"), ("", "   "), ("warning", "2 warnings"))
     yield _line(("error", "error: "), ("", "unknown command "), ("pointer", "tpoics"))
     yield _line(("hint", "hint: "), ("", "did you mean topics?"))
 

@@ -205,5 +205,5 @@ def test_what_anybody_may_know(secure_sandbox: Sandbox, tmp_path: Path) -> None:
         f' username="alice" password="{passwords(secure_sandbox)["alice"]}";\n'
     )
     run = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
-    for words in (("describe-features",), ("api-versions",), ("health",)):
+    for words in (("describe-features",), ("api-versions",), ("cluster-metadata",)):
         run.ok(*words, "--command-config", str(login))

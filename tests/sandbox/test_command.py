@@ -59,7 +59,7 @@ def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Program)
     )  # fmt: skip
     child.expect("Tab completes")
     child.send("watch 1 health\r")
-    child.expect("all is well")
+    child.expect("healthy")
     child.sendcontrol("c")
     child.send("exit\r")
     child.expect("sandbox stopped")
