@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from threading import Lock
 from typing import Any
@@ -65,7 +65,8 @@ def carry_out(
     asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
-    _refuse_partly(plan, verdicts)
+    if _is_refused_partly(plan, verdicts):
+        return Outcome(plan, tuple(_not_sent(plan, verdicts)), aborted=True)
     if not plan.steps:
         if elsewhere := _follow(plan, context):  # what was asked for may be on its way
             raise elsewhere
@@ -139,21 +140,18 @@ def _check_consent(context: Context, yes: str | bool | None) -> None:
         )
 
 
-def _refuse_partly(plan: Plan, verdicts: Verdicts) -> None:
-    """Raise where a part of a plan that destroys is invalid: then none of it is sent."""
+def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
+    """Whether a part of a plan that destroys is invalid: then none of it is sent."""
     invalid = len(plan.refused.failures) + len(verdicts)
     if plan.effect is not Effect.DESTROY or not plan.steps or not invalid:
-        return
-    if len(verdicts) == len(plan.changes) and plan.refused.ok:
-        return  # all of it: each is told by itself
-    asked = len(plan.changes) + len(plan.refused.failures)
-    verb = "is" if invalid == 1 else "are"
-    said = "".join(f"\n{change.resource}: {why}" for change, why in verdicts.items())
-    raise ShellError(
-        f"nothing was sent: {invalid:,} of {asked:,} items {verb} invalid{said}",
-        hint="A command that destroys data does all of it or nothing. Leave the invalid items out.",
-        code="refused",
-    )
+        return False
+    return len(verdicts) < len(plan.changes) or not plan.refused.ok
+
+
+def _not_sent(plan: Plan, verdicts: Verdicts) -> Iterator[Done]:
+    for change in plan.changes:
+        why = verdicts.get(change)
+        yield Done(change, "failed" if why else "skipped", why)
 
 
 def _validate(plan: Plan, context: Context) -> Verdicts:

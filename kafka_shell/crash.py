@@ -14,19 +14,25 @@ from kafka_shell.private import open_private
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:
     """Say on `err` that it happened and where the details are."""
+    where = write_details(error, paths)
+    err.write(
+        f"error: internal error in kafka.sh: {type(error).__name__}\n"
+        f"hint: This is a bug: please report it with the details in {where}. Whether a change was"
+        " sent is in the journal.\n"
+    )
+    return Status.FAILED
+
+
+def write_details(error: BaseException, paths: Paths) -> str:
+    """Add the error to crash.log; the file, or the place in the code where it cannot be written."""
     path = paths.state / "crash.log"
     try:
         with open_private(path, "a") as file:
             file.write(masked("\n".join(_details(error)) + "\n", "[hidden]"))
-        details = f"The details are in {path}; please report them."
+        return str(path)
     except OSError:
         at = traceback.extract_tb(error.__traceback__)[-1]
-        details = f"It happened at {at.filename}:{at.lineno}; please report it."
-    err.write(
-        f"error: this is a mistake of kafka.sh itself: {type(error).__name__}\n"
-        f"hint: {details} Whether a change was sent is in the journal.\n"
-    )
-    return Status.FAILED
+        return f"{at.filename}:{at.lineno}"
 
 
 def _details(error: BaseException) -> Iterator[str]:

@@ -170,6 +170,10 @@ def report_error(
     error: ShellError, context: Context, *, text: str = "", origin: str = ""
 ) -> Status:
     """Draw an error on stderr and give its exit status."""
+    if error.code == "malformed-answer" and error.__cause__ is not None:
+        from kafka_shell.crash import write_details
+
+        error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
     pane = writer_for(context, None, context.out).err
     with suppress(OSError, PipeClosed):  # where stderr is full, the status must still tell
         draw_error(error, pane, place=origin, line=text)

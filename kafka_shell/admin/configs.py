@@ -93,7 +93,7 @@ class AlterConfigs:
         known = {resource: by_name(entries) for resource, entries in self.now}
         found: list[tuple[Change, Loss | None]] = []
         for resource, alterations in self.alterations:
-            found += _changes(resource, alterations, known[resource])
+            found += _changes(resource, alterations, known.get(resource, {}))
         return found
 
     def again(self, cluster: Cluster) -> AlterConfigs:

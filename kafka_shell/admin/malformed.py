@@ -10,10 +10,8 @@ from kafka_shell.errors import ShellError, Status
 
 from .frames import MalformedError
 
-_HINT = (
-    "A proxy or a fault of the broker may have garbled it. If it happens again, please report it as"
-    " a fault of kafka.sh."
-)
+_HINT = "A proxy, or a fault of the broker, may have garbled it."
+_OURS = "If the broker is sound, this is a bug in kafka.sh: please report it with the details in"
 _READERS = "kafka_shell.admin."
 _HERE = (__name__, "kafka_shell.admin.connection")
 _SHARED = ("kafka_shell.nouns", "kafka_shell.values", *_HERE)  # called by whoever reads an answer
@@ -45,7 +43,16 @@ def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
         sent_by = sender() if _while_reading(error.__traceback__) else None
         if sent_by is None:
             raise
-        raise malformed(*sent_by, error) from error
+        raise _senseless(*sent_by, error) from error
+
+
+def _senseless(who: str, api: str, error: Exception) -> ShellError:
+    """A decoded answer that a verb could not use. `__cause__` is for crash.log."""
+    return ShellError(
+        f"{who} sent a malformed answer to {api}, or kafka.sh misread it: {_told(error)}",
+        hint=f"{_OURS} crash.log.",
+        code="malformed-answer",
+    )
 
 
 def _while_reading(trace: TracebackType | None) -> bool:

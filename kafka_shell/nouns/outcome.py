@@ -25,7 +25,7 @@ class Outcome:
     `undo` is empty where nothing was done or all of it is irreversible. It is `told` where it was
     shown before a question was asked. `again` is the command that goes on where some changes were
     not sent, `look` the one that shows the state of those whose outcome is unknown, and `entry` the
-    id of the entry in the journal.
+    id of the entry in the journal. `aborted`: nothing was sent, as some items are invalid.
     """
 
     plan: Plan
@@ -37,6 +37,7 @@ class Outcome:
     again: str = ""
     look: str = ""
     entry: str = ""
+    aborted: bool = False
 
     @property
     def ok(self) -> bool:

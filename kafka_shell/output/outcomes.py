@@ -127,14 +127,30 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
         yield from refused_lines(outcome.plan, room)
     alike: dict[tuple[str, str], list[Done]] = {}
     for item in outcome.changes:
-        if item.status not in ("done", "planned"):
+        if item.status not in ("done", "planned") and not (
+            outcome.aborted and item.status == "skipped"
+        ):
             reason = item.failure.name if item.failure else ""
             alike.setdefault((item.status, reason), []).append(item)
     for items in alike.values():
         yield from _troubles(items, outcome.entry, room)
+    if outcome.aborted:
+        yield from _nothing_sent(outcome, room)
+        return
     line = _counts(outcome)
     if line and not outcome.dry_run:
         yield text(line, "heading")
+
+
+def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
+    refused = len(outcome.plan.refused.failures)
+    invalid = refused + sum(item.status == "failed" for item in outcome.changes)
+    asked = refused + len(outcome.changes)
+    are = "is" if invalid == 1 else "are"
+    said = f"nothing was sent: {invalid:,} of {asked:,} items {are} invalid"
+    yield from hang(text("error: ", "error") + text(said), room, 2)
+    hint = "A command that destroys data does all of it or nothing. Leave the invalid items out."
+    yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
 def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:

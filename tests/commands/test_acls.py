@@ -88,15 +88,24 @@ def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str)
     run = kafka(
         "alter-acls", "--topic", bob, "--yes", "--output", "json",
         "--add", f"allow User:{bob} Read", "--add", f"allow User:{bob} Write,Write",
-        "--remove", f"deny User:{bob} All",
     )  # fmt: skip
     assert run.status == 1, str(run)
     told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
     assert told == {
         f"acl allow User:{bob} Read on topic {bob}": ("done", None),
         f"acl allow User:{bob} Write on topic {bob}": ("refused", "INVALID_REQUEST"),
+    }
+    run = kafka(
+        "alter-acls", "--topic", bob, "--yes", "--output", "json",
+        "--add", f"allow User:{bob} Describe", "--remove", f"deny User:{bob} All",
+    )  # fmt: skip
+    assert run.status == 1, str(run)
+    told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
+    assert told == {
+        f"acl allow User:{bob} Describe on topic {bob}": ("skipped", None),
         f"acl deny User:{bob} All from * on topic {bob}": ("refused", "RESOURCE_NOT_FOUND"),
     }
+    assert "nothing was sent: 1 of 2 items is invalid" in run.stderr
     assert rules(cluster, bob) == ["allow User:B Read on topic B"]
     twice = [word for _ in range(2) for word in ("--remove", f"allow User:{bob} Read")]
     run = kafka("alter-acls", "--topic", bob, "--yes", *twice)

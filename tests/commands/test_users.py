@@ -67,11 +67,11 @@ def test_a_password_from_a_file(program: Program, user: str, tmp_path: Path) -> 
     file.write_text("")
     run = program("scram-credentials", "--add", "SCRAM-SHA-256", "--password-file", str(file),
                   "--username", user)  # fmt: skip
-    assert run.status == 1 and "holds nothing" in run.stderr
+    assert run.status == 2 and "is empty" in run.stderr
     file.write_text(f"{secret}\nand more")
     run = program("scram-credentials", "--add", "SCRAM-SHA-256", "--password-file", str(file),
                   "--username", user)  # fmt: skip
-    assert run.status == 1 and "more than one line" in run.stderr and secret not in run.stderr
+    assert run.status == 2 and "more than one line" in run.stderr and secret not in run.stderr
 
 
 def test_a_generated_password_is_shown_once(program: Program, user: str) -> None:

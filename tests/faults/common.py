@@ -43,7 +43,7 @@ def refused(run: Run, status: int, *words: str) -> Run:
     assert "error: " in run.stderr, str(run)
     for word in words:
         assert word in run.stderr, f"{word!r} is missed in\n{run}"
-    assert "a mistake of kafka.sh" not in run.stderr, str(run)
+    assert "internal error in kafka.sh" not in run.stderr, str(run)
     return run
 
 
@@ -77,7 +77,7 @@ def ended(child: pexpect.spawn[str]) -> tuple[int | None, str]:
     text = " ".join((child.before or "").split())  # a terminal wraps
     child.close()
     assert "Traceback" not in text
-    assert "mistake of kafka.sh" not in text
+    assert "internal error in kafka.sh" not in text
     return child.exitstatus, text
 
 

@@ -132,7 +132,7 @@ def test_a_terminal_gets_characters_only(hostile: Sandbox, tmp_path: Path, forma
     kafka = Program(tmp_path, hostile.bootstrap)
     told = _on_a_terminal(kafka, "--output", format, "--keep-going", stdin=_script())
     assert "Traceback" not in told
-    assert "mistake of kafka.sh" not in told, told[-3000:]
+    assert "internal error in kafka.sh" not in told, told[-3000:]
     plain = SGR.sub("", told)
     left = {char for char in plain if not char.isprintable()} - {"\r", "\n", "\t"}
     assert not left, [line for line in plain.split("\n") if set(line) & left][:5]
