@@ -146,7 +146,10 @@ class Dial:
             self._found = error
         except UnicodeError:
             self._found = socket.gaierror(socket.EAI_NONAME, "no legal host name")
-        ring.close()
+        except Exception as error:  # whatever it is, somebody waits for the bell
+            self._found = OSError(f"{type(error).__name__}: {error}")
+        finally:
+            ring.close()
 
     def _resolved(self, events: int) -> None:
         self._close_bell()

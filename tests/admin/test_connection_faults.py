@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 import trustme
@@ -110,6 +111,19 @@ def test_a_name_that_does_not_resolve() -> None:
 @pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
 def test_a_name_that_is_none(host: str) -> None:
     assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
+
+
+@pytest.mark.quick
+def test_a_resolver_that_breaks_is_an_error_and_no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve = socket.getaddrinfo
+
+    def breaks(*args: Any, **more: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("out of order")
+        return resolve(*args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", breaks)
+    assert fails("kafka.example:9092", at_once=5).code == "unknown-host"
 
 
 @pytest.mark.quick
