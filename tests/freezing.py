@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox import Sandbox, status
 from tests.admin.helpers import wait_for
 
 
@@ -27,7 +27,9 @@ def thaw(pid: int) -> None:
 @contextmanager
 def frozen(sandbox: Sandbox, broker: int = 1) -> Iterator[int]:
     """The process id of a broker that hangs meanwhile."""
-    pid = sandbox.broker(broker).pid
+    now = status(sandbox.folder)  # other tests restart brokers
+    assert now is not None, "the sandbox does not run"
+    pid = now.broker(broker).pid
     assert pid is not None, f"broker {broker} does not run"
     freeze(pid)
     try:

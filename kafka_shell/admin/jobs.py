@@ -15,8 +15,8 @@ from .failures import (
     MOVED,
     REQUEST_TIMED_OUT,
 )
-from .pool import Pool
-from .requests import AnyBroker, Call, Node, Request
+from .pool import DOUBT_S, Pool
+from .requests import AnyBroker, Call, Controller, Node, Request
 from .transport import Link
 
 _NAMED = 3  # brokers that are named at once
@@ -33,6 +33,7 @@ class Job:
         self.started = time.monotonic()
         self.link: Link | None = None
         self.sent = False
+        self.asked: set[Address] = set()  # those it was sent to
         self.done = False
         self.result: Any = None
         self.error: ShellError | None = None
@@ -49,6 +50,35 @@ class Job:
     def fail(self, error: ShellError) -> None:
         """It has failed for good."""
         self.error, self.done = error, True
+
+
+def any_will_do(job: Job) -> bool:
+    """Whether it can go to another broker as well: a read that any of them answers, or a change
+    that any forwards (KRaft) and that was not sent yet."""
+    if not isinstance(job.call.to, AnyBroker | Controller):
+        return False
+    return not (job.sent and job.call.changes(job.request))
+
+
+def wants_another(job: Job) -> bool:
+    """Whether its broker is silent, and another one will do."""
+    return job.link is not None and job.link.silence >= DOUBT_S and any_will_do(job)
+
+
+def unproved(job: Job, link: Link) -> bool:
+    """Whether a change is about to go to a broker that may hang by now, while any other will do."""
+    silent = time.monotonic() - link.heard >= DOUBT_S
+    return silent and job.call.changes(job.request) and any_will_do(job)
+
+
+def no_such_broker(pool: Pool, node: int) -> ShellError:
+    """The metadata has no broker with this id."""
+    known = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
+    return ShellError(
+        f"the cluster has no broker {node}: it has {known}",
+        hint="A broker that is down is not listed.",
+        code="unknown-broker",
+    )
 
 
 def as_advertised(
@@ -119,6 +149,9 @@ def _whom(pool: Pool, job: Job, link: Link) -> str:
 
 def wakes(job: Job, now: float) -> float:
     """When a job has to be looked at even if no bytes come."""
+    if job.link is not None and any_will_do(job):
+        doubted = now + DOUBT_S - job.link.silence
+        return min(job.until, doubted) if doubted > now else job.until
     if job.sent or job.link is not None:
         return job.until
     return max(now, min(job.retry_at, job.until))

@@ -10,6 +10,7 @@ from kafka_shell.errors import ShellError
 
 from . import frames
 from .endpoint import Address, ConnectionConfig, Patience, Sasl
+from .exchanges import Ask, Entry, Login
 from .failures import (
     ILLEGAL_SASL_STATE,
     UNSUPPORTED_SASL_MECHANISM,
@@ -18,7 +19,6 @@ from .failures import (
     unreachable,
 )
 from .link_errors import not_kafka
-from .transport import Ask, Entry, Login
 
 _MOST_STEPS = 16  # SCRAM takes two, GSSAPI a few: more is a broker gone mad
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,16 +12,18 @@ from kafka_shell.errors import ShellError, Status
 from . import frames
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
+from .exchanges import Login
 from .failures import NoBrokerError, OtherClusterError
 from .login import log_in
 from .requests import Coordinator
-from .transport import Link, Login
+from .transport import Link
 
 if TYPE_CHECKING:
     import ssl
 
 _STAGGER = 0.25  # seconds before the next bootstrap server is tried beside the last
 SILENT_S = 1.0  # what is waited for longer is told
+DOUBT_S = 2.0  # a broker that is silent for longer is not relied on where another will do
 _KNOWN_TRIED = 3  # brokers of the last metadata that are tried beside the bootstrap servers
 
 
@@ -155,8 +157,35 @@ class Pool:
         """
         ready = [link for link in self.ready() if not link.stale]
         if ready:
-            return min(ready, key=lambda link: link.load)
+            return min(ready, key=lambda link: (link.silence >= DOUBT_S, link.load))
         return self._enter_somewhere(until)
+
+    def another(self, besides: Iterable[Address]) -> Link | None:
+        """A ready link to another broker, none that is silent. None while there is none: brokers
+        that are known are being connected to then."""
+        besides = frozenset(besides)
+        others = [link for link in self.ready() if link.address not in besides]
+        lively = [link for link in others if link.silence < DOUBT_S and not link.stale]
+        if lively:
+            return min(lively, key=lambda link: link.load)
+        known = (Address(host, port) for _, host, port, _ in self.head.brokers)
+        left = [
+            each
+            for each in dict.fromkeys((*self._config.bootstrap, *known))
+            if each not in besides and not self._in_vain(each)
+        ]
+        for address in left[:_KNOWN_TRIED]:
+            self.connect(address)
+        return None
+
+    def _in_vain(self, address: Address) -> bool:
+        link = self._links.get(address)
+        return link is not None and (link.closed or link.silence >= DOUBT_S)
+
+    def heard_last(self) -> Link | None:
+        """The ready link that an answer came on last: no other is as sure to be alive."""
+        ready = [link for link in self.ready() if not link.stale]
+        return max(ready, key=lambda link: link.heard, default=None)
 
     def _enter_somewhere(self, until: float) -> Link:
         known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_KNOWN_TRIED]]

@@ -17,10 +17,11 @@ from . import frames, versions
 from .connection import Cluster
 from .dial import Loop
 from .endpoint import Address, ConnectionConfig
+from .exchanges import Login, State
 from .failures import as_failure
 from .link_errors import connect_timeout, silent
 from .login import greet, log_in
-from .transport import Link, Login, State
+from .transport import Link
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]

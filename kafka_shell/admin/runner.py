@@ -14,8 +14,8 @@ from kafka_shell.errors import ShellError
 
 from . import frames, versions
 from .endpoint import ConnectionConfig
+from .exchanges import Exchange
 from .failures import (
-    COORDINATOR_LOAD_IN_PROGRESS,
     MOVED,
     NoBrokerError,
     OtherClusterError,
@@ -28,10 +28,13 @@ from .jobs import (
     as_advertised,
     ask_again,
     late,
+    no_such_broker,
     outcome_unknown,
+    unproved,
     waited_since,
     waiting_for,
     wakes,
+    wants_another,
 )
 from .malformed import malformed
 from .pool import SILENT_S, Pool
@@ -46,16 +49,9 @@ from .requests import (
     RawRequest,
     as_request,
 )
-from .transport import Exchange, Link
+from .retries import Retries
+from .transport import Link
 
-# A controller or coordinator whose broker just died is still named by the others for a while.
-_MOVE_GRACE = 15.0
-_LOSSES = 5  # connections that may end with one request in flight before it is given up
-_MAY_PASS = frozenset(
-    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
-)
-_DROPPED = frozenset({"connection-lost", "closed-early"})
-_SILENT = frozenset({"no-answer", "connect-timeout"})
 _SECOND_CHANCE_S = 2.0  # for a broker that has let this command wait in vain already
 _KEPT_BACK, _KEPT_BACK_S = 0.25, 3.0  # of the deadline, for what follows a broker's answer
 _FIND_COORDINATOR = 10
@@ -69,6 +65,7 @@ class Runner:
     def __init__(self, config: ConnectionConfig, pool: Pool) -> None:
         self._config = config
         self._pool = pool
+        self._retries = Retries(config, pool)
         self._depth = 0  # drives inside drives: finding a coordinator while others are in flight
 
     def until(self, deadline: float | None, timeout: float | None) -> float:
@@ -146,6 +143,7 @@ class Runner:
 
     def round(self, jobs: Collection[Job]) -> None:
         """Send what can be sent, give up what is late, and wait for what comes next."""
+        self._ask_others(jobs)
         idle = [job for job in jobs if not job.done and not job.sent]
         self._locate(idle)
         for job in idle:
@@ -186,7 +184,8 @@ class Runner:
         if call.request is None:
             job.finish(link)
             return
-        if self._pool.in_doubt and request.api_key != frames.METADATA:
+        in_doubt = self._pool.in_doubt and request.api_key != frames.METADATA
+        if in_doubt or unproved(job, link):
             self._make_sure(job)  # nothing is asked of a cluster that is not the one meant
             link = self._ready_link(job)
             if link is None or job.done:
@@ -202,6 +201,7 @@ class Runner:
             job.fail(error)
             return
         job.sent = True
+        job.asked.add(link.address)
         patience = 0.0 if call.timeout is None else call.timeout
         link.ask(
             request.api_key,
@@ -209,13 +209,30 @@ class Runner:
             body,
             request.flexible(version),
             patience=patience,
-            on_done=lambda exchange: self._came(job, version, exchange),
+            on_done=lambda exchange: self._came(job, link, version, exchange),
         )
 
+    def _ask_others(self, jobs: Iterable[Job]) -> None:
+        """Reads whose broker is silent are asked of another one too: the first answer counts."""
+        for job in jobs:
+            if not job.done and job.sent and self._turn_to_another(job):
+                job.sent = False
+                self._advance(job)
+
+    def _turn_to_another(self, job: Job) -> bool:
+        """Whether a job was taken from a broker that is silent to another one that is not."""
+        if job.link is None or not wants_another(job):
+            return False
+        link = self._pool.another({*job.asked, job.link.address})
+        job.link = link or job.link
+        return link is not None
+
     def _make_sure(self, job: Job) -> None:
-        """Ask for the cluster's id after all connections were lost. Raises OtherClusterError."""
+        """Ask for the cluster's id after all connections were lost, and who answers before a change
+        is sent. Raises OtherClusterError."""
         try:
             self.refresh(job.until)
+            job.link = None  # whoever has answered is the one for a change
         except OtherClusterError:
             raise
         except ShellError as error:
@@ -231,23 +248,29 @@ class Runner:
         try:
             if job.link is None:
                 job.link = self._route(job)
+            self._turn_to_another(job)
         except ShellError as error:
-            self._not_reached(job, error)
+            self._retries.not_reached(job, error)
             return None
         at = job.link.address
         if isinstance(to, Node) and self._pool.silent.get(at, math.inf) < job.started:
             job.until = min(job.until, job.started + _SECOND_CHANCE_S)
         if job.link.ready:
-            return job.link
+            return None if wants_another(job) else job.link
         if job.link.closed:
             why = self._pool.why(job.link)
-            self._not_reached(job, as_advertised(self._pool, self._config, job, at, why))
+            self._retries.not_reached(job, as_advertised(self._pool, self._config, job, at, why))
         return None
 
     # -- where to ----------------------------------------------------------------------------------
 
     def _route(self, job: Job) -> Link:
         to = job.call.to
+        if isinstance(to, AnyBroker | Controller):
+            heard = self._pool.heard_last()
+            kraft = heard is not None and versions.is_kraft(heard.versions)
+            if heard is not None and kraft and job.call.changes(job.request):
+                return heard  # any broker forwards
         if isinstance(to, AnyBroker):
             return self._pool.any_link(job.until)
         if isinstance(to, Controller):
@@ -264,20 +287,12 @@ class Runner:
         if address is not None:
             return self._pool.connect(address)
         if isinstance(to, Node):
-            raise self._no_such_broker(node)
+            raise no_such_broker(self._pool, node)
         return self._pool.any_link(job.until)
 
     def _know_brokers(self, job: Job, again: bool = False) -> None:
         if again or not self._pool.head.brokers:
             self.refresh(job.until)
-
-    def _no_such_broker(self, node: int) -> ShellError:
-        known = ", ".join(str(row[0]) for row in sorted(self._pool.head.brokers))
-        return ShellError(
-            f"the cluster has no broker {node}: it has {known}",
-            hint="A broker that is down is not listed.",
-            code="unknown-broker",
-        )
 
     def _locate(self, jobs: Iterable[Job]) -> None:
         """Find the coordinators that are not known yet, all keys of a kind in one request."""
@@ -304,7 +319,7 @@ class Runner:
             version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
         except ShellError as error:
             for job in jobs:
-                self._not_reached(job, error)
+                self._retries.not_reached(job, error)
             return
         requests = find_coordinators(kind, list(wanting), version)
         finders = [Job(Call(request, ANY, check=False), request, until) for request in requests]
@@ -327,23 +342,24 @@ class Runner:
             if not code:
                 self._pool.coordinators[to] = node
             elif code in MOVED:
-                self._again(job, error_name(code))
+                self._retries.again(job, error_name(code))
             else:
                 job.fail(as_error(failure(code, message, about=str(to).partition(" of ")[2])))
 
     # -- what came ---------------------------------------------------------------------------------
 
-    def _came(self, job: Job, version: int, exchange: Exchange) -> None:
+    def _came(self, job: Job, link: Link, version: int, exchange: Exchange) -> None:
         if job.done:
             return
-        job.sent = False
         if exchange.error is not None:
-            self._lost(job, exchange)
+            if link is job.link:  # else another one was asked since
+                job.sent = False
+                self._retries.lost(job, exchange)
             return
+        job.sent, job.link = False, link
         assert exchange.body is not None
         job.met = self._pool.answered = True
-        if job.link is not None:
-            self._pool.silent.pop(job.link.address, None)
+        self._pool.silent.pop(link.address, None)
         try:
             self._read(job, version, exchange.body)
         except ShellError as error:
@@ -376,80 +392,9 @@ class Runner:
         code, message = error_of(response)
         again = ask_again(job, code or moved(response))
         if again and time.monotonic() < job.until:
-            self._forget_route(job, again)
-            self._again(job, error_name(again))
+            self._retries.forget_route(job, again)
+            self._retries.again(job, error_name(again))
         elif code:
             job.fail(as_error(failure(code, message, about=job.request.name)))
         else:
             job.finish(response)
-
-    def _forget_route(self, job: Job, code: int) -> None:
-        to = job.call.to
-        if isinstance(to, Coordinator) and code != COORDINATOR_LOAD_IN_PROGRESS:
-            self._pool.coordinators.pop(to, None)
-        if isinstance(to, Controller):
-            self._pool.forget_brokers()
-
-    def _again(self, job: Job, why: str) -> None:
-        job.link = None
-        job.last = why
-        pause = min(self._config.backoff * 2**job.tries, self._config.backoff_max)
-        job.tries += 1
-        job.retry_at = time.monotonic() + pause
-
-    def _lost(self, job: Job, exchange: Exchange) -> None:
-        """The connection ended with the request in flight."""
-        assert exchange.error is not None and job.link is not None
-        error = self._first_request_refused(job.link) or exchange.error
-        if error.code == "no-answer":
-            self._pool.silent[job.link.address] = time.monotonic()
-        if error.code == "sasl-needed" or error.code.startswith("tls-"):
-            job.fail(error)
-        elif exchange.left and job.call.changes(job.request):
-            job.fail(outcome_unknown(job, error))
-        else:
-            job.met = True
-            job.losses += 1
-            hangs = error.code == "no-answer" and isinstance(job.call.to, Node)
-            most = 1 if error.code == "token-expired" else _LOSSES
-            if hangs or job.losses > most:
-                job.fail(error)  # a broker that hangs up on this request will do so again
-            else:
-                self._again(job, error.message)
-
-    def _first_request_refused(self, link: Link) -> ShellError | None:
-        if link.answers or self._config.uses_sasl or link.error is None:
-            return None
-        if link.error.code == "connection-lost" and not link.looked:
-            from .diagnosis import wants_login
-
-            link.looked = True
-            link.error = wants_login(self._config, link.address, self._pool.patience) or link.error
-        return link.error
-
-    def _not_reached(self, job: Job, error: ShellError) -> None:
-        """No link came about: fail at once, unless the broker was there a moment ago.
-
-        Where there is no broker at all, that is raised: every call has met the same.
-        """
-        if error.code in _SILENT and job.link is not None:
-            self._pool.silent[job.link.address] = time.monotonic()
-        if self._worth_waiting(job, error):
-            self._forget_route(job, 0)
-            self._again(job, error.message)
-            return
-        if isinstance(error, NoBrokerError):
-            raise error
-        if not isinstance(job.call.to, AnyBroker):
-            self._pool.forget_brokers()
-        job.fail(error)
-
-    def _worth_waiting(self, job: Job, error: ShellError) -> bool:
-        """Whether the failure may pass: a broker restarts, or the others elect another."""
-        if error.code not in _MAY_PASS or time.monotonic() >= job.until:
-            return False
-        moves = isinstance(job.call.to, Controller | Coordinator)
-        moves = moves and not isinstance(error, NoBrokerError)
-        grace = moves and time.monotonic() - job.started < _MOVE_GRACE
-        dropped = error.code in _DROPPED and self._pool.entered
-        return job.met or grace or dropped

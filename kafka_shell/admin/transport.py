@@ -6,15 +6,15 @@ import selectors
 import socket
 import time
 from collections import deque
-from collections.abc import Callable, Generator
-from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, Status
 
 from . import frames
 from .dial import Dial, Loop
 from .endpoint import Address, ConnectionConfig, Patience
+from .exchanges import Entry, Exchange, Login, State
 from .link_errors import closed_early, connect_timeout, lost, not_kafka, silent, token_expired
 from .malformed import malformed
 from .versions import api_name
@@ -25,67 +25,6 @@ if TYPE_CHECKING:
 _CHUNK = 1 << 18
 _FIRST_FRAME_MAX = 1 << 20  # ApiVersions and SASL answers are small: more is not Kafka
 _QUIET = 1.5  # seconds without any answer to a greeting before a second look is taken
-
-
-class State(Enum):
-    """How far a connection is; the value says what it is doing."""
-
-    DIALLING = "connecting to"
-    SECURING = "the TLS handshake with"
-    ENTERING = "the first answer of"
-    READY = "an answer of"
-    CLOSED = "closed"
-
-
-class Ask(NamedTuple):
-    """One request of the login: the generator that yields it is sent the response's body."""
-
-    api_key: int
-    version: int
-    body: bytes
-    flexible: bool = False
-
-
-class Entry(NamedTuple):
-    """What a login found out. `lifetime` is in seconds, None for unlimited."""
-
-    versions: frames.Versions
-    lifetime: float | None = None
-
-
-Login = Generator[Ask, memoryview, Entry]
-
-
-class Exchange:
-    """One request and what became of it: `body` or `error`. `written`: it may have been done."""
-
-    __slots__ = (
-        "api_key", "body", "correlation", "end", "error", "flexible", "left", "on_done", "patience",
-    )  # fmt: skip
-
-    def __init__(
-        self,
-        api_key: int,
-        correlation: int,
-        flexible: bool,
-        patience: float,
-        on_done: Callable[[Exchange], None] | None,
-    ) -> None:
-        self.api_key = api_key
-        self.correlation = correlation
-        self.flexible = flexible
-        self.patience = patience
-        self.on_done = on_done
-        self.body: memoryview | None = None
-        self.error: ShellError | None = None
-        self.end = 0  # where the request ends in all that was ever put on this connection
-        self.left = False  # whether all of it left this machine's program
-
-    def finish(self) -> None:
-        """Tell whoever asked."""
-        done, self.on_done = self.on_done, None
-        if done is not None:
-            done(self)
 
 
 class Link:
@@ -118,6 +57,7 @@ class Link:
         self._dial = Dial(loop, address, self._dialled)
         self._started = time.monotonic()
         self._moved = self._started
+        self.heard = self._started  # when bytes last came (monotonic seconds)
         self._expires: float | None = None
         self._out: deque[memoryview] = deque()
         self._put = self._sent = 0  # bytes ever queued, bytes ever written
@@ -148,6 +88,14 @@ class Link:
     def moved(self) -> float:
         """When bytes last went either way (monotonic seconds)."""
         return self._moved
+
+    @property
+    def silence(self) -> float:
+        """For how many seconds it has let wait in vain; 0 where nothing is waited for."""
+        if self.closed or (self.ready and not self._in_flight):
+            return 0.0
+        asked = self._in_flight[0].asked if self._in_flight else self._started
+        return time.monotonic() - max(self.heard, asked)
 
     @property
     def stale(self) -> bool:
@@ -250,7 +198,7 @@ class Link:
             self.close(error)
             return
         self._sock = sock
-        self._moved = time.monotonic()
+        self._moved = self.heard = time.monotonic()
         if self._tls is None:
             self._enter()
             return
@@ -373,7 +321,7 @@ class Link:
                 self.close(self._out_of_step(size, limit))
                 return
             if len(self._inbox) < 4 + size:
-                self._moved = time.monotonic()
+                self._moved = self.heard = time.monotonic()
                 return
             frame = memoryview(bytes(memoryview(self._inbox)[4 : 4 + size]))
             del self._inbox[: 4 + size]
@@ -396,7 +344,7 @@ class Link:
             self.close(self._nonsense(exchange.api_key, why, bytes(frame[:60])))
             return
         self._in_flight.popleft()
-        self._moved = time.monotonic()
+        self._moved = self.heard = time.monotonic()
         if self.ready:
             self.answers += 1
         exchange.left = True

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
-import signal
 import socket
 import time
 from collections.abc import Iterator
@@ -17,6 +15,7 @@ from kafka_shell.admin.endpoint import Address
 from kafka_shell.admin.pool import Pool
 from kafka_shell.sandbox import Sandbox
 from tests.admin.helpers import connect, described, wait_for
+from tests.freezing import frozen
 from tests.in_process import Answer, Shell
 
 TOPIC = "frozen.orders"
@@ -108,14 +107,9 @@ def test_without_a_deadline_the_second_request_does_not_wait_as_long(mute: Shell
 
 
 def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox) -> None:
-    pid = three_brokers.broker(3).pid
-    assert pid is not None
     shell = Shell(served.home, ",".join(served.bootstrap.split(",")[:2]))
-    os.kill(pid, signal.SIGSTOP)
-    try:
+    with frozen(three_brokers, 3):
         run = shell("describe-log-dirs --deadline 6s --output json")
-    finally:
-        os.kill(pid, signal.SIGCONT)
     assert run.status == 1
     assert {row["broker"] for row in rows(run)} == {1, 2}, str(run)
     assert "broker 3" in run.err and "broker 1" not in run.err
