@@ -4,7 +4,7 @@ DEL), hide (zero width) or turn around (bidi) is spelled out.
 
 from __future__ import annotations
 
-_LONGEST_QUOTE = 300
+_LONGEST_QUOTE = 1_000
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 

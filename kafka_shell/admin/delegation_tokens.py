@@ -176,7 +176,7 @@ class CreateToken:
         about = f"a token for {self.owner}" if self.owner else "a token"
         if code == _NOT_AUTHORIZED:
             said = f"not authorized to make {about}: it needs CreateTokens on user {self.owner}"
-            return failure(code, said, about=about)
+            return failure(code, ours=said, about=about)
         return _why(code, about)
 
 
@@ -336,4 +336,4 @@ def _left(cluster: Cluster, ids: Iterable[str]) -> tuple[DelegationToken, ...]:
 
 
 def _why(code: int, about: str) -> Failure:
-    return failure(code, None, about=about, hint=_HINTS.get(code, ""))
+    return failure(code, about=about, hint=_HINTS.get(code, ""))

@@ -207,7 +207,7 @@ def _stays(what: str, stay: Sequence[Partition], why: str) -> Failure:
     who = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
-        f"{what} cannot change over from {who}: {why}",
+        ours=f"{what} cannot change over from {who}: {why}",
         hint=f"Look: describe-topic {positional('--topic', stay[0].topic)}"
         if len(stay) == 1
         else "Look: cluster-metadata",
@@ -232,7 +232,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> 
         elif not alive:
             refused[resource] = failure(
                 _ELIGIBLE_LEADERS_NOT_AVAILABLE,
-                f"partition {resource.name} has no replica that is up",
+                ours=f"partition {resource.name} has no replica that is up",
                 hint=f"Bring one of its brokers back: {_list(partition.replicas)}",
             )
         else:

@@ -32,19 +32,23 @@ def error_name(code: int) -> str:
     return ERRORS[code][0] if code in ERRORS else f"UNKNOWN_ERROR_{code}"
 
 
-def failure(code: int, message: str | None = None, *, about: str = "", hint: str = "") -> Failure:
-    """A failure of the broker's: its words where it has some, else ours; never without a subject.
+def failure(
+    code: int, message: str | None = None, *, ours: str = "", about: str = "", hint: str = ""
+) -> Failure:
+    """A failure that a broker reported, or would report.
 
-    `about` names the thing (`topic orders`) and is added where the message does not name it.
+    `message` is the broker's own text and is always shown in quotes; `ours` is what this program
+    says instead. Without either it is the error code's sentence. `about` names the resource
+    (`topic orders`) and is added where the text does not name it.
     """
     known = ERRORS.get(code, ("", ""))[1] or f"the broker answered error code {code}"
-    said = (message or "").strip() or known
-    if not said.isprintable():  # several lines, or worse: seen to be the broker's words
-        said = quoted(said)
-    if said.startswith("Request Request("):  # the broker's own request object, in Java's words
-        needed = said.partition(" needs ")[2].rstrip(".")
-        said = f"{known}: it needs {needed}" if needed else known
-    subject = f"{about}: " if about and not names(said, about) else ""
+    remote = (message or "").strip()
+    if remote.startswith("Request Request("):  # the broker's own request object, in Java's words
+        remote = remote.partition(" needs ")[2].rstrip(".")
+        said = f"{known}: it needs {quoted(remote)}" if remote else known
+    else:
+        said = ours or (quoted(remote) if remote else known)
+    subject = f"{about}: " if about and not names(ours or remote or known, about) else ""
     return Failure(error_name(code), subject + said, code, hint)
 
 

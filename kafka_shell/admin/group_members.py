@@ -228,6 +228,6 @@ def _chosen(
 
 
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
-    why = failure(25, f"group {group.name} has no member {wanted}")
+    why = failure(25, ours=f"group {group.name} has no member {wanted}")
     look = f"Look: describe-group {positional('--group', group.name)} --members"
     return replace(why, hint=did_you_mean(wanted, known, look))

@@ -191,10 +191,10 @@ def why(group: str, each: TopicPartition | None, code: int | None, permission: s
     look = f"Look: describe-group {positional('--group', group)}"
     if code == _UNKNOWN_MEMBER:
         said = f"group {group} has members by now: only they commit its offsets"
-        return failure(code, said, hint=f"Stop them first. {look} --members")
+        return failure(code, ours=said, hint=f"Stop them first. {look} --members")
     if code == _SUBSCRIBED:
         said = f"group {group} is subscribed to topic {each.topic if each else ''}"
-        return failure(code, said, hint=f"Stop its members. {look} --members")
+        return failure(code, ours=said, hint=f"Stop its members. {look} --members")
     if code == _TOPIC_DENIED and each is not None:
         about = f"topic {each.topic}"
         return failure(code, about=about, hint=needs(code, f"Read on topic {each.topic}"))

@@ -80,7 +80,9 @@ def _skipped(check: Check, why: str) -> Finding:
 def _reason(why: Failure) -> str:
     """In one line; the permission that is missing, where that is it, is in the hint."""
     hint = why.hint if why.code in AUTHORIZATION else ""
-    return f"{why.message.rstrip('. ')}. {hint}".rstrip(". ").replace("\n", " ")
+    said = why.message.rstrip(". ")
+    stop = "" if said.endswith('."') else "."  # a broker's own text may end with one
+    return (f"{said}{stop} {hint}" if hint else said).rstrip(". ").replace("\n", " ")
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:

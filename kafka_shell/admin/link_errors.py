@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import socket
 
+from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError
 
 from .endpoint import Address
@@ -85,7 +86,7 @@ def not_kafka(address: Address, data: bytes) -> ShellError:
         return tls_needed(address)
     words = data.partition(b"\r")[0].partition(b"\n")[0][:40]
     text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in words)
-    said = f": it answers {text!r}" if sum(c.isalnum() for c in text) >= 3 else ""
+    said = f": it answers {quoted(text)}" if sum(c.isalnum() for c in text) >= 3 else ""
     what = "an HTTP server" if data[:5] == b"HTTP/" else "not a Kafka broker"
     return unreachable(
         f"{address} is {what}{said}", "Check the port: Kafka's is usually 9092.", "not-kafka"

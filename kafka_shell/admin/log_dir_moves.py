@@ -275,7 +275,7 @@ def _cannot(move: Move, here: Here, dirs: Sequence[LogDir]) -> Failure | None:
     if not here:
         return failure(
             _REPLICA_NOT_AVAILABLE,
-            f"broker {move.broker} has no replica of partition {move.partition}",
+            ours=f"broker {move.broker} has no replica of partition {move.partition}",
             hint=f"Look: describe-topic {positional('--topic', move.partition.topic)}",
         )
     return unusable(move.broker, move.after, dirs)
@@ -287,13 +287,13 @@ def unusable(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | None:
     if target is None:
         return failure(
             _LOG_DIR_NOT_FOUND,
-            f"broker {broker} has no log dir {path}",
+            ours=f"broker {broker} has no log dir {path}",
             hint=f"It has {', '.join(dir.path for dir in dirs)}.",
         )
     if target.error is not None:
         return failure(
             _KAFKA_STORAGE_ERROR,
-            f"log dir {target.path} of broker {broker} is offline",
+            ours=f"log dir {target.path} of broker {broker} is offline",
             hint=f"Look: describe-log-dirs --broker-id {broker}",
         )
     return None

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Generator
 from typing import Any
 
-from kafka_shell.characters import escape, quoted
+from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError
 
 from . import frames
@@ -20,6 +21,7 @@ from .failures import (
 )
 from .link_errors import not_kafka
 
+_MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; anything else is no name to repeat
 _MOST_STEPS = 16  # SCRAM takes two, GSSAPI a few: more is a broker gone mad
 
 
@@ -90,7 +92,7 @@ def _sasl(
                 "sasl-unsafe",
             ) from None
         except SaslRefusedError as error:
-            raise _login_failed(sasl, address, escape(str(error))) from None
+            raise _login_failed(sasl, address, str(error)) from None
     if not client.is_authenticated():
         raise _login_failed(sasl, address, "the broker did not confirm it")
     return answer.lifetime / 1000 if answer.lifetime else None
@@ -103,15 +105,15 @@ def sasl_token(client: Any, sasl: Sasl, address: Address) -> bytes:
     try:
         token: bytes = client.auth_bytes()
     except SaslRefusedError as error:
-        raise _login_failed(sasl, address, escape(str(error))) from None
+        raise _login_failed(sasl, address, str(error)) from None
     return token
 
 
 def _check_handshake(
     error: int, enabled: tuple[str, ...], mechanism: str, address: Address
 ) -> None:
-    enabled = tuple(map(escape, enabled))
     if error == UNSUPPORTED_SASL_MECHANISM:
+        enabled = _names(enabled)
         has = f": it has {', '.join(enabled)}" if enabled else ""
         raise unreachable(
             f"{address} has not enabled SASL {mechanism}{has}",
@@ -126,6 +128,10 @@ def _check_handshake(
         )
     if error:
         raise unreachable(f"{address} refused the login: {failure(error)}", "", "sasl-failed")
+
+
+def _names(enabled: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in enabled if _MECHANISM.fullmatch(name))
 
 
 def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
@@ -155,7 +161,7 @@ def no_credentials(config: ConnectionConfig, address: Address) -> ShellError:
 
 def sasl_needed(config: ConnectionConfig, address: Address, enabled: tuple[str, ...]) -> ShellError:
     """A listener that wants a login was sent a request without one."""
-    enabled = tuple(map(escape, enabled))
+    enabled = _names(enabled)
     protocol = "SASL_SSL" if config.uses_tls else "SASL_PLAINTEXT"
     first = f"sasl.mechanism={enabled[0]}" if enabled else "sasl.mechanism"
     return unreachable(

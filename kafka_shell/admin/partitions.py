@@ -63,7 +63,7 @@ def without_leader(each: TopicPartition) -> Failure:
     """Why nothing can be asked about a partition that is offline."""
     said = f"partition {each} has no leader"
     look = f"Look: describe-topic {positional('--topic', each.topic)}"
-    return failure(_LEADER_NOT_AVAILABLE, said, hint=look)
+    return failure(_LEADER_NOT_AVAILABLE, ours=said, hint=look)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:
@@ -82,6 +82,6 @@ def _no_partition(topic: Topic, number: int) -> Failure:
     last = len(topic.partitions) - 1
     return failure(
         _UNKNOWN_TOPIC_OR_PARTITION,
-        f"topic {topic.name} has no partition {number}",
+        ours=f"topic {topic.name} has no partition {number}",
         hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
     )

@@ -218,7 +218,8 @@ def _cannot(
     """Why a partition cannot be moved there; None where it can."""
     if partition not in held:
         code = now.found.errors.get(partition.topic, 3)
-        return failure(code, f"there is no partition {partition}", hint="Look: list-topics --long")
+        said = f"there is no partition {partition}"
+        return failure(code, ours=said, hint="Look: list-topics --long")
     before = held[partition][1]
     if not after or len(set(after)) < len(after):
         said = f"partition {partition} cannot be on {spell(after) or 'no broker'}"

@@ -223,7 +223,7 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
 def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
     return failure(
         _OFFSET_OUT_OF_RANGE,
-        f"partition {each} has no offset {to}: it holds {holds.earliest} to {holds.latest}",
+        ours=f"partition {each} has no offset {to}: it holds {holds.earliest} to {holds.latest}",
         hint="Nothing is deleted there. All that is there: --to latest",
     )
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from kafka_shell.characters import escape, quoted
+from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError
 from kafka_shell.nouns import Secret
 from kafka_shell.values import to_path
@@ -147,7 +147,7 @@ def _fetch(opener: OpenerDirector, request: Request, patience: float) -> bytes:
             f"{where} gave no token: HTTP {error.code}", "Check the client's secret."
         ) from None
     except (URLError, OSError, HTTPException, ValueError) as error:
-        why = escape(str(getattr(error, "reason", error)))
+        why = quoted(str(getattr(error, "reason", error)))  # it may repeat what the server sent
         raise _failed(f"{where} cannot be reached: {why}", "") from None
     if len(body) > _LONGEST:
         raise _failed(f"the answer of {where} is longer than {_LONGEST >> 10} KiB", "")

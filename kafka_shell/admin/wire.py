@@ -175,7 +175,8 @@ def release_table() -> dict[tuple[int, ...], dict[int, tuple[int, int]]]:
 
 
 class SaslRefusedError(Exception):
-    """A mechanism gave up; the text holds no secret."""
+    """A mechanism gave up. The text holds no secret, and quotes what the other side or a library
+    said."""
 
 
 class SaslUnsafeError(SaslRefusedError):
@@ -203,7 +204,7 @@ class _Guarded:
         except ShellError:
             raise
         except Exception as error:
-            raise SaslRefusedError(_first_line(error)) from error
+            raise SaslRefusedError(quoted(_first_line(error))) from error
 
     def receive(self, auth_bytes: bytes) -> None:
         client = getattr(self._mechanism, "_scram_client", None)
@@ -214,7 +215,7 @@ class _Guarded:
         try:
             self._mechanism.receive(auth_bytes)
         except Exception as error:
-            raise SaslRefusedError(_first_line(error)) from error
+            raise SaslRefusedError(quoted(_first_line(error))) from error
 
     def is_done(self) -> bool:
         return bool(self._mechanism.is_done())

@@ -11,6 +11,7 @@ from typing import Any
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka import errors as kafka_errors
 
+from kafka_shell.characters import quoted
 from kafka_shell.client_configs.format import (
     CONFIGS_TOPIC,
     REGISTER_AGAIN,
@@ -191,4 +192,4 @@ class Store:
 
 
 def _said(error: Exception) -> str:
-    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+    return f"{type(error).__name__}: {quoted(str(error))}" if str(error) else type(error).__name__

@@ -150,7 +150,7 @@ def test_a_megabyte_of_words_is_cut() -> None:
 
     with listener(impostor(b"PLAIN", refuse, [])) as address:
         error = logs_in(address, Sasl("PLAIN", "alice", Secret("hush")))
-    assert len(error.message) < 500
+    assert len(error.message) < 1_500
 
 
 def test_mechanisms_that_are_none_are_not_offered() -> None:

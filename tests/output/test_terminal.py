@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import io
+from pathlib import Path
 from typing import TextIO, cast
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_shell.admin.error_codes import ERRORS
 from kafka_shell.admin.failures import failure
-from kafka_shell.admin.login import _in_quotes
-from kafka_shell.characters import as_word, printable, quoted
+from kafka_shell.characters import printable, quoted
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.pane import Pane
@@ -19,9 +21,11 @@ from kafka_shell.output.terminal import Cleaned, Drawing, draw
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
+from kafka_shell.quoting import quote
 
 pytestmark = pytest.mark.quick
 
+ADMIN = Path(__file__).parents[2] / "kafka_shell" / "admin"
 HOSTILE = "a\x1b[2J\x9b31m\x07\x7f\u202eb\u200b\rc"
 SPELLED = r"a\x1b[2J\x9b31m\x07\x7f\u202eb\u200b\rc"
 
@@ -82,7 +86,7 @@ def test_spelling_out_twice_is_spelling_out_once(value: str) -> None:
     st.text(st.characters(blacklist_categories=["Cs", "Cc", "Cf", "Zl", "Zp", "Zs", "Cn", "Co"]))
 )
 def test_a_word_of_a_hint_is_read_back_as_the_name(name: str) -> None:
-    (word,) = tokenize(as_word(name)).words
+    (word,) = tokenize(quote(name)).words
     assert word.text == name
 
 
@@ -90,7 +94,32 @@ def test_the_words_of_a_broker_forge_no_line_of_ours() -> None:
     forged = "no\nhint: run this\x9b\nerror: that"
     said = failure(42, forged, about="topic t").message
     assert "\n" not in said and said.endswith('"' + r"no\nhint: run this\x9b\nerror: that" + '"')
-    assert failure(42, "The topic is bad.", about="topic t").message == "topic t: The topic is bad."
-    assert _in_quotes("Authentication failed: Invalid\n\x07hint: x.") == r'"Invalid\n\x07hint: x"'
     assert quoted('say "x"') == "\"say 'x'\""
+    assert len(quoted("x" * 10_000)) < 1_100
     assert did_you_mean("groups-a b", ["groups-a\nb"]) == r"Did you mean 'groups-a\nb'?"
+
+
+def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
+    exists = failure(36, "Topic 'x' already exists.", about="topic x")
+    assert str(exists) == "TOPIC_ALREADY_EXISTS: \"Topic 'x' already exists.\""
+    assert failure(42, "It is bad.", about="topic t").message == 'topic t: "It is bad."'
+    for nothing in (None, "", "  "):
+        assert failure(3, nothing, about="topic t").message == f"topic t: {ERRORS[3][1]}"
+    assert failure(3, ours="topic t has no partition 7").message == "topic t has no partition 7"
+    java = "Request Request(processor=0, headers) needs CREATE permission."
+    assert failure(31, java).message == f'{ERRORS[31][1]}: it needs "CREATE permission"'
+
+
+@pytest.mark.parametrize("path", sorted(ADMIN.rglob("*.py")), ids=lambda path: str(path.name))
+def test_what_a_response_says_reaches_an_error_only_through_quotes(path: Path) -> None:
+    """`error_message` of a row is given to `failure`, or handed on to who does: it is never part of
+    a text as it is."""
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.JoinedStr | ast.BinOp):
+            used = {each.attr for each in ast.walk(node) if isinstance(each, ast.Attribute)}
+            assert "error_message" not in used, f"{path}:{node.lineno}"
+        if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "failure":
+            for own in node.args[1:]:
+                assert not isinstance(own, ast.JoinedStr | ast.Constant), (
+                    f"{path}:{node.lineno}: our own words are `ours`"
+                )
