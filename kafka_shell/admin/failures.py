@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import Failure, names
@@ -25,6 +27,8 @@ COORDINATION = frozenset(
 )
 AUTHORIZATION = frozenset({29, 30, 31, 53, 65})  # of topic, group, cluster, transaction, token
 MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
+# The broker prints its own request object, and then the operation that is missing.
+_NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
 
 
 def error_name(code: int) -> str:
@@ -43,11 +47,9 @@ def failure(
     """
     known = ERRORS.get(code, ("", ""))[1] or f"the broker answered error code {code}"
     remote = (message or "").strip()
-    if remote.startswith("Request Request("):  # the broker's own request object, in Java's words
-        remote = remote.partition(" needs ")[2].rstrip(".")
-        said = f"{known}: it needs {quoted(remote)}" if remote else known
-    else:
-        said = ours or (quoted(remote) if remote else known)
+    if found := _NEEDS.fullmatch(remote):
+        ours = f"{known}: it needs {found[1]}"
+    said = ours or (quoted(remote) if remote else known)
     subject = f"{about}: " if about and not names(ours or remote or known, about) else ""
     return Failure(error_name(code), subject + said, code, hint)
 

@@ -371,7 +371,7 @@ def test_failures_have_kafka_s_name_and_our_words() -> None:
         "topic orders: there is no such topic or partition, or you may not see it"
     )
     assert failure(3, "Topic orders is gone.", about="topic orders").message == (
-        "Topic orders is gone."
+        '"Topic orders is gone."'
     )
     unknown = failure(9999, None, about="topic orders")
     assert (unknown.name, unknown.code) == ("UNKNOWN_ERROR_9999", 9999)

@@ -87,7 +87,7 @@ def test_all_or_none_and_the_one_to_blame_is_named(cluster: Cluster) -> None:
         found = step.send(cluster, validate_only=validate_only)
         why = {change.resource.name: failure for change, failure in found.failures.items()}
         assert why["kraft.version"].name == "INVALID_UPDATE_VERSION"
-        assert why["kraft.version"].message.startswith("Invalid update version 0")
+        assert why["kraft.version"].message.startswith('"Invalid update version 0')
         assert why["streams.version"].name == "OPERATION_NOT_ATTEMPTED"
     streams = features.describe(cluster).get("streams.version")
     assert streams is not None and streams.level == 1

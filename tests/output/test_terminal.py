@@ -107,7 +107,8 @@ def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
         assert failure(3, nothing, about="topic t").message == f"topic t: {ERRORS[3][1]}"
     assert failure(3, ours="topic t has no partition 7").message == "topic t has no partition 7"
     java = "Request Request(processor=0, headers) needs CREATE permission."
-    assert failure(31, java).message == f'{ERRORS[31][1]}: it needs "CREATE permission"'
+    assert failure(31, java).message == f"{ERRORS[31][1]}: it needs CREATE permission"
+    assert failure(31, f"{java}\nhint: x").message.endswith(r'permission.\nhint: x"')
 
 
 @pytest.mark.parametrize("path", sorted(ADMIN.rglob("*.py")), ids=lambda path: str(path.name))
