@@ -55,13 +55,14 @@ def test_a_command_sends_only_what_it_declares(
     if command.name in _OTHERS:
         pytest.skip("runs other commands")
     sent: dict[int, set[str]] = defaultdict(set)
-    job = Runner._job
+    job = Runner.job
 
     def recorded(self, call, deadline):  # type: ignore[no-untyped-def]
-        sent[as_request(call.request).api_key].add(line)
+        if call.request is not None:
+            sent[as_request(call.request).api_key].add(line)
         return job(self, call, deadline)
 
-    monkeypatch.setattr(Runner, "_job", recorded)
+    monkeypatch.setattr(Runner, "job", recorded)
     monkeypatch.chdir(tmp_path)
     settings = Settings(
         connection=ConnectionConfig(parse_addresses(own_demo.bootstrap)), profile="demo"
