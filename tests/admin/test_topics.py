@@ -356,7 +356,6 @@ def test_topics_of_different_sizes_are_placed_by_one_assignment(three: Cluster, 
 @pytest.mark.parametrize(
     ("count", "assignment", "error"),
     [
-        (2, (), "INVALID_PARTITIONS"),
         (1, (), "INVALID_PARTITIONS"),
         (2**31, (), "INVALID_PARTITIONS"),
         (3, ((1,), (1,)), "INVALID_REPLICA_ASSIGNMENT"),
