@@ -28,7 +28,7 @@ T = TypeVar("T")
 
 _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 _PROBE_S = 2.0  # that a broker may take to answer
-_CONTROLLER_S = 3.0
+_READ_S = 2.5  # for each of what follows: all of it answers within 10 s
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -57,7 +57,7 @@ def brokers(cluster: Cluster) -> Brokers:
     not_read = {f"broker {id}": why for id, why in probed.failures.items()}
     with Cluster(config) as own:
         own.deadline = cluster.deadline
-        registrations = _read("fenced brokers", lambda: _registrations(own), not_read)
+        registrations = _read(own, "fenced brokers", _registrations, not_read)
     by_id = _with_states(found, registrations or {}, probed)
     return Brokers(by_id, probed.failures, found, config, not_read)
 
@@ -72,8 +72,8 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     found, not_read = known.metadata, known.not_read
     with Cluster(known.config) as own:
         own.deadline = cluster.deadline
-        told = _read("features", lambda: features.describe(own), not_read)
-        controller = _read("controller", lambda: _controller(own, found), not_read)
+        told = _read(own, "features", features.describe, not_read)
+        controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
     summaries = found.summaries()
     return ClusterMetadata(
         cluster_id=found.cluster_id,
@@ -90,9 +90,12 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     )
 
 
-def _read(what: str, read: Callable[[], T], not_read: dict[str, Failure]) -> T | None:
+def _read(
+    cluster: Cluster, what: str, read: Callable[[Cluster], T], not_read: dict[str, Failure]
+) -> T | None:
     try:
-        return read()
+        with cluster.within(_READ_S):
+            return read(cluster)
     except ShellError as error:
         not_read[what] = as_failure(error)
         return None
@@ -100,11 +103,7 @@ def _read(what: str, read: Callable[[], T], not_read: dict[str, Failure]) -> T |
 
 def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
     """The active controller. In KRaft that is the quorum's leader: Metadata names any broker."""
-    if cluster.is_kraft():
-        with cluster.within(_CONTROLLER_S):
-            controller = quorum.describe(cluster).leader
-    else:
-        controller = found.controller_id
+    controller = quorum.describe(cluster).leader if cluster.is_kraft() else found.controller_id
     return controller if controller >= 0 else None
 
 

@@ -87,9 +87,13 @@ def as_advertised(
     """A broker that the cluster names by an address which is no good here."""
     if isinstance(job.call.to, AnyBroker) or address in config.bootstrap:
         return error
+    to = job.call.to
+    who = f"{to} ({address})" if isinstance(to, Node) else pool.describe(address)
+    if error.code == "no-answer":  # it is there, and hangs
+        message = error.message.replace(str(address), who, 1)
+        return ShellError(message, hint=error.hint, code=error.code, status=error.status)
     return ShellError(
-        f"{pool.describe(address)} is advertised by the cluster at that address, but"
-        f" {error.message}",
+        f"{who} is advertised by the cluster at that address, but {error.message}",
         hint=error.hint
         if error.code.startswith(("tls", "sasl"))
         else "The brokers' advertised.listeners must be reachable from this machine.",

@@ -220,8 +220,8 @@ class Pool:
         from .diagnosis import look_closer
 
         assert link.error is not None
-        if link.looked:
-            return link.error
+        if link.looked or (link.trusted and link.error.code == "no-answer"):
+            return link.error  # a second look blocks: it would hang there as well
         link.looked = True
         link.error = look_closer(self._config, link.address, link.error, self.patience)
         return link.error

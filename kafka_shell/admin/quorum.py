@@ -20,6 +20,7 @@ DEFAULT_TIMEOUT_MS = 30_000
 _TOPIC = "__cluster_metadata"
 _NO_ID = UUID(int=0)
 _DUPLICATE_VOTER, _VOTER_NOT_FOUND, _INVALID_REQUEST = 126, 127, 42
+_PATIENCE_S = 8.0
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
 
 
@@ -29,9 +30,20 @@ _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught u
 def describe(cluster: Cluster) -> Quorum:
     """The metadata quorum (KIP-595, API key 55; Kafka 3.3 in KRaft mode), the leader first.
 
-    Directory ids and endpoints since Kafka 3.9 (KIP-853). Wants Describe on the cluster.
+    Directory ids and endpoints since Kafka 3.9 (KIP-853). Wants Describe on the cluster. Raises
+    ShellError, within 8 s: brokers hold the request for longer where no controller answers them.
     """
-    return read(cluster.send(describe_request(), check=False))
+    try:
+        return read(cluster.send(describe_request(), check=False, timeout=_PATIENCE_S))
+    except ShellError as error:
+        if error.code != "deadline":
+            raise
+        raise ShellError(
+            f"the metadata quorum was not read: {error.message}",
+            hint="Run health to see which brokers and controllers answer.",
+            code=error.code,
+            status=error.status,
+        ) from error
 
 
 def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:

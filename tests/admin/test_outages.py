@@ -130,6 +130,11 @@ def test_two_of_three_controllers_hang(
         listed = timed(program, "cluster-metadata")
         assert listed.status == 1, str(listed)
         assert "controller not known" in listed.stdout and "not read: controller" in listed.stdout
+        for line in (("describe-quorum",), ("cluster-metadata", "--quorum")):
+            none = timed(program, *line)
+            assert none.status == 1, str(none)
+            assert "the metadata quorum was not read" in none.stderr, str(none)
+            assert "Run health" in none.stderr and not none.stdout
         for option in ("--under-replicated-partitions", "--unavailable-partitions"):
             none = timed(program, "describe-topic", option)
             assert none.status == 1, str(none)

@@ -19,6 +19,7 @@ from tests.freezing import frozen
 from tests.in_process import Answer, Shell
 
 TOPIC = "frozen.orders"
+LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
 
 
 @pytest.fixture(scope="module")
@@ -113,6 +114,32 @@ def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox
     assert run.status == 1
     assert {row["broker"] for row in rows(run)} == {1, 2}, str(run)
     assert "broker 3" in run.err and "broker 1" not in run.err
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    served(f"preferred-replica-leader-election {TOPIC}")
+
+
+def test_brokers_and_the_quorum_while_one_is_stopped(
+    served: Shell, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    """The broker that hangs has its row and its reason. The quorum has two of its three voters, or
+    is electing a leader: then that it was not read is said."""
+    shell = Shell(served.home, ",".join(served.bootstrap.split(",")[:2]))
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    with frozen(three_brokers, 3):
+        began = time.monotonic()
+        listed = shell("brokers --output json")
+        assert time.monotonic() - began < LIMIT_S
+        assert listed.status == 1, str(listed)
+        states = {each["id"]: each["state"] for each in json.loads(listed.out)["brokers"]}
+        assert states == {1: "up", 2: "up", 3: "no answer"}, str(listed)
+        assert "broker 3" in json.loads(listed.out)["not_read"][0], str(listed)
+        began = time.monotonic()
+        told = shell("describe-quorum")
+        assert time.monotonic() - began < LIMIT_S
+        if told.status:
+            assert "the metadata quorum was not read" in told.err, str(told)
+        else:
+            assert "leader" in told.out and "leader 3" not in told.out, str(told)
     wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
     served(f"preferred-replica-leader-election {TOPIC}")
 
