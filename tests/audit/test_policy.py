@@ -106,7 +106,7 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         ("[[topics]]\nnaming='a'", "wants match"),
         ("[thresholds.T13]\nlongest=1", "It has shortest"),
         ("[[suppress]]\ncontrol='T01'\nreason='x'\nexpires='soon'", "2027-01-31"),
-        ("x = ", "it is no TOML"),
+        ("x = ", "not valid TOML"),
         ("[[topics]]\nmatch='a'\nretention-min='soon'", "soon"),
         ("[[quotas]]\nkey='producer_byte_rate'\nvalue=1", "names nobody"),
     ],
