@@ -143,11 +143,11 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
 
 
 def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
-    refused = len(outcome.plan.refused.failures)
-    invalid = refused + sum(item.status == "failed" for item in outcome.changes)
-    asked = refused + len(outcome.changes)
-    are = "is" if invalid == 1 else "are"
-    said = f"nothing was sent: {invalid:,} of {asked:,} items {are} invalid"
+    invalid = {resource.name for resource in outcome.plan.refused.failures}
+    invalid |= {item.change.resource.name for item in outcome.changes if item.status == "failed"}
+    asked = invalid | {item.change.resource.name for item in outcome.changes}
+    are = "is" if len(invalid) == 1 else "are"
+    said = f"nothing was sent: {len(invalid):,} of {len(asked):,} items {are} invalid"
     yield from hang(text("error: ", "error") + text(said), room, 2)
     hint = "A command that destroys data does all of it or nothing. Leave the invalid items out."
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)

@@ -165,11 +165,11 @@ def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Pat
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("{", "is not JSON"),
+        ("{", "not valid JSON"),
         ("[]", "has no list of partitions"),
         ('{"partitions": []}', "lists no partitions"),
         ('{"partitions": [{"topic": "t", "partition": 0}]}', "lacks topic, partition, offset"),
-        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "-1 for the partition"),
+        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "'-1' for the"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}', "'1' for the offset"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
          ' {"topic": "t", "partition": 0, "offset": 2}]}', "names partition t:0 twice"),
