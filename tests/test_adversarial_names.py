@@ -19,9 +19,10 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import near_miss
 from kafka_shell.language.cursor import classify, wanted
 from kafka_shell.language.selectors import is_pattern, select
-from kafka_shell.language.tokens import quote, tokenize
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.metadata.match import NameIndex
 from kafka_shell.nouns.results import names
+from kafka_shell.quoting import quote
 
 pytestmark = pytest.mark.quick
 
