@@ -263,13 +263,18 @@ def _end(number: int, _frame: object) -> None:
 
 
 def _whole(program: dict[str, Any], name: str) -> int | None:
+    from kafka_shell.language.common import SANDBOX
+    from kafka_shell.language.convert import convert
+
     value = program.get(name)
     if value is None:
         return None
+    option = next(each for each in SANDBOX if each.name == f"--{name}")
     try:
-        return int(value)
-    except ValueError:
-        raise UsageError(f"--{name} wants a whole number, not {value!r}") from None
+        return int(convert(option, value)[0])
+    except UsageError as error:
+        error.span = None
+        raise
 
 
 def _early(error: ShellError, paths: Paths, text: str) -> Status:

@@ -288,17 +288,16 @@ _BYTE_RATES = ("producer_byte_rate", "consumer_byte_rate")
 def to_quota(key: str, text: str) -> float:
     """`5MB/s` of a byte rate, `50%` of request_percentage, `10/s` of the others; or a bare number.
 
-    A ShellError where the text is none, or where a double cannot hold it exactly.
+    A ShellError where the text is none; a UsageError where it is not greater than 0, or where a
+    double cannot hold it exactly.
     """
     typed = text.strip()
     plain = typed.removesuffix("%" if key == "request_percentage" else "/s").rstrip()
     if _NUMBER.fullmatch(plain):
         number = float(plain)
         if not isfinite(number) or (_WHOLE.fullmatch(plain) and int(number) != int(plain)):
-            raise ShellError(f"{key} cannot hold {_shown(text)} exactly", code="bad-value")
-        if number < 0:
-            raise UsageError(f"{key} must not be negative, got {_shown(text)}", code="bad-value")
-        return number
+            raise UsageError(f"{key} cannot hold {_shown(text)} exactly", code="bad-value")
+        return _positive(key, number, text)
     found = _size(typed) if key in _BYTE_RATES else None
     if found is None:
         raise ShellError(f"{key} wants {_QUOTA_FORMS.get(key, 'a number')}; got {_shown(text)}",
@@ -306,7 +305,17 @@ def to_quota(key: str, text: str) -> float:
                          code="bad-value")  # fmt: skip
     if found[1] != 1:
         raise ShellError(f"{text} is not a whole number of bytes", code="bad-value")
-    return float(found[0])
+    return _positive(key, float(found[0]), text)
+
+
+def _positive(key: str, number: float, text: str) -> float:
+    if number > 0:
+        return number
+    raise UsageError(
+        f"{key} must be greater than 0, got {_shown(text)}",
+        hint=f"--delete-config {key} removes it.",
+        code="bad-value",
+    )
 
 
 def spell_quota(key: str, value: float) -> str:

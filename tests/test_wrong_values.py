@@ -45,7 +45,47 @@ def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
         "read-records wrong --max -1",
         "sandbox start --brokers 0",
         "sandbox start --brokers -2",
+        "sandbox start --brokers 1000",
+        "sandbox start --topics -1",
+        "sandbox start --stand-in-brokers -1",
         "sandbox start --port 70000",
+        "list-topics --timeout -2",
+        "list-topics --timeout 25d",
+        "list-topics --deadline 99999999999999999d",
+        "health --probe-timeout 0",
+        "health --probe-timeout 99s",
+        "scram-credentials --username u --add SCRAM-SHA-256 --generate --iterations 1",
+        "scram-credentials --username u --add SCRAM-SHA-256 --generate --iterations 99999",
+        "scram-credentials --username u --add SCRAM-SHA-256=[iterations=1,password=x]",
+        "config-command --entity-type users --entity-name u --alter"
+        " --add-config SCRAM-SHA-256=[iterations=1,password=x]",
+        "alter-quorum --controller-id -1 --dry-run",
+        "alter-quorum --controller-id 99999999999 --dry-run",
+        "unregister-broker 99999999999 --dry-run",
+        "list-transactions --duration-filter -5s",
+        "list-transactions --duration-filter 999999999999999999d",
+        "describe-producers --topic wrong --partition 99999999999",
+        "find-hanging-transactions --max-transaction-timeout -5m",
+        "find-hanging-transactions --max-transaction-timeout 999999999999999999999",
+        "reset-offsets g --to-offset -1",
+        "reset-offsets g --offset wrong:0=-5",
+        "create-token --max-life-time-period -5s",
+        "create-token --max-life-time-period 999999999999999999d",
+        "renew-token x --renew-time-period -5s",
+        "expire-token x --expiry-time-period -5s",
+        "alter-quotas --user u producer_byte_rate=0",
+        "alter-quotas --user u producer_byte_rate=0MB/s",
+        "alter-quotas --user u producer_byte_rate=1e400",
+        "alter-quotas --user u request_percentage=0%",
+        "alter-quotas --ip 1.2.3.4 connection_creation_rate=0",
+        "config-command --entity-type users --entity-name u --alter"
+        " --add-config producer_byte_rate=0",
+        "journal --last 0",
+        "journal --undo --last 0",
+        "reassign-partitions --topics '*' --throttle 99999999999TB/s --dry-run",
+        "update-features group.version=-1 --dry-run",
+        "watch 0 topics",
+        "watch 99999999999999999999d topics",
     ],
 )
 def test_values_out_of_range(shell: Shell, line: str) -> None:
@@ -69,6 +109,24 @@ FILES = {
     "create-topic --from-file {}": "nonsense,,,",
     "list-topics --command-config {}": "security.protocol=NONSENSE\n",
 }
+
+
+@pytest.mark.parametrize(
+    "row",
+    [
+        "{name: wrong.a, partitions: 0}",
+        "{name: wrong.a, partitions: 99999999999}",
+        "{name: wrong.a, replication_factor: 40000}",
+        "{name: wrong.a, replica_assignment: '-1'}",
+        "{name: wrong.a, replica_assignment: [[99999999999]]}",
+    ],
+)
+def test_values_out_of_range_in_a_file_of_topics(shell: Shell, tmp_path: Path, row: str) -> None:
+    file = tmp_path / "topics.yaml"
+    file.write_text(f"- {row}\n")
+    run = shell(f"create-topic --from-file {file}")
+    assert run.status == 2, str(run)
+    assert str(file) in run.err and "wrong.a" in run.err
 
 
 @pytest.mark.parametrize("line", FILES)

@@ -20,7 +20,6 @@ from .health_checks import Check, Seen, counted
 from .scan import MetadataScan
 
 PROBE_S = 2.0
-MOST_PROBE_S = 3.0
 # Else it answers, and refuses the login or TLS.
 _SILENT = frozenset(
     {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}

@@ -250,7 +250,8 @@ COMMANDS: tuple[Command, ...] = (
                    metavar="FILE"),
             Option("--type", Kind.CHOICE, "What a group that is not there yet is to be.",
                    choices=("classic", "share"), metavar="TYPE"),
-            *(Option(name, kind, "Kafka's own spelling of --to.", hidden=True)
+            *(Option(name, kind, "Kafka's own spelling of --to.", hidden=True,
+                     least=0 if name == "--to-offset" else None)
               for name, kind in _HIDDEN.items()),
             Option("--all-topics", Kind.FLAG, "As without --topic.", hidden=True),
             Option("--execute", Kind.FLAG, "As without --dry-run.", hidden=True),

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.errors import ShellError
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.nouns import JournalEntry, Nothing
 
@@ -22,7 +22,7 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
         return _undo(invocation, context)
     if invocation["id"]:
         return tuple(_named(invocation["id"], context))
-    entries, broken = book.read(context.paths.journal, last=_count(invocation))
+    entries, broken = book.read(context.paths.journal, last=invocation["last"])
     for path in broken:
         context.note(f"{path} cannot be read as an entry of the journal")
     return tuple(entries)
@@ -40,7 +40,7 @@ def _undo(invocation: Invocation, context: Context) -> Nothing | str:
     if invocation["id"]:
         chosen = sorted(_named(invocation["id"], context), key=lambda e: e.time, reverse=True)
     else:
-        chosen = list(_last_changes(context, here, _count(invocation) or 1))
+        chosen = list(_last_changes(context, here, invocation["last"] or 1))
     if not chosen:
         return Nothing(f"the journal has no change of cluster {here}")
     for number, entry in enumerate(chosen):
@@ -54,17 +54,6 @@ def _undo(invocation: Invocation, context: Context) -> Nothing | str:
             code="not-printable",
         )
     return "\n".join([book.header(here, [entry.id for entry in chosen]), *lines])
-
-
-def _count(invocation: Invocation) -> int | None:
-    count: int | None = invocation["last"]
-    if count is not None and count < 1:
-        raise UsageError(
-            f"--last must be a positive integer, got {count}",
-            span=invocation.span("last"),
-            text=invocation.text,
-        )
-    return count
 
 
 def _check(entry: JournalEntry, here: str, *, last: bool) -> None:
@@ -130,7 +119,7 @@ COMMANDS = (
             Argument("id", Kind.TEXT, "Only these entries.", many=True, required=False),
         ),
         options=(
-            Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N"),
+            Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N", least=1),
             Option("--undo", Kind.FLAG,
                    "Print the commands that undo a change of this cluster: the last one, the last"
                    " N, or those named."),

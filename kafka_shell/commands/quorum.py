@@ -207,7 +207,7 @@ COMMANDS: tuple[Command, ...] = (
                    "A voter that shall not: ID[:DIRECTORY-ID]; may be repeated.",
                    many=True, metavar="VOTER"),
             Option("--controller-id", Kind.INTEGER, "The same as --remove, as Kafka's tool has it.",
-                   metavar="ID"),
+                   metavar="ID", least=0, most=2**31 - 1),
             Option("--controller-directory-id", Kind.TEXT, "The directory id of --controller-id.",
                    metavar="DIRECTORY-ID"),
         ),

@@ -116,10 +116,10 @@ COMMANDS = (
         options=(
             *SANDBOX,
             Option("--topics", Kind.INTEGER, "Topics on stand-in brokers, to try a large cluster.",
-                   metavar="N", least=0),
+                   metavar="N", least=0, most=1_000_000),
             Option("--stand-in-brokers", Kind.INTEGER,
                    "Brokers that are registered and have no process: one for 100 topics.",
-                   metavar="N", least=0),
+                   metavar="N", least=0, most=10_000),
             Option("--yes", Kind.FLAG, "Wipe without a question."),
         ),
         search=("demo", "try", "local", "playground"),

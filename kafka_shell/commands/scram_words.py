@@ -22,6 +22,7 @@ MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITEM = re.compile(r"(?:\[(?:\\.|[^\]\\])*\]|[^,\[])+")
 _SETTINGS = re.compile(r"(?:iterations=(-?[0-9]{1,9}))?(?:(?:^|,)password=(.*))?", re.DOTALL)
 _DEFAULT_ITERATIONS = 4096
+_LEAST, _MOST = 4096, 16384  # the brokers' own bounds
 _LONGEST = 1 << 16  # bytes of a file of one password
 
 
@@ -79,6 +80,11 @@ def read(key: str, value: str) -> Wanted:
     if settings is None or not value:
         raise _form()
     iterations, password = settings.groups()
+    if iterations not in (None, "-1") and not _LEAST <= int(iterations) <= _MOST:
+        raise UsageError(
+            f"iterations of {mechanism.label} must be from {_LEAST} to {_MOST}, got {iterations}",
+            code="bad-value",
+        )
     if password == "":
         raise UsageError(f"the password of {mechanism.label} is empty", code="bad-value")
     return Wanted(

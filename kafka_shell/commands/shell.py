@@ -18,6 +18,7 @@ from kafka_shell.language.command import (
     Option,
     Short,
 )
+from kafka_shell.language.common import LONGEST_WAIT_MS
 from kafka_shell.nouns import HistoryLine
 from kafka_shell.values import to_path
 
@@ -76,9 +77,10 @@ def watch(invocation: Invocation, context: Context) -> Status:
     """Run a line again and again."""
     from kafka_shell.watch import watch as run
 
+    seconds = _seconds(invocation)
     if context.run_line is None:
         raise ShellError("there is nothing to run the line", code="no-shell")
-    status = run(context, _seconds(invocation), invocation["line"])
+    status = run(context, seconds, invocation["line"])
     if context.shell is None and status != Status.WRONG:
         raise KeyboardInterrupt  # nothing else ends it, and here nothing goes on after it
     return Status(status)
@@ -91,7 +93,7 @@ def _seconds(invocation: Invocation) -> float:
         seconds = values.to_milliseconds(text if text[-1:].isalpha() else f"{text}s") / 1000
     except ShellError:
         seconds = 0.0
-    if seconds <= 0:
+    if not 0 < seconds <= LONGEST_WAIT_MS / 1000:
         raise UsageError(
             f"SECONDS wants a number of seconds, or a duration such as 500ms; got {text!r}",
             span=invocation.span("seconds"),

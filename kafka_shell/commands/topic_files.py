@@ -70,6 +70,9 @@ def _topic(file: str, where: str, row: Any) -> NewTopic:
     )
 
 
+_MOST = {"partitions": (1 << 31) - 1, "replication_factor": (1 << 15) - 1}
+
+
 def _number(file: str, where: str, row: Mapping[str, Any], key: str) -> int | None:
     value = row.get(key)
     if value is None:
@@ -78,8 +81,9 @@ def _number(file: str, where: str, row: Mapping[str, Any], key: str) -> int | No
         number = int(str(value))
     except ValueError:
         number = 0
-    if number < 1:
-        said = f"{key} must be a positive integer, got {str(value)[:60]!r}"
+    most = _MOST[key]
+    if not 1 <= number <= most:
+        said = f"{key} must be an integer from 1 to {most}, got {str(value)[:60]!r}"
         raise bad_file(file, f"{where}: {said}")
     return number
 
@@ -90,13 +94,16 @@ def _assignment(file: str, where: str, value: Any) -> tuple[tuple[int, ...], ...
         return ()
     parts = str(value).split(",") if not isinstance(value, list) else value
     try:
-        return tuple(
+        read = tuple(
             tuple(int(broker) for broker in (part.split(":") if isinstance(part, str) else part))
             for part in parts
         )
     except (TypeError, ValueError):
+        read = ((-1,),)
+    if any(not 0 <= broker < 1 << 31 for replicas in read for broker in replicas):
         said = "replica_assignment must list brokers such as 1:2,2:3"
-        raise bad_file(file, f"{where}: {said}") from None
+        raise bad_file(file, f"{where}: {said}")
+    return read
 
 
 def _configs(file: str, where: str, value: Any) -> tuple[tuple[str, str], ...]:

@@ -211,7 +211,6 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create topics from the line, or from a file of many."""
     from kafka_shell.admin import topics
 
-    _check_counts(invocation)
     if invocation["from-file"]:
         from .topic_files import read_topics
 
@@ -274,19 +273,6 @@ def _new_topic(
     )
 
 
-def _check_counts(invocation: Invocation) -> None:
-    """Refuse numbers of partitions and replicas that no topic can have."""
-    for name, most in (("partitions", (1 << 31) - 1), ("replication-factor", (1 << 15) - 1)):
-        count = invocation[name]
-        if count is not None and not 0 < count <= most:
-            wanted = "a positive integer" if count < 1 else f"at most {most:,}"
-            raise UsageError(
-                f"--{name} must be {wanted}, got {count}",
-                span=invocation.span(name),
-                text=invocation.text,
-            )
-
-
 def _timeout(invocation: Invocation) -> int:
     from kafka_shell.admin.topics import DEFAULT_TIMEOUT_MS
 
@@ -298,7 +284,6 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     """More partitions, more or fewer replicas, configs added, configs deleted."""
     from kafka_shell.admin import topics
 
-    _check_counts(invocation)
     cluster = context.cluster
     names = select.topics(invocation, cluster)
     if invocation["if-exists"]:

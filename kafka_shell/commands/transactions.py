@@ -145,14 +145,18 @@ def _minutes(invocation: Invocation, text: str) -> int:
     from kafka_shell.values import to_milliseconds
 
     try:
-        return int(text) * _MINUTE if text.isdecimal() else to_milliseconds(text)
+        found = int(text) * _MINUTE if text.isdecimal() else to_milliseconds(text)
+        why = "" if 0 <= found < 1 << 63 else f"must be a duration of 0 or more, got '{text}'"
     except ShellError as error:
-        raise UsageError(
-            f"--max-transaction-timeout: {error.message}",
-            hint="A bare number is minutes.",
-            code="bad-value",
-            span=invocation.span("max-transaction-timeout"),
-        ) from None
+        why = error.message
+    if not why:
+        return found
+    raise UsageError(
+        f"--max-transaction-timeout: {why}",
+        hint="A bare number is minutes.",
+        code="bad-value",
+        span=invocation.span("max-transaction-timeout"),
+    )
 
 
 def _partitions(
@@ -261,7 +265,7 @@ def fence_producer(invocation: Invocation, context: Context) -> Plan:
 
 _TOPIC_HELP = "Which partitions: orders:0,3-5; orders means all of it"
 _PARTITION = Option("--partition", Kind.INTEGER, "A partition of the --topic; may be repeated.",
-                    many=True, metavar="N", least=0)  # fmt: skip
+                    many=True, metavar="N", least=0, most=2**31 - 1)  # fmt: skip
 _BROKER = Option("--broker-id", Kind.BROKER, "Ask this broker, which has a replica, and not the"
                  " leader.", metavar="N")  # fmt: skip
 _MAX_TIMEOUT = Option(
@@ -286,7 +290,8 @@ COMMANDS: tuple[Command, ...] = (
             Option("--producer-id", Kind.INTEGER, "Only of this producer; may be repeated.",
                    many=True, metavar="ID", least=0),
             Option("--duration-filter", Kind.DURATION,
-                   "Only transactions that run longer (Kafka 3.8).", metavar="DURATION"),
+                   "Only transactions that run longer (Kafka 3.8).", metavar="DURATION",
+                   least=0),
             Option("--transactional-id-pattern", Kind.TEXT,
                    "Only ids that match this regular expression as a whole (Kafka 4.1).",
                    metavar="REGEX"),

@@ -101,8 +101,8 @@ class Option:
     (`--yes`, `--yes=CLUSTER`): without one its value is True. One that may be `bare` takes the
     next word, but for one with a dash; without a word its value is the empty text. `excludes`
     names options that it cannot stand beside. A number, duration or rate below `least` or above
-    `most` is wrong whatever the cluster holds. An absent option's value is None, or () with `many`,
-    or False for a FLAG.
+    `most` (64 bits, unless told) is wrong whatever the cluster holds. An absent option's value is
+    None, or () with `many`, or False for a FLAG.
     """
 
     name: str

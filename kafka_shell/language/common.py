@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from .command import Effect, Kind, Option
 
+LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d: Kafka's requests hold 32 bits of milliseconds
+
 CONNECTION = (
     Option("--broker", Kind.HOST_PORT, "Brokers to start from: host:port[,host:port].",
            aliases=("--bootstrap-server",), metavar="HOST:PORT"),
@@ -21,9 +23,9 @@ RUNNING = (
            "In CSV, put a ' before cells that a spreadsheet takes for a formula (= + - @)."),
     Option("--no-color", Kind.FLAG, "Print without colour."),
     Option("--timeout", Kind.DURATION, "How long a broker may wait for completeness (KIP-4).",
-           metavar="DURATION"),
+           metavar="DURATION", least=-1, most=LONGEST_WAIT_MS),
     Option("--deadline", Kind.DURATION, "How long the whole command may take.",
-           metavar="DURATION", least=1),
+           metavar="DURATION", least=1, most=LONGEST_WAIT_MS),
     Option("--help", Kind.FLAG, "Show the command's help.", aliases=("-h",)),
 )  # fmt: skip
 
@@ -36,7 +38,8 @@ CHANGING = (
 SANDBOX = (
     Option("--kafka-version", Kind.TEXT, "Which Kafka the sandbox runs.", metavar="VERSION",
            choices=("4.3", "3.9")),
-    Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N", least=1),
+    Option("--brokers", Kind.INTEGER, "How many brokers it has.", metavar="N", least=1,
+           most=9),
     Option("--port", Kind.INTEGER, "Its first broker's port; 0 takes a free one.", metavar="PORT",
            least=0, most=65535),
     Option("--secure", Kind.FLAG, "Clients must log in: SASL, TLS and ACLs can be tried."),

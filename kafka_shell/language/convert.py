@@ -36,6 +36,8 @@ _NAMED = frozenset(
         Kind.FILE,
     )
 )
+_MEASURED = (Kind.DURATION, Kind.BYTES, Kind.RATE)  # with a unit: 18 digits can be too many
+_INT64 = 2**63 - 1
 _LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
 
 
@@ -76,6 +78,8 @@ def _check_range(parameter: Argument | Option, value: Any, text: str) -> None:
     if not isinstance(parameter, Option):
         return
     least, most = parameter.least, parameter.most
+    if most is None and parameter.kind in _MEASURED:
+        most = _INT64
     if least is not None and value < least:
         raise _wrong(parameter, f"at least {spell(parameter, least)}", text)
     if most is not None and value > most:

@@ -3,8 +3,10 @@
 import pytest
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.language.command import Command, Kind
-from kafka_shell.language.common import common_options
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Command, Effect, Kind, Option
+from kafka_shell.language.common import PROGRAM, common_options
+from kafka_shell.language.convert import convert
 from kafka_shell.language.cursor import wanted
 from kafka_shell.language.parse import parse, render, usage
 from kafka_shell.language.scan import Scope
@@ -63,3 +65,47 @@ def test_names_of_values_are_not_shared(command: Command) -> None:
 def test_only_the_last_argument_takes_the_rest_of_the_line(command: Command) -> None:
     assert all(argument.kind is not Kind.LINE for argument in command.arguments[:-1])
     assert usage(command).startswith(command.name)
+
+
+NUMERIC = (Kind.INTEGER, Kind.NUMBER, Kind.DURATION, Kind.BYTES, Kind.RATE)
+# Numbers of which every one may be right.
+ANY_NUMBER = {"--shift-by": "offsets are shifted back and forth"}
+NUMBERS: list[Option] = list(
+    {
+        option: None
+        for option in (
+            *(option for command in REGISTRY for option in command.options),
+            *common_options(Effect.DESTROY),
+            *PROGRAM,
+        )
+        if option.kind in NUMERIC
+    }
+)
+
+
+@pytest.mark.parametrize("option", NUMBERS, ids=lambda option: option.name)
+def test_a_number_has_a_range(option: Option) -> None:
+    """What is out of range whatever the cluster holds is refused before anything is sent."""
+    if option.least is None:
+        assert option.name in ANY_NUMBER, "declare least (and most), or say why there is none"
+        return
+    unit = "ms" if option.kind is Kind.DURATION else ""
+    right, wrong = [option.least], [option.least - 1]
+    if option.most is not None:
+        right.append(option.most)
+        wrong.append(option.most + 1)
+    for number in right:
+        assert convert(option, f"{number}{unit}")[0] == number
+    for number in wrong:
+        with pytest.raises(UsageError, match=option.name):
+            convert(option, f"{number}{unit}")
+
+
+def test_the_reasons_are_of_options_that_there_are() -> None:
+    assert set(ANY_NUMBER) == {option.name for option in NUMBERS if option.least is None}
+
+
+@EACH
+def test_no_argument_is_a_number(command: Command) -> None:
+    """An argument has no range: a number would need one."""
+    assert not [each.name for each in command.arguments if each.kind in NUMERIC]
