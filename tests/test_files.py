@@ -42,7 +42,7 @@ TOPICS = {
         1,
         "aliases",
     ),
-    "count.yaml": ("- name: a\n  partitions: 0\n", None, "positive integer"),
+    "count.yaml": ("- name: a\n  partitions: 0\n", None, "must be an integer from 1"),
     "nothing.yaml": ("", None, "must be a list"),
     "bytes.csv": (b"name\na\n\xff\n", 3, "UTF-8"),
 }  # fmt: skip

@@ -81,9 +81,17 @@ def _check_range(parameter: Argument | Option, value: Any, text: str) -> None:
     if most is None and parameter.kind in _MEASURED:
         most = _INT64
     if least is not None and value < least:
-        raise _wrong(parameter, f"at least {spell(parameter, least)}", text)
-    if most is not None and value > most:
-        raise _wrong(parameter, f"at most {spell(parameter, most)}", text)
+        positive = least == 1 and parameter.kind is Kind.INTEGER
+        wanted = "a positive integer" if positive else f"at least {spell(parameter, least)}"
+    elif most is not None and value > most:
+        wanted = f"at most {spell(parameter, most)}"
+    else:
+        return
+    raise UsageError(
+        f"{label(parameter)} must be {wanted}, got {_shown(text)}",
+        code="bad-value",
+        span=(0, len(text)),
+    )
 
 
 def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
@@ -155,10 +163,13 @@ def _grouped(value: str) -> str:
 def _wrong(
     parameter: Argument | Option, wanted: str, text: str, *, hint: str = "", at: Span | None = None
 ) -> UsageError:
-    shown = quote(text if len(text) <= 60 else text[:57] + "...")
-    shown = shown if shown.startswith("'") else f"'{shown}'"
-    message = f"{label(parameter)} wants {wanted}; got {shown}"
+    message = f"{label(parameter)} wants {wanted}; got {_shown(text)}"
     return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))
+
+
+def _shown(text: str) -> str:
+    shown = quote(text if len(text) <= 60 else text[:57] + "...")
+    return shown if shown.startswith("'") else f"'{shown}'"
 
 
 def _integer(parameter: Argument | Option, text: str) -> int:

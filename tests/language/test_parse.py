@@ -101,8 +101,9 @@ def test_absent_values_have_their_defaults() -> None:
     assert values == {
         "topic": ("t",), "from-file": None, "partitions": None, "replication-factor": None,
         "replica-assignment": None, "config": (), "broker": None, "command-config": None,
-        "adminclient-property": (), "profile": None, "output": None, "no-color": False,
-        "timeout": None, "deadline": None, "help": False, "dry-run": False, "yes": False,
+        "adminclient-property": (), "profile": None, "output": None, "safe-csv": False,
+        "no-color": False, "timeout": None, "deadline": None, "help": False,
+        "dry-run": False, "yes": False,
     }  # fmt: skip
 
 
@@ -124,7 +125,7 @@ def test_help_complains_of_nothing(text: str) -> None:
         ("zzz", "zzz", "unknown command 'zzz'", "help lists"),
         ("--broker h:1", "--broker", "no command before '--broker'", "help"),
         ("--list-topics --describe-topic", "--describe-topic", "two commands", ""),
-        ("spark adit", "adit", "spark wants one of audit, sql", "Did you mean spark audit?"),
+        ("spark adit", "adit", "spark wants one of audit, sql", "Did you mean 'spark audit'?"),
         ("list-topics --lng", "--lng", "unknown option '--lng' for list-topics", "mean --long?"),
         ("list-topics --partitions=3", "--partitions", "unknown option '--partitions'",
          "--partitions is an option of create-topic, alter-topic"),
