@@ -52,8 +52,19 @@ def test_the_command_may_stand_before_or_after_the_broker(kafka: Program, topic:
         ("--broker", kafka.broker, "--list-topics"),
         ("--bootstrap-server", kafka.broker, "list-topics", topic),
         ("topics", "--broker=" + kafka.broker),
+        ("--broker=" + kafka.broker, "--list-topics"),
+        ("--broker=" + kafka.broker, "topics"),
+        ("--deadline=30s", "--broker=" + kafka.broker, "--list-topics"),
     ):
         assert topic in bare.ok(*argv).lines
+
+
+@pytest.mark.parametrize("spelling", ["--list-topics", "list-topics", "topics"])
+def test_an_empty_value_before_the_command_is_named(kafka: Program, spelling: str) -> None:
+    for option in ("--broker", "--profile", "--command-config"):
+        run = Program(kafka.home)(f"{option}=", spelling)
+        assert run.status == 2 and option in run.stderr, str(run)
+        assert "unknown" not in run.stderr and "Did you mean" not in run.stderr
 
 
 def test_describe_topic_means_the_same_in_every_spelling(kafka: Program, topic: str) -> None:

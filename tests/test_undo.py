@@ -72,7 +72,7 @@ def test_a_command_that_changed_nothing_is_no_change(kafka: Program, topic: str)
 
 def test_an_undo_is_marked_and_is_a_change_of_its_own(kafka: Program, topic: str) -> None:
     kafka.ok("alter-configs", topic, "retention.ms=8d")
-    kafka.ok(stdin=kafka.ok("journal", "--undo").stdout)
+    kafka.ok("--yes", stdin=kafka.ok("journal", "--undo").stdout)  # it lowers retention
     first, second, third = entries(kafka)
     assert (first["undone"], second["undone"], third["undone"]) == (False, True, False)
     assert third["undoes"] == [second["id"]]
@@ -164,7 +164,7 @@ def test_lines_after_a_generated_file_are_free_again(
 ) -> None:
     kafka.ok("alter-configs", topic, "retention.ms=8d")
     (beside / "back.kafka").write_text(kafka.ok("journal", "--undo").stdout)
-    kafka.ok(stdin="source back.kafka\n!touch after\n")
+    kafka.ok("--yes", stdin="source back.kafka\n!touch after\n")
     assert (beside / "after").exists()
     assert retention(kafka, topic) == str(7 * 86_400_000)
 

@@ -30,10 +30,10 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
 
     Raises UsageError for an option that nobody has, where there is no command to have it.
     """
-    command, at = _command(argv, registry)
+    command, at, count = _command(argv, registry)
     if at is not None and _PASTED.fullmatch(argv[at]):
         return Split(command=tuple(argv[at:]))  # a pasted line of Kafka's own tools: all of it
-    rest = [word for index, word in enumerate(argv) if index != at]
+    rest = argv if at is None else [*argv[:at], *argv[at + count :]]
     own = {option.name for option in command.options} if command else set()
     program: dict[str, Any] = {}
     connection: dict[str, Any] = {}
@@ -58,16 +58,24 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
                 left += [word, *([following] if following is not None else [])]
                 continue
             value = following
+        elif equals and _mine(command, option, value):
+            left.append(word)
+            continue
         target = connection if option in CONNECTION else program
         _put(target, option, value if equals or option.kind is not Kind.FLAG else None)
     if at is None and left:
         raise _nobody_has(left[0], registry)
-    name_words = (argv[at].removeprefix("--"),) if at is not None else ()
-    return Split(program, connection, (*name_words, *left))
+    if at is None:
+        return Split(program, connection)
+    spelled = (argv[at].removeprefix("--"), *argv[at + 1 : at + count])
+    return Split(program, connection, (*spelled, *left))
 
 
-def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command | None, int | None]:
-    """The command, and where it stands: the first `--verb-noun`, else the first bare word."""
+def _command(
+    argv: Sequence[str], registry: Sequence[Command]
+) -> tuple[Command | None, int | None, int]:
+    """The command, where its name starts and how many words it has: the first `--verb-noun`, else
+    the first bare word, or two (`spark audit`)."""
     flags = {f"--{command.name}": command for command in registry if command.verb_noun}
     names = {command.name.split()[0]: command for command in registry}
     names |= {short.word: command for command in registry for short in command.shorts}
@@ -79,7 +87,7 @@ def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command 
         elif word == "--":
             break
         elif word in flags:
-            return flags[word], index
+            return flags[word], index, 1
         elif word.startswith("-"):
             option = _find(word, CONNECTION + RUNNING + PROGRAM)
             skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
@@ -88,8 +96,12 @@ def _command(argv: Sequence[str], registry: Sequence[Command]) -> tuple[Command 
             if word in names or _PASTED.fullmatch(word):
                 break
     if bare is None:
-        return None, None
-    return names.get(argv[bare]), bare
+        return None, None, 0
+    pair = " ".join(argv[bare : bare + 2])
+    for command in registry:
+        if command.name == pair:
+            return command, bare, 2
+    return names.get(argv[bare]), bare, 1
 
 
 def _known(name: str, command: Command | None, own: set[str]) -> Option | None:

@@ -1,0 +1,58 @@
+"""Words of argv: options of the program and the connection may stand before the command."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.argv import split
+from kafka_shell.language.command import Command
+
+pytestmark = pytest.mark.quick
+
+SPELLINGS = [
+    pytest.param(command, spelling, id=spelling)
+    for command in REGISTRY
+    for spelling in (
+        command.name,
+        *([f"--{command.name}"] if command.verb_noun else []),
+        *(short.word for short in command.shorts),
+    )
+]
+# Words before the command -> what they are of the connection, and what is left to the command.
+BEFORE: dict[tuple[str, ...], tuple[dict[str, object], tuple[str, ...]]] = {
+    ("--broker=h:9092",): ({"broker": "h:9092"}, ()),
+    ("--broker", "h:9092"): ({"broker": "h:9092"}, ()),
+    ("--bootstrap-server=h:9092",): ({"broker": "h:9092"}, ()),
+    ("--profile=",): ({"profile": ""}, ()),
+    ("--profile=dev", "--broker=h:9092"): ({"profile": "dev", "broker": "h:9092"}, ()),
+    ("--command-config=a=b",): ({"command-config": "a=b"}, ()),
+    ("--adminclient-property=k=v", "--adminclient-property=l=w"): (
+        {"adminclient-property": ("k=v", "l=w")},
+        (),
+    ),
+    ("--output=json",): ({}, ("--output=json",)),
+    ("--deadline=5s", "--profile=dev"): ({"profile": "dev"}, ("--deadline=5s",)),
+    ("--timeout=", "--broker=h:9092"): ({"broker": "h:9092"}, ("--timeout=",)),
+}
+
+
+@pytest.mark.parametrize("before", BEFORE, ids=" ".join)
+@pytest.mark.parametrize(("command", "spelling"), SPELLINGS)
+def test_options_stand_before_the_command(
+    command: Command, spelling: str, before: tuple[str, ...]
+) -> None:
+    connection, left = BEFORE[before]
+    words = spelling.split()
+    found = split([*before, *words], REGISTRY)
+    assert found.connection == connection
+    assert found.command[0] == words[0].removeprefix("--"), "the command is found"
+    assert sorted(found.command[1:]) == sorted([*words[1:], *left])
+    assert found == split([*words, *before], REGISTRY), "and alike when they stand behind it"
+
+
+@pytest.mark.parametrize("broker", [["--broker", "1"], ["--broker=1"]], ids=" ".join)
+def test_a_bare_number_after_config_commands_broker_is_its_entity(broker: list[str]) -> None:
+    found = split(["--config-command", "--describe", *broker], REGISTRY)
+    assert found.connection == {}
+    assert found.command == ("config-command", "--describe", *broker)
