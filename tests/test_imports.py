@@ -36,7 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "context": {"nouns", "admin", "metadata", "settings"},
     "history": BASE,
     "crash": BASE | {"context"},
-    "takeback": BASE | {"language"},
+    "takeback": BASE | {"language", "client_configs"},
     "journal": BASE | {"context", "language", "admin"},
     "identity": BASE | {"admin", "context", "settings"},
     "carry_out": BASE | {"context", "identity", "journal", "takeback", "admin"},
@@ -48,7 +48,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "watch": BASE | {"context", "output"},
     "redirect": BASE | {"context"},
     "dispatch": BASE
-    | {"carry_out", "commands", "context", "identity", "language", "output", "settings"}
+    | {"carry_out", "commands", "context", "crash", "identity", "language", "output", "settings"}
     | {"pasted_line", "redirect"},
     "pasted_line": BASE | {"commands", "context", "language", "admin"},
     "script": BASE | {"context", "dispatch", "journal", "language"},

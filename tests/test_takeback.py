@@ -28,7 +28,7 @@ from kafka_shell.nouns import (
     own_source,
 )
 from kafka_shell.sandbox import Sandbox
-from kafka_shell.takeback import take_back
+from kafka_shell.takeback import take_back, undo_unknown
 
 pytestmark = pytest.mark.quick
 
@@ -123,6 +123,16 @@ def test_a_topic_that_was_created_and_configured_is_only_deleted() -> None:
         Change(topic, "alter", "retention.ms", None, "1"),
     ]
     assert take_back(changes) == ("delete-topic orders",)
+
+
+def test_the_topics_of_dynamic_client_configs_are_never_deleted() -> None:
+    """They hold the configs of every administrator, not of the one who came first."""
+    made = [Change(Resource("topic", name), "create", after="...")
+            for name in ("__client_configs", "__client_config_registrations")]  # fmt: skip
+    config = Change(Resource("client-config", "user alice"), "alter", "acks", None, "1")
+    assert take_back([*made, config]) == ("alter-client-configs --user alice --delete-config acks",)
+    assert take_back(made) == () and undo_unknown([*made, config])[0].startswith("alter-client-")
+    assert len(undo_unknown([*made, config])) == 1
 
 
 def test_what_this_program_cannot_name_has_no_line() -> None:

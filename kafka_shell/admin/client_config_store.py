@@ -109,7 +109,7 @@ def plan_create(cluster: Cluster, state: StoreState) -> Plan:
         touches=plan.touches,
         warnings=(
             *state.unchecked,
-            "dynamic client configs are kept in two topics, which are made first;"
-            " with an authorizer, clients need: " + "; ".join(ACLS),
+            "dynamic client configs are kept in two topics, which are created first and which an"
+            " undo does not delete; with an authorizer, clients need: " + "; ".join(ACLS),
         ),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.nouns import Change, Resource
 from kafka_shell.quoting import positional, with_option
 
@@ -14,13 +15,16 @@ _SUBJECTS = {
     "group": "--group",
     "client-metrics": "--client-metrics",
 }
+# By now they may hold the dynamic client configs of other administrators.
+_KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
     """`delete-topic` or `alter-configs`; empty where the changes are of another sort."""
     if any(change.verb == "create" for change in changes):
-        name = positional("--topic", resource.name)
-        return f"delete-topic {name}" if resource.kind == "topic" else ""
+        if resource.kind != "topic" or resource.name in _KEPT:
+            return ""
+        return f"delete-topic {positional('--topic', resource.name)}"
     subject = _subject(resource)
     if not subject:
         return ""

@@ -46,6 +46,18 @@ def test_the_first_change_shows_the_topics_and_asks(run: Program, cluster: Clust
     assert "alter-client-configs --user alice --delete-config session.timeout.ms" in done.stderr
 
 
+def test_undoing_the_first_change_keeps_what_others_set(run: Program, cluster: Cluster) -> None:
+    first = run.ok("alter-client-configs", "--user", "alice", "acks=all", "--yes")
+    assert f"+ topic {CONFIGS_TOPIC}" in first.stderr and "delete-topic" not in first.stderr
+    undo = run.ok("journal", "--undo").stdout
+    assert "delete-topic" not in undo
+    run.ok("alter-client-configs", "--user", "bob", "linger.ms=5")
+    run.ok("--yes", stdin=undo)
+    assert [(each.entity.user, each.key) for each in client_configs.describe(cluster)] == [
+        ("bob", "linger.ms")
+    ]
+
+
 def test_what_is_printed_takes_it_back(run: Program, cluster: Cluster) -> None:
     odd = ClientEntity("o'brien, Co", "my app")
     first = [ClientConfigAlteration(odd, "acks", "1")]
