@@ -4,40 +4,41 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
-from threading import Lock
 from typing import Any
 
 from kafka_shell import identity, journal
 from kafka_shell.context import Context
-from kafka_shell.errors import EndedElsewhere, ShellError, Status, UsageError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.nouns import (
     Change,
     Done,
     Effect,
     Failure,
-    JournalEntry,
     Outcome,
     Plan,
-    Report,
     Results,
     Step,
 )
-from kafka_shell.nouns.kinds import counted, name_few, question
+from kafka_shell.nouns.kinds import name_few, question
 from kafka_shell.quoting import quote
+from kafka_shell.sending import (
+    OUTCOME_UNKNOWN,
+    changes_with,
+    count_to_report,
+    follow,
+    leave_to_prompt,
+    retry_line,
+    send_journalled,
+    undo_lines,
+)
 from kafka_shell.takeback import take_back, undo_unknown
 from kafka_shell.takeback.look import look_at
 
 _READ = 100  # changes whose fresh state anybody reads
 
-# What the prompt sends and what a move's end sends in the background: a throttle that one sets must
-# not be lifted by the other before the move that wants it has begun.
-_SENDING = Lock()
-
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
 
-# Errors after which a change may still happen: ours of a whole request, Kafka's of one item.
-_NOBODY_KNOWS = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
 _NOTHING_SENT = "Only the validation timed out: nothing was sent."
 
 
@@ -61,14 +62,14 @@ def carry_out(
     verdicts = _validate(plan, context)
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
-        return Outcome(plan, planned, _undo(planned, "planned"), dry_run=True)
+        return Outcome(plan, planned, undo_lines(planned, "planned"), dry_run=True)
     asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
     told = undo if asks and _is_question(context, guard, yes) else ()
     show(plan, told)
     if _is_refused_partly(plan, verdicts):
         return Outcome(plan, tuple(_not_sent(plan, verdicts)), aborted=True)
     if not plan.steps:
-        if elsewhere := _follow(plan, context):  # what was asked for may be on its way
+        if elsewhere := follow(plan, context):  # what was asked for may be on its way
             raise elsewhere
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
@@ -81,20 +82,20 @@ def carry_out(
     unknown = undo_unknown(plan.changes)
     intent = journal.record_intent(context, command, plan.changes, unknown)
     try:
-        done = _send_journalled(plan, context, intent)
+        done = send_journalled(plan, context, intent)
     finally:  # what was interrupted has changed something, too
         if context.shell is not None:
             context.shell.refresh(plan.touches)
-    _leave_to_prompt(plan, context, intent, done)
-    left = _undo(done)
+    leave_to_prompt(plan, context, intent, done)
+    left = undo_lines(done)
     return Outcome(
         plan,
         tuple(done),
         left,
         _fresh(plan, context, done),
         told=left == told,
-        again=_again(command, done),
-        look=look_at(_ended(done, "unknown")),
+        again=retry_line(command, done),
+        look=look_at(changes_with(done, "unknown")),
         entry=intent.id,
     )
 
@@ -157,7 +158,7 @@ def _not_sent(plan: Plan, verdicts: Verdicts) -> Iterator[Done]:
 def _validate(plan: Plan, context: Context) -> Verdicts:
     """What the broker would refuse, where its API can tell."""
     verdicts: Verdicts = {}
-    asked, total = 0, _told(plan)
+    asked, total = 0, count_to_report(plan)
     for step in plan.steps:
         if step.validates:
             verdicts.update(_verdicts(step, context))
@@ -172,7 +173,7 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
     try:
         found = step.send(context.cluster, validate_only=True).failures
     except ShellError as error:
-        if error.code not in _NOBODY_KNOWS:
+        if error.code not in OUTCOME_UNKNOWN:
             raise
         late = error.message.removesuffix(": the change may still happen")
         raise ShellError(
@@ -182,31 +183,15 @@ def _verdicts(step: Step, context: Context) -> Verdicts:
             status=error.status,
         ) from None
     return {
-        change: replace(why, hint=_NOTHING_SENT) if why.name in _NOBODY_KNOWS else why
+        change: replace(why, hint=_NOTHING_SENT) if why.name in OUTCOME_UNKNOWN else why
         for change, why in found.items()
     }
-
-
-def _told(plan: Plan) -> int:
-    """How many changes there are to tell the progress of; 0 for a plan of one request. Asked for
-    once: a plan makes its changes anew each time."""
-    return len(plan.changes) if len(plan.steps) > 1 else 0
 
 
 def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
     for change in plan.changes:
         why = verdicts.get(change)
         yield Done(change, "failed" if why else "planned", why)
-
-
-def _ended(done: Iterable[Done], status: str) -> Iterable[Change]:
-    return (item.change for item in done if item.status == status)
-
-
-def _undo(done: Sequence[Done], status: str = "done") -> tuple[str, ...]:
-    """The commands that undo what ended so, the last first; before them those that undo what may
-    have happened, marked as such."""
-    return (*undo_unknown(_ended(done, "unknown")), *take_back(_ended(done, status)))
 
 
 def _is_question(context: Context, guard: str, yes: str | bool | None) -> bool:
@@ -279,159 +264,6 @@ def _read_again(plan: Plan, cluster: Any) -> Plan:
 def _held(change: Change) -> Any:
     value = change.effective if change.before is None else change.before
     return "not set" if value is None else value
-
-
-# -- sending ---------------------------------------------------------------------------------------
-
-
-def _send_journalled(
-    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done] = ()
-) -> list[Done]:
-    """Send, and write the outcome down with what was done `before` in the same entry."""
-    done: list[Done] = []
-    try:
-        _send(plan, context, done)
-    except KeyboardInterrupt:
-        look = plan.look or _again(intent.command, done)
-        raise _interrupted(done, look, intent) from None
-    finally:
-        every = [*before, *done]
-        journal.record_outcome(context, intent, every, _undo(every))
-    return done
-
-
-def _again(command: str, done: Sequence[Done]) -> str:
-    """The line that does what was not sent, and leaves alone what is done; none where there is no
-    such."""
-    left = [item.change for item in done if item.status == "skipped"]
-    if not left or any(change.resource.kind != "topic" for change in left):
-        return ""
-    create = any(change.verb == "create" for change in left)
-    if not create or "--if-not-exists" in command:
-        return command
-    options, dashes, names = command.partition(" -- ")
-    return f"{options} --if-not-exists{dashes}{names}"
-
-
-def _interrupted(done: Sequence[Done], look: str, intent: JournalEntry) -> ShellError:
-    counts = {status: len(list(_ended(done, status))) for status in ("done", "unknown", "skipped")}
-    if counts["unknown"] or counts["skipped"]:
-        when = (
-            f": {counted(counts['done'], 'change')} done, {counts['unknown']:,} with unknown"
-            f" outcome, {counts['skipped']:,} not sent"
-        )
-    else:
-        when = " after everything was sent"
-    return ShellError(
-        f"interrupted{when}",
-        hint=f"See what was done, and the undo: journal {intent.id}"
-        + (f"\nTo go on: {look}" if look else ""),
-        code="interrupted",
-        status=Status.INTERRUPTED,
-    )
-
-
-def _send(plan: Plan, context: Context, done: list[Done]) -> None:
-    """Send the steps in order into `done`; the steps after one with no answer are skipped."""
-    cluster, left, total = context.cluster, list(plan.steps), _told(plan)
-    try:
-        stop = False
-        with _SENDING:
-            while left and not stop:
-                stop = _send_step(left.pop(0), cluster, done)
-                if total:
-                    context.report("Changing", len(done), total)
-                stop = stop or (plan.chained and any(item.status != "done" for item in done))
-    finally:
-        done.extend(Done(change, "skipped") for step in left for change in step.changes)
-    if plan.waited is None or stop:
-        return
-    elsewhere = _follow(plan, context)
-    with _SENDING:
-        for step in plan.afterwards:
-            _send_step(step, cluster, done)
-    if elsewhere is not None:
-        raise elsewhere
-
-
-def _follow(plan: Plan, context: Context) -> EndedElsewhere | None:
-    """Watch a long change to its end, if the plan wants that; what is wrong with the end. Raises
-    ShellError where the end was not seen."""
-    if plan.waited is None:
-        return None
-    try:
-        plan.waited(context.cluster, context.report)
-    except EndedElsewhere as error:
-        return error
-    except ShellError as error:
-        error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
-        raise
-    return None
-
-
-def _leave_to_prompt(
-    plan: Plan, context: Context, intent: JournalEntry, done: Sequence[Done]
-) -> None:
-    """Have the prompt follow a change that nobody waits for, over a connection of its own."""
-    ended = set(_ended(done, "done"))
-    begun = plan.steps and not ended.isdisjoint(plan.steps[-1].changes)  # not its throttle alone
-    if plan.follow is None or plan.waits or context.shell is None or not begun:
-        return
-    shell, apart = context.shell, context.elsewhere(context.settings)
-
-    def work(report: Report) -> str:
-        apart.report = report
-        try:
-            return _followed(plan, apart, intent, done)
-        finally:
-            apart.close()
-            shell.refresh(plan.touches)
-
-    shell.in_background(work, plan.look)
-
-
-def _followed(plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]) -> str:
-    """Watch to the end, then do what comes afterwards; what there is to say."""
-    command = intent.command
-    try:
-        elsewhere = _follow(replace(plan, waits=True), context)
-        if plan.afterwards:
-            last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
-            done = _send_journalled(last, context, intent, before)
-            for item in done:
-                if item.failure is not None:
-                    said = f"{item.change.resource}: {item.failure} ({command})"
-                    return "\n".join(filter(None, (said, item.failure.hint)))
-        if elsewhere is not None:
-            raise elsewhere
-    except ShellError as error:
-        return "\n".join(filter(None, (f"{error.message} ({command})", error.hint)))
-    return f"done: {command}"
-
-
-def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
-    """Send one step; whether its answer was lost, so that nobody knows what became of it."""
-    try:
-        results = step.send(cluster, validate_only=False)
-    except ShellError as error:
-        status = "unknown" if error.code in _NOBODY_KNOWS else "failed"
-        why = Failure(error.code, error.message, hint=error.hint)
-        done.extend(Done(change, status, why) for change in step.changes)
-        return True
-    except BaseException:  # Ctrl-C, a signal, a mistake of ours: it may have been sent by then
-        done.extend(Done(change, "unknown") for change in step.changes)
-        raise
-    for change in step.changes:
-        why_not = results.failures.get(change)
-        told = results.values.get(change, change)  # it may have become something else
-        done.append(Done(told, _status(why_not), why_not))
-    return False
-
-
-def _status(why_not: Failure | None) -> str:
-    if why_not is None:
-        return "done"
-    return "unknown" if why_not.name in _NOBODY_KNOWS else "failed"
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:

@@ -67,7 +67,7 @@ def _session(home: Path) -> pyte.Screen:
         until(lambda text: "as of" in text and "kafka" in text)
         child.send("topics 'payments.*' --long\r")
         until(lambda text: "payments.refunds" in text)
-        child.send("alter-configs payments.refunds retention.ms=30d --yes\r")
+        child.send("alter-configs payments.refunds retention.ms=730d\r")
         until(lambda text: "undo:" in text)
         child.send("alter-configs payments.refunds ret\t\t")
         until(lambda text: "delete.retention.ms" in text and "discard" in text)

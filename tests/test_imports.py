@@ -39,7 +39,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "takeback": BASE | {"language", "client_configs"},
     "journal": BASE | {"context", "language", "admin"},
     "identity": BASE | {"admin", "context", "settings"},
-    "carry_out": BASE | {"context", "identity", "journal", "takeback", "admin"},
+    "sending": BASE | {"context", "journal", "takeback"},
+    "carry_out": BASE | {"context", "identity", "journal", "sending", "takeback", "admin"},
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": BASE
     | {"language", "admin", "metadata", "context", "settings", "journal", "history"}

@@ -26,6 +26,7 @@ from . import (
     shell,
     spark,
     tokens,
+    topic_changes,
     topics,
     transactions,
     users,
@@ -33,6 +34,7 @@ from . import (
 
 REGISTRY: tuple[Command, ...] = (
     *topics.COMMANDS,
+    *topic_changes.COMMANDS,
     *records.COMMANDS,
     *configs.COMMANDS,
     *config_command.COMMANDS,
