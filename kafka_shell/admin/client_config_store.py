@@ -68,7 +68,8 @@ def look(cluster: Cluster) -> StoreState:
         if why is not None:
             return StoreState(missing, topic, why)
     unchecked = tuple(
-        f"not checked: {_POLICY} of topic {resource.name}: {why.message} {why.hint}".rstrip()
+        f"not checked: {_POLICY} of topic {resource.name}: {why.message}"
+        + (f" ({why.hint.rstrip('.')})" if why.hint else "")
         for resource, why in found.failures.items()
     )
     return StoreState(missing, unchecked=unchecked)

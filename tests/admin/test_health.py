@@ -10,6 +10,7 @@ import pytest
 
 from kafka_shell.admin import configs, health, health_checks, quorum, throttle_configs, topics
 from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind
+from kafka_shell.admin.failures import failure
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
@@ -248,3 +249,12 @@ def test_a_check_that_fails_is_not_checked(
     assert found.severity is Severity.NOT_CHECKED and not told.ok
     assert "not checked: the metadata quorum" in found.summary
     assert "DescribeQuorum" in found.summary
+
+
+@pytest.mark.quick
+def test_a_reason_in_a_brokers_words_has_one_full_stop() -> None:
+    denied = failure(31, "Not allowed.", about="x", hint="It takes Describe on the cluster.")
+    assert health_checks._reason(denied) == 'x: "Not allowed." It takes Describe on the cluster'
+    ours = failure(31, hint="It takes Describe on the cluster.")
+    assert health_checks._reason(ours).endswith("cluster. It takes Describe on the cluster")
+    assert health_checks._reason(failure(1, "Gone.", about="x")) == 'x: "Gone."'
