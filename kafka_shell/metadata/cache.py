@@ -18,7 +18,7 @@ from kafka_shell.nouns import ConfigResource, Failure, ResourceType
 
 from . import names, readers
 from .disk import HasCache, Shelf
-from .view import NAMES, PARTS, ClusterView, Docs, Part
+from .view import NAMES, PARTS, ClusterView, Docs, Part, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 TOPICS = "topics"
 CONFIGS = "configs"
-Want = str | ConfigResource | ResourceType
+GROUPS = "groups"
+Want = str | ConfigResource | ResourceType | TopicsOf
 
 FRESH_S = 30.0
 DEADLINE_S = 15.0  # one refresh; commands have deadlines of their own
@@ -120,6 +121,8 @@ class Cache:
             wants.append(TOPICS)
         if not parts or CONFIGS in parts:
             wants += self._view.configs
+        if not parts or GROUPS in parts:
+            wants += self._view.group_topics
         wants += [part for part in PARTS if part in (parts or PARTS) and self._was_read(part)]
         self._want(wants, again=True)
 
@@ -128,8 +131,8 @@ class Cache:
         return bool(held.read_at) or held.error is not None
 
     def wish(self, want: Want) -> None:
-        """The completer lacks these configs, the documentation of this kind's keys, or one of
-        PARTS."""
+        """The completer lacks these configs, the documentation of this kind's keys, the topics of
+        a group, or one of PARTS."""
         held = self._held(want)
         lasting = float("inf") if isinstance(want, ResourceType) else FRESH_S
         if held is not None and held.error is not None:
@@ -144,6 +147,8 @@ class Cache:
             return self._view.configs.get(want)
         if isinstance(want, ResourceType):
             return self._view.documentation.get(want)
+        if isinstance(want, TopicsOf):
+            return self._view.group_topics.get(want)
         return self._view.part(want)
 
     def retry(self) -> None:
@@ -227,6 +232,9 @@ class Cache:
         if resources:
             found = readers.read_configs(cluster, resources, self._clock())
             self._swap(self._view.with_configs(found, KEEP_CONFIGS))
+        if groups := [want for want in wants if isinstance(want, TopicsOf)]:
+            topics = readers.read_group_topics(cluster, groups, self._clock())
+            self._swap(self._view.with_group_topics(topics, KEEP_CONFIGS))
         if parts := [want for want in wants if isinstance(want, str) and want in PARTS]:
             found_parts = names.read(cluster, parts, self._view.part, self._clock())
             view = self._view
@@ -269,7 +277,7 @@ class Cache:
         self._shelf.keep_names(self.bootstrap, {})
         for name in PARTS:
             view = view.with_part(name, getattr(ClusterView(), name))
-        return replace(view, configs=ClusterView().configs)
+        return replace(view, configs=ClusterView().configs, group_topics=ClusterView().group_topics)
 
     def _keep_topics(self) -> None:
         names, cluster_id = self._view.topics.value.names, self._view.cluster_id
@@ -314,6 +322,8 @@ class Cache:
 def _spoken(want: Want) -> str:
     if isinstance(want, ResourceType):
         return f"{want.name.lower().replace('_', '-')} documentation"
+    if isinstance(want, TopicsOf):
+        return f"topics of {want.group}"
     return want.replace("_", " ") if isinstance(want, str) else f"configs of {want}"
 
 

@@ -8,7 +8,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 from kafka_shell.nouns import (
     Broker,
     ConfigEntry,
@@ -22,7 +22,7 @@ from kafka_shell.nouns import (
 
 from .match import NameIndex
 from .prose import plain
-from .view import ClusterView, ConfigDoc, Docs, Entries, Part, TopicIndex
+from .view import ClusterView, ConfigDoc, Docs, Entries, Part, TopicIndex, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.connection import Cluster
@@ -81,6 +81,26 @@ def read_configs(
     nothing: Entries = MappingProxyType({})
     parts |= {resource: Part(nothing, now, why) for resource, why in found.failures.items()}
     return parts
+
+
+def read_group_topics(
+    cluster: Cluster, wanted: Iterable[TopicsOf], now: float
+) -> dict[TopicsOf, Part[tuple[str, ...]]]:
+    """The topics of each group, or why they cannot be read. Raises ShellError where no broker can
+    be reached."""
+    from kafka_shell.admin import group_resets
+
+    found: dict[TopicsOf, Part[tuple[str, ...]]] = {}
+    for each in wanted:
+        try:
+            offsets = group_resets.offsets_of(cluster, each.group)
+        except ShellError as error:
+            if error.status is Status.UNREACHABLE:
+                raise
+            found[each] = Part((), now, why_of(error))
+        else:
+            found[each] = Part(tuple(dict.fromkeys(at.topic for at in offsets)), now)
+    return found
 
 
 def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) -> Docs | Failure:

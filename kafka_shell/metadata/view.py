@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.nouns.clients import Quota
     from kafka_shell.nouns.quorum import Feature
 
+K = TypeVar("K")
 T = TypeVar("T")
 
 NOTHING: Mapping[Any, Any] = MappingProxyType({})
@@ -92,6 +93,13 @@ class TopicIndex:
         return self.index.names
 
 
+@dataclass(frozen=True, slots=True)
+class TopicsOf:
+    """The topics that a group has offsets in."""
+
+    group: str
+
+
 Docs = Mapping[str, ConfigDoc]
 Entries = Mapping[str, ConfigEntry]
 EMPTY_INDEX = NameIndex()
@@ -108,7 +116,8 @@ class ClusterView:
     """One cluster as it was last seen. Each part has its own age and its own error.
 
     `documentation` is by resource type (key -> ConfigDoc); `configs` are the resources somebody
-    looked at. The parts in PARTS are empty until a line wants such a name.
+    looked at, `group_topics` the groups whose offsets somebody is about to change. The parts in
+    PARTS are empty until a line wants such a name.
     """
 
     name: str = ""
@@ -119,6 +128,7 @@ class ClusterView:
     topics: Part[TopicIndex] = Part(TopicIndex())
     documentation: Mapping[ResourceType, Part[Docs]] = field(default_factory=_nothing)
     configs: Mapping[ConfigResource, Part[Entries]] = field(default_factory=_nothing)
+    group_topics: Mapping[TopicsOf, Part[tuple[str, ...]]] = field(default_factory=_nothing)
     groups: Part[NameIndex] = Part(EMPTY_INDEX)
     principals: Part[NameIndex] = Part(EMPTY_INDEX)
     users: Part[NameIndex] = Part(EMPTY_INDEX)
@@ -152,9 +162,13 @@ class ClusterView:
 
     def with_configs(self, found: Mapping[ConfigResource, Part[Entries]], keep: int) -> ClusterView:
         """The view with these resources' configs; the ones read longest ago are forgotten."""
-        merged = {**{r: p for r, p in self.configs.items() if r not in found}, **found}
-        kept = dict(list(merged.items())[-keep:])
-        return replace(self, configs=MappingProxyType(kept))
+        return replace(self, configs=_renewed(self.configs, found, keep))
+
+    def with_group_topics(
+        self, found: Mapping[TopicsOf, Part[tuple[str, ...]]], keep: int
+    ) -> ClusterView:
+        """The view with the topics of these groups; likewise."""
+        return replace(self, group_topics=_renewed(self.group_topics, found, keep))
 
     def part(self, name: str) -> Part[Any]:
         """One of PARTS."""
@@ -169,3 +183,9 @@ class ClusterView:
     def with_documentation(self, kind: ResourceType, part: Part[Docs]) -> ClusterView:
         """The view with what is known of this kind's keys."""
         return replace(self, documentation=MappingProxyType({**self.documentation, kind: part}))
+
+
+def _renewed(held: Mapping[K, T], found: Mapping[K, T], keep: int) -> Mapping[K, T]:
+    """Both, what was found last; no more than `keep`, without the first."""
+    merged = {**{key: part for key, part in held.items() if key not in found}, **found}
+    return MappingProxyType(dict(list(merged.items())[-keep:]))

@@ -103,15 +103,15 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
 # -- the cluster's names ---------------------------------------------------------------------------
 
 
-def topics(view: ClusterView, typed: str) -> Candidates:
-    """Topics with their partitions and how they are."""
+def topics(view: ClusterView, typed: str, among: Sequence[str] | None = None) -> Candidates:
+    """Topics, or those of them that are named, with their partitions and how they are."""
     index = view.topics.value
 
     def about(name: str) -> tuple[str, str]:
         summary = index.summary_of(name)
         return _shape(summary) if summary else ("", "")
 
-    return pick(index.index, typed, about)
+    return pick(index.index if among is None else among, typed, about)
 
 
 def _shape(summary: TopicSummary) -> tuple[str, str]:

@@ -26,7 +26,7 @@ from kafka_shell.quoting import quote
 from .candidates import Candidate
 from .offers import CONFIGS, documented, is_about_quotas, offers, part_of
 from .places import Places
-from .subject import subject_of
+from .subject import group_of, subject_of
 
 PREVIEWED = 5_000  # among more names a glob is not tried while it is being typed
 _NAMES = (Kind.TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.HOST_PORT)
@@ -163,6 +163,9 @@ class ShellCompleter(Completer):
             return
         if found.kind in _NAMES and not view.read_at:
             self._wait(document)
+        group = group_of(found) if found.kind is Kind.TOPIC_PARTITIONS else None
+        if group is not None and group not in view.group_topics:
+            self._wait(document)
         part = part_of(found)
         if part:
             held = view.part(part)
@@ -171,7 +174,10 @@ class ShellCompleter(Completer):
             self._cache().wish(part)
 
     def _wish_early(self, found: Wanted, view: ClusterView) -> None:
-        """The configs that the next words are likely to be about, as soon as a topic is named."""
+        """The configs that the next words are likely to be about, as soon as a topic is named; the
+        topics of a group likewise."""
+        if (group := group_of(found)) is not None:
+            self._cache().wish(group)
         if found.command is None or not view.read_at:
             return
         if any(option.kind in CONFIGS for option in found.options):

@@ -19,7 +19,7 @@ from kafka_shell.nouns.clients import ScramMechanism
 from . import candidates
 from .candidates import NONE, Candidates
 from .places import Places, files
-from .subject import subject_of
+from .subject import group_of, subject_of
 
 if TYPE_CHECKING:
     from kafka_shell.client_configs.keys import ClientConfigKey
@@ -76,7 +76,9 @@ def _of_kind(
         return _client_configs(found)
     if kind is Kind.TOPIC_PARTITIONS and found.part == "partition":
         return candidates.partitions(view, found.key, typed)
-    if kind in (Kind.TOPIC, Kind.TOPIC_PARTITIONS):
+    if kind is Kind.TOPIC_PARTITIONS:
+        return _topics_of_group(found, view)
+    if kind is Kind.TOPIC:
         return candidates.topics(view, typed)
     if kind is Kind.ACL_RULE:
         from . import rule_candidates
@@ -111,6 +113,14 @@ def _of_kind(
     if found.command is not None and found.command.name == "set":
         return candidates.said(SETTINGS.get(_first(found.words.get("name", ())), ()), typed)
     return places.of_kind(kind, typed)
+
+
+def _topics_of_group(found: Wanted, view: ClusterView) -> Candidates:
+    """Those that the group of the line has offsets in; all where none of them is meant."""
+    group = group_of(found)
+    known = view.group_topics.get(group) if group is not None else None
+    offered = candidates.topics(view, found.prefix, known.value) if known is not None else NONE
+    return offered if offered.offered else candidates.topics(view, found.prefix)
 
 
 def is_about_quotas(found: Wanted) -> bool:

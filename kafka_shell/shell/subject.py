@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.selectors import is_pattern
-from kafka_shell.metadata.view import ClusterView
+from kafka_shell.metadata.view import ClusterView, TopicsOf
 from kafka_shell.nouns import ConfigResource, ResourceType
 
 # A name in the line's words -> the type of resource that its value names.
@@ -43,6 +44,16 @@ def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigR
     if resource is not None and view.read_at and resource.name not in view.topics.value:
         resource = None
     return ResourceType.TOPIC, resource
+
+
+def group_of(wanted: Wanted) -> TopicsOf | None:
+    """The group that partitions are chosen for, as in `reset-offsets G --topic`; None where the
+    line names none."""
+    kinds = {option.kind for option in wanted.command.options} if wanted.command else set()
+    names = wanted.words.get("group", ())
+    if Kind.TOPIC_PARTITIONS not in kinds or len(names) != 1 or not names[0]:
+        return None
+    return TopicsOf(names[0])
 
 
 def _entity(

@@ -9,12 +9,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import topics
+from kafka_shell.admin import group_resets, topics
 from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
 from kafka_shell.carry_out import apply
 from kafka_shell.metadata.cache import Cache
 from kafka_shell.metadata.disk import names_on_disk
+from kafka_shell.metadata.view import TopicsOf
 from kafka_shell.nouns import ConfigResource, ConfigType, NewTopic, ResourceType
+from kafka_shell.nouns.partitions import TopicPartition
 from kafka_shell.sandbox import Sandbox
 
 TOPIC = ConfigResource(ResourceType.TOPIC, "metadata.retained")
@@ -102,6 +104,25 @@ def test_what_is_set_at_a_topic_and_what_is_not_there(watched: Watched) -> None:
     assert not view.entries(TOPIC)["segment.ms"].overridden
     error = view.configs[nowhere].error
     assert error is not None and error.name == "UNKNOWN_TOPIC_OR_PARTITION"
+
+
+def test_the_topics_of_a_group_and_what_a_change_leaves_of_them(
+    watched: Watched, connection: ConnectionConfig
+) -> None:
+    of_group, nobody = TopicsOf("metadata-group"), TopicsOf("metadata-nobody")
+    with Cluster(connection) as cluster:
+        at = TopicPartition(TOPIC.name, 0)
+        assert apply(group_resets.plan_offsets(cluster, of_group.group, {at: 0}), cluster).ok
+        watched.cache.wish(of_group)
+        watched.cache.wish(nobody)
+        watched.until(lambda: {of_group, nobody} <= set(watched.cache.view.group_topics))
+        assert watched.cache.view.group_topics[of_group].value == (TOPIC.name,)
+        assert watched.cache.view.group_topics[nobody].error is not None
+        assert not watched.cache.view.group_topics[nobody].value
+        plan = group_resets.plan_delete_offsets(cluster, of_group.group, [at])
+        assert apply(plan, cluster).ok
+    watched.cache.refresh(plan.touches)
+    watched.until(lambda: not watched.cache.view.group_topics[of_group].value)
 
 
 def test_names_are_kept_for_the_next_start(

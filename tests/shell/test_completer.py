@@ -20,7 +20,7 @@ from prompt_toolkit.formatted_text import to_plain_text
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context, Paths
 from kafka_shell.metadata.match import NameIndex
-from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part, TopicIndex
+from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
 from kafka_shell.nouns import (
     Broker,
     ConfigEntry,
@@ -229,6 +229,32 @@ def test_what_arrives_comes_into_the_open_menu(tmp_path: Path, highlighted: int 
     assert (chosen.text if chosen else None) == (
         None if highlighted is None else "retention.bytes="
     )
+
+
+@pytest.mark.parametrize("command", ["reset-offsets", "delete-offsets"])
+def test_the_topics_of_the_group_whose_offsets_change(tmp_path: Path, command: str) -> None:
+    bench = Bench(tmp_path)
+    text = f"{command} billing --topic "
+    assert set(bench.menu(text)) == set(SUMMARIES), "as long as they are not known"
+    assert bench.completer.waits_for(Document(text))
+    assert bench.cache.wishes == [TopicsOf("billing")]
+    known = {TopicsOf("billing"): Part(("payments.orders", "odd name"), NOW)}
+    bench.cache.view = VIEW.with_group_topics(known, 10)
+    assert set(bench.menu(text)) == {"payments.orders", "odd name"}
+    assert bench.menu(text)["payments.orders"].startswith("3 × 2")
+    assert not bench.completer.waits_for(Document(text))
+    assert bench.lines(f"{text}pay") == [f"{text}payments.orders"]
+    assert "__offsets" in bench.menu(f"{text}__"), "others can be named as well"
+    assert set(bench.menu(f"{command} other --topic ")) == set(SUMMARIES)
+
+
+def test_the_topics_of_a_group_are_wished_for_as_soon_as_it_is_named(bench: Bench) -> None:
+    bench.menu("reset-offsets billing", asked=False)
+    assert TopicsOf("billing") not in bench.cache.wishes
+    bench.menu("reset-offsets billing ", asked=False)
+    assert bench.cache.wishes[-1] == TopicsOf("billing")
+    bench.menu("describe-group other ", asked=False)
+    assert TopicsOf("other") not in bench.cache.wishes
 
 
 def test_configs_are_wished_for_as_soon_as_their_topic_is_named(bench: Bench) -> None:
