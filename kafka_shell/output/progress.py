@@ -10,7 +10,7 @@ from typing import Any, TextIO
 from kafka_shell.characters import escape
 from kafka_shell.values import spell_left
 
-from .terminal import Drawing
+from .terminal import Drawing, draw
 
 DELAY = 0.4  # seconds before a bar appears: quick work shows none
 _MANY = 1_000_000  # beyond this, figures are shortened
@@ -57,7 +57,7 @@ class Progress:
 
     def _wipe(self) -> None:
         if self._waits:
-            self._err.write("\r\x1b[K")
+            draw(self._err, "\r\x1b[K")
             self._err.flush()
             self._waits = ""
 

@@ -7,6 +7,7 @@ import pytest
 
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
+from kafka_shell.output.terminal import standard
 
 from .samples import Tty
 
@@ -68,7 +69,7 @@ def test_a_file_gets_a_line_now_and_then_from_slow_work(monkeypatch: pytest.Monk
 
 def test_whom_the_command_waits_for_is_shown_on_a_terminal_and_erased() -> None:
     err = Tty()
-    report = Progress(err)
+    report = Progress(standard(err))
     report.waiting("broker 3 (host:9092)")
     report.waiting("broker 3 (host:9092)")
     assert err.getvalue() == "waiting for broker 3 (host:9092) ..."
