@@ -91,8 +91,9 @@ class Progress:
         started, bar = self._since(task), self._bars.get(task)
         over = total is not None and done >= total
         if bar is None and not over and monotonic() - started >= DELAY:
-            bar = self._bars[task] = self._bar(task, total)
+            bar = self._bars[task] = self._bar(task, done, total)
         if bar is not None:
+            bar.bar_format = None if self._unit else _counting(done, total)
             bar.total = total
             bar.update(done - bar.n)
         if over:
@@ -109,7 +110,7 @@ class Progress:
         if bar is not None:
             bar.close()
 
-    def _bar(self, task: str, total: int | None) -> Any:
+    def _bar(self, task: str, done: int, total: int | None) -> Any:
         # Only now: quick work must not pay for the import.
         from tqdm import tqdm
 
@@ -125,7 +126,7 @@ class Progress:
             leave=False,
             dynamic_ncols=True,
             ascii=None if _unicode(self._err) else True,
-            bar_format=None if self._unit else _counting(total),
+            bar_format=None if self._unit else _counting(done, total),
         )
 
     def _log(self, task: str, done: int, total: int | None) -> None:
@@ -155,7 +156,9 @@ def _unicode(stream: TextIO) -> bool:
     return "utf" in (getattr(stream, "encoding", None) or "").lower()
 
 
-def _counting(total: int | None) -> str:
+def _counting(done: int, total: int | None) -> str:
+    if total is None and not done:
+        return "{desc} [{elapsed}]"  # nothing is counted: it waits
     if total is None:
         return "{desc}: {n_fmt} [{elapsed}]"
     return "{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import time
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard
+from tests.admin.helpers import wait_for
 
 from .samples import Tty
 
@@ -78,6 +80,21 @@ def test_whom_the_command_waits_for_is_shown_on_a_terminal_and_erased() -> None:
     report.waiting("")
     report.close()
     assert err.getvalue().count("\x1b[K") == 1
+
+
+def test_a_task_that_counts_nothing_shows_no_figure() -> None:
+    err = Tty()
+    with Progress(err) as report:
+        report("waiting for broker 3", 0, None)
+        report("waiting for broker 3", 0, None)
+        assert "waiting for broker 3 [" in err.getvalue()
+        done = itertools.count(2)
+
+        def counted() -> bool:
+            report("waiting for broker 3", next(done), None)
+            return "waiting for broker 3: " in err.getvalue()
+
+        wait_for("a figure is shown", counted)
 
 
 def test_whom_the_command_waits_for_is_not_said_in_a_file() -> None:
