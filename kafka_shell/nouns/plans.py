@@ -29,7 +29,7 @@ class Resource:
     name: str
 
     def __str__(self) -> str:
-        return f"{self.kind} {self.name}" if self.name else self.kind
+        return " ".join(filter(None, (self.kind, self.name)))
 
 
 @dataclass(frozen=True, slots=True)
