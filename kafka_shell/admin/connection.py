@@ -311,7 +311,7 @@ class Cluster:
         return link
 
     def _head(self, refresh: bool) -> frames.MetadataHead:
-        if refresh or not self._pool.head.brokers:
+        if refresh or self._pool.outdated or not self._pool.head.brokers:
             self.send(METADATA)
         return self._pool.head
 

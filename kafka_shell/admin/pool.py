@@ -40,6 +40,7 @@ class Pool:
         self.entered = False  # whether this cluster has let us in before
         self.answered = False  # whether a broker has answered the command that runs
         self.silent: dict[Address, float] = {}  # since when: let the command that runs wait in vain
+        self.outdated = False  # a broker was silent since: the cluster may have noticed by now
         self.on_wait: Callable[[str], None] | None = None
         self.expected = config.cluster_id  # empty until a cluster has answered
         self.in_doubt = bool(config.cluster_id)  # nobody that answers has told its cluster's id
@@ -77,6 +78,7 @@ class Pool:
     def begin(self) -> None:
         """Another command begins: what one broker did to the last is no reason to doubt it now."""
         self.answered = False
+        self.outdated = self.outdated or bool(self.silent)
         self.silent.clear()
 
     def waits_for(self, whom: str) -> None:
@@ -143,7 +145,7 @@ class Pool:
             where = ", ".join(map(str, self._config.bootstrap))
             raise OtherClusterError(where, self.expected, head.cluster_id)
         self.expected = self.expected or head.cluster_id
-        self.in_doubt = False
+        self.in_doubt = self.outdated = False
         if head.brokers:
             if self._config.avoid:
                 there = (row for row in head.brokers if row[0] not in self._config.avoid)

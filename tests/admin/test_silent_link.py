@@ -106,6 +106,18 @@ def test_a_change_that_was_not_sent_waits_for_no_silent_broker(
         assert time.monotonic() - before < LIMIT_S
 
 
+def test_the_next_command_asks_who_is_there(three_brokers: Sandbox, well: Cluster) -> None:
+    """A broker that let one command wait may be out of the cluster by the next."""
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        with cluster.within(None):
+            told = cluster.each_broker(lambda _: METADATA, timeout=2.0)
+            assert set(told.failures) == {3}
+        wait_for("the cluster has noticed", lambda: len(well.brokers(refresh=True)) == 2)
+        with cluster.within(None):
+            told = cluster.each_broker(lambda _: METADATA, timeout=2.0)
+            assert told.ok and set(told.values) == {1, 2}
+
+
 def test_who_may_be_asked_twice(well: Cluster) -> None:
     from kafka.protocol.admin import DeleteTopicsRequest
 
