@@ -48,7 +48,7 @@ def cluster(own: Sandbox) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(params=[("consumer_byte_rate", 20_000.0), ("request_percentage", 1.0),
+@pytest.fixture(params=[("consumer_byte_rate", 5_000.0), ("request_percentage", 1.0),
                         ("producer_byte_rate", 20_000.0)], ids=lambda quota: quota[0])  # fmt: skip
 def throttled(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     key, value = request.param
@@ -74,10 +74,8 @@ def test_a_log_is_read_to_its_end_or_not_at_all(throttled: Cluster) -> None:
     where = TopicPartition(CONFIGS_TOPIC, 0)
     whole = log.read(throttled, CONFIGS_TOPIC)
     assert len({each.key for each in whole}) >= CONFIGS
-    for _ in range(3):
-        found = batches.fetch(throttled, 1, {where: 0}, 1 << 20)
-        assert found.values or found.failures, "an answer without topics is no answer"
-        assert where in found.values
+    found = batches.fetch(throttled, 1, {where: 0}, 1 << 20)
+    assert where in found.values, "an answer without topics is no answer"
 
 
 LINES = (
