@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, TypeVar
 from kafka_shell import settings
 from kafka_shell.context import Context, remembered_ids
 from kafka_shell.errors import ShellError
-from kafka_shell.private import write_private
 from kafka_shell.settings import GUARDS, GuardedProfile
 
 if TYPE_CHECKING:
@@ -91,6 +90,8 @@ def remember(context: Context) -> None:
     if not cluster_id or known.get(found.profile) == cluster_id:
         return
     import json
+
+    from kafka_shell.private import write_private
 
     try:
         names = json.dumps({**known, found.profile: cluster_id}, indent=1)

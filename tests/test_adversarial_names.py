@@ -102,7 +102,7 @@ def test_highlighting_and_what_is_wanted_at_the_cursor(name: str) -> None:
 def test_a_line_that_holds_a_name_is_read_back(name: str) -> None:
     (word,) = tokenize(quote(name)).words
     assert word.text == name
-    assert names(f"there is no {name} here", name)
+    assert names(f"there is no topic {name} here", name)
 
 
 @given(adversarial)

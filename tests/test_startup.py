@@ -24,7 +24,8 @@ sys.stderr.write(json.dumps([status, loaded]))
 """
 # Of this program, besides the declarations of commands and the nouns.
 LIST = {
-    "app", "characters", "context", "dispatch", "errors", "quoting", "settings", "values",
+    "app", "characters", "config_file", "connection_options", "context", "dispatch", "errors",
+    "files", "identity", "quoting", "settings", "values",
     "language", "language.argv", "language.command", "language.common", "language.convert",
     "language.logical_lines",
     "language.parse", "language.render", "language.scan", "language.selectors",
@@ -32,7 +33,8 @@ LIST = {
     "admin", "admin.client_properties", "admin.config_reads", "admin.config_wire",
     "admin.connection", "admin.dial", "admin.endpoint", "admin.error_codes", "admin.failures",
     "admin.frames", "admin.jobs", "admin.link_errors", "admin.login", "admin.many",
-    "admin.near_topics",
+    "admin.near_topics", "admin.connection_warnings", "admin.exchanges", "admin.malformed",
+    "admin.password_source", "admin.retries",
     "admin.pool", "admin.properties", "admin.requests", "admin.runner", "admin.scan",
     "admin.topic_steps", "admin.topics", "admin.transport", "admin.versions",
     "output", "output.columns", "output.data", "output.errors", "output.looks", "output.page",

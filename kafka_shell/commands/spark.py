@@ -8,7 +8,6 @@ from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.audit import require_spark
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import (
     Argument,
@@ -103,6 +102,8 @@ def _collected(
 
 def audit(invocation: Invocation, context: Context) -> AuditReport | Plan | Nothing:
     """Judge clusters by the controls."""
+    from kafka_shell.audit import require_spark
+
     require_spark()
     from kafka_shell.audit import drift, report, run
     from kafka_shell.audit.tables import TABLES
@@ -215,6 +216,8 @@ def _plan_of(line: str, resources: list[str], context: Context) -> Plan:
 
 def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ...] | Nothing:
     """Query the tables."""
+    from kafka_shell.audit import require_spark
+
     require_spark()
     from kafka_shell.audit import query
     from kafka_shell.audit.collection import mentioned
@@ -250,6 +253,8 @@ def tables(
 
 def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
     """Collect everything into a folder of Parquet."""
+    from kafka_shell.audit import require_spark
+
     require_spark()
     from kafka_shell.audit import collection
     from kafka_shell.audit.tables import TABLES
@@ -265,6 +270,8 @@ def snapshot(invocation: Invocation, context: Context) -> AuditSnapshot:
 
 def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothing:
     """What is different between two snapshots, two clusters, or a snapshot and now."""
+    from kafka_shell.audit import require_spark
+
     require_spark()
     from kafka_shell.audit import drift
     from kafka_shell.audit.tables import TABLES

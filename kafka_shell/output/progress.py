@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import shutil
 from time import monotonic
 from types import TracebackType
 from typing import Any, TextIO
 
 from kafka_shell.characters import escape
+from kafka_shell.output.pane import columns_of
 from kafka_shell.values import spell_left
 
 from .terminal import Drawing, draw
@@ -51,8 +51,8 @@ class Progress:
         self._wipe()
         self._waits = whom
         if whom:
-            columns = shutil.get_terminal_size().columns - 1
-            self._err.write(escape(f"waiting for {whom} ...")[:columns])
+            room = (columns_of(self._err) or 80) - 1
+            self._err.write(escape(f"waiting for {whom} ...")[:room])
             self._err.flush()
 
     def _wipe(self) -> None:
