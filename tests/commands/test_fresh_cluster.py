@@ -13,13 +13,22 @@ from tests.admin.helpers import connect
 from tests.in_process import Answer, Shell
 
 
-@pytest.fixture(scope="module")
-def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    folder = tmp_path_factory.mktemp("fresh")
+def _started(folder: Path) -> Iterator[Sandbox]:
     try:
         yield start(SandboxOptions(folder, port=0))
     finally:
         wipe(folder)
+
+
+@pytest.fixture(scope="module")
+def fresh(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    yield from _started(tmp_path_factory.mktemp("fresh"))
+
+
+@pytest.fixture
+def another(tmp_path: Path) -> Iterator[Sandbox]:
+    """A cluster that is used, after which it is not fresh any more."""
+    yield from _started(tmp_path / "another")
 
 
 @pytest.fixture
@@ -76,8 +85,9 @@ def test_the_only_broker_cannot_be_drained(shell: Shell) -> None:
     shell.ok("delete-topic drained --yes")
 
 
-def test_the_first_commit_makes_the_group(shell: Shell) -> None:
-    """Last: what is changed may make what it needs."""
+def test_the_first_commit_makes_the_group(another: Sandbox, tmp_path: Path) -> None:
+    """What is changed may make what it needs."""
+    shell = Shell(tmp_path, another.bootstrap)
     shell.ok("create-topic used")
     shell.ok("reset-offsets reader --topic used --to-offset 0 --yes")
     assert shell("describe-group reader --output json").json

@@ -38,12 +38,12 @@ def test_a_file_of_several_groups(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("", "holds no offsets of group g"),
-        ("h,a,0,5\n", "holds no offsets of group g"),
-        ("a,0\n", "line 1: topic,partition,offset is wanted; got 'a,0'"),
-        ("a,0,5\na,0,-1\n", "line 2: topic,partition,offset is wanted; got 'a,0,-1'"),
-        ("a,0,5\na,0,6\n", "line 2: a:0 is there twice"),
-        ("a,0,9223372036854775808\n", "line 1: 9223372036854775808 is no offset"),
+        ("", ": has no offsets of group g"),
+        ("h,a,0,5\n", ": has no offsets of group g"),
+        ("a,0\n", ":1: expected topic,partition,offset, got 'a,0'"),
+        ("a,0,5\na,0,-1\n", ":2: expected topic,partition,offset, got 'a,0,-1'"),
+        ("a,0,5\na,0,6\n", ":2: a:0 is listed twice"),
+        ("a,0,9223372036854775808\n", ":1: a partition or an offset is out of range"),
     ],
 )
 def test_a_file_that_is_wrong(tmp_path: Path, text: str, said: str) -> None:
@@ -51,7 +51,7 @@ def test_a_file_that_is_wrong(tmp_path: Path, text: str, said: str) -> None:
     file.write_text(text)
     with pytest.raises(ShellError) as caught:
         read_offsets(str(file), "g")
-    assert caught.value.message == f"{file} {said}"
+    assert caught.value.message == f"{file}{said}"
 
 
 def test_a_file_that_cannot_be(tmp_path: Path) -> None:

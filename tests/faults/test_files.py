@@ -63,7 +63,7 @@ def test_a_properties_file_that_is_not_there(nowhere: Program, tmp_path: Path) -
         ("[profiles.p\n", 1, ("TOML",)),
         ('[profiles.p]\nbootstrap = "a:1\n', 2, ("TOML",)),
         ('[profiles.p]\nbootstrp = "a:1"\n', 2, ("bootstrp", "bootstrap")),
-        ('[profiles.p]\nbootstrap = "a:1"\nguard = "none"\n', 3, ("guard", "read-only")),
+        ('[profiles.p]\nbootstrap = "a:1"\nguard = "some"\n', 3, ("guard", "read-only")),
         ('outptu = "json"\n[profiles.p]\n', 1, ("outptu", "output")),
         ("profiles = 3\n", 1, ("profiles",)),
         ('[profiles.p]\nbootstrap = "a:x"\n', 2, ("a:x",)),
@@ -101,7 +101,7 @@ def test_a_malformed_theme(kafka: Program, terminal: Terminal, topic: str) -> No
     theme = kafka.home / "config" / "themes" / "mine.toml"
     theme.parent.mkdir(parents=True)
     theme.write_text('description = "x"\n[styles\n')
-    refused(kafka("theme", "mine"), 1, f"{theme}:2: ", "expected")
+    refused(kafka("theme", "mine"), 2, f"{theme}:2: ", "expected")
     refused(kafka("theme", "mines"), 1, "mines", "mine")
     run = kafka.ok("list-topics", topic)
     assert run.stderr == "", "no colour, no theme: nothing to say"
