@@ -173,7 +173,7 @@ def test_iterations_are_within_the_brokers_bounds(program: Program, user: str) -
     for count in ("4095", "16385"):
         run = program("scram-credentials", "--username", user, "--add",
                       f"SCRAM-SHA-256=[iterations={count},password=x]")  # fmt: skip
-        assert run.status == 1 and "Between 4096 and 16384" in run.stderr, str(run)
+        assert run.status == 2 and "must be from 4096 to 16384" in run.stderr, str(run)
 
 
 def test_a_new_credential_is_taken_back_and_a_replaced_one_cannot_be(

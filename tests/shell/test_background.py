@@ -69,7 +69,7 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
     assert replicas(cluster, topic) == [(2, 3)]
     assert moving.throttles(cluster, topic) == {}
     shell.misses("Moving 1 partition")
-    shell.run("journal --last 1 --output json")
+    shell.run("journal --last 1 --output json | grep throttled")
     shell.sees("follower.replication.throttled")
     shell.press("c-d")
     assert shell.ends() == 0
