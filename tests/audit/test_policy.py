@@ -135,6 +135,6 @@ def test_against_a_snapshot_each_difference_is_a_finding(
         assert run.status == 1
         (finding,) = run.json["findings"]
         assert (finding["control"], finding["resource"]) == ("X03", topic)
-        assert finding["remedy"] == f"alter-configs {topic} --delete-config retention.ms"
+        assert finding["remedy"] == f"alter-configs --topic={topic} --delete-config=retention.ms"
     finally:
         shell(f"delete-topic {topic} --yes --if-exists")
