@@ -76,7 +76,6 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
 
     from .throttle_ledger import ledger
 
-    _check_throttle(invocation)
     now = reassignment.layout(context.cluster)
     try:
         wanted, refused = move_wishes.with_factor(now, topics, invocation["replication-factor"])
@@ -102,17 +101,6 @@ def _check(invocation: Invocation) -> None:
         raise UsageError(
             f"--{given[0]} and --{given[1]} do not go together",
             span=invocation.span(given[1]),
-            text=invocation.text,
-        )
-    _check_throttle(invocation)
-
-
-def _check_throttle(invocation: Invocation) -> None:
-    throttle = invocation["throttle"]
-    if throttle is not None and throttle <= 0:
-        raise UsageError(
-            "--throttle wants a rate above zero, such as 50MB/s",
-            span=invocation.span("throttle"),
             text=invocation.text,
         )
 

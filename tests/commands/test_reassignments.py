@@ -152,7 +152,7 @@ def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Clu
         (("--dry-run",), "say what is to be moved"),
         (("--drain", "1", "--reassignment-json-file", "f"), "do not go together"),
         (("--cancel",), "--cancel wants"),
-        (("--topics", "*", "--throttle", "0"), "above zero"),
+        (("--topics", "*", "--throttle", "0"), "must be at least 1"),
         (("--cancel", "--drain", "1"), "--drain"),
     ],
 )
