@@ -79,7 +79,7 @@ def test_a_count_that_no_topic_can_have_is_a_wrong_line(
     shell: Shell, stem: str, line: str, count: str
 ) -> None:
     run = shell(f"{line.format(stem=stem)} {count}")
-    assert run.status == 2 and "at least 1" in run.err, str(run)
+    assert run.status == 2 and "must be a positive integer" in run.err, str(run)
 
 
 def test_one_key_of_several_topics_is_a_row_each(shell: Shell, stem: str) -> None:

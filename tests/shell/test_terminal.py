@@ -29,12 +29,12 @@ def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Termi
     shell.sees("retention.ms  long · now 7d (604800000)", "This configuration controls")
     shell.press("enter")
     shell.sees("now, the default")
-    shell.type("3d")
+    shell.type("30d")
     shell.press("enter")
-    shell.sees("undo", "3d", "kafka>")
+    shell.sees("undo", "30d", "kafka>")
     shell.at_prompt()
     shell.type("alter-configs shell.orders retention.ms")
-    shell.sees("3d  set here")
+    shell.sees("30d  set here")
 
 
 def test_topics_complete_by_fragments_and_options_by_what_is_left(shell: Terminal) -> None:
