@@ -76,8 +76,7 @@ def carry_out(
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
     if asks and _confirmed(plan, context, guard, yes):
-        context.cluster.check_identity()
-        plan = _read_again(plan, context.cluster)
+        plan = _still_the_same(plan, context.cluster)
     # Until the outcome is written, all of it is unknown.
     unknown = undo_unknown(plan.changes)
     intent = journal.record_intent(context, command, plan.changes, unknown)
@@ -243,6 +242,17 @@ def _nobody_to_ask(option: str) -> UsageError:
         hint=f"Nothing was changed. Add {option} to do it, or --dry-run to see the plan.",
         code="no-terminal",
     )
+
+
+def _still_the_same(plan: Plan, cluster: Any) -> Plan:
+    """The plan that was agreed to, on the cluster and the state that it was made for."""
+    try:
+        cluster.check_identity()
+        return _read_again(plan, cluster)
+    except ShellError as error:
+        if "Nothing was sent" not in error.hint:
+            error.hint = "\n".join(filter(None, ("Nothing was sent.", error.hint)))
+        raise
 
 
 def _read_again(plan: Plan, cluster: Any) -> Plan:

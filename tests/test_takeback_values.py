@@ -12,8 +12,9 @@ from kafka_shell.client_configs import keys
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.acl_rules import parse_rule
 from kafka_shell.language.command import Invocation
+from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import parse
-from kafka_shell.language.tokens import logical_lines, tokenize
+from kafka_shell.language.tokens import tokenize
 from kafka_shell.nouns import Change, Resource
 from kafka_shell.nouns.access import (
     AclBinding,
@@ -183,4 +184,4 @@ def test_a_finding_leaves_out_a_command_with_control_characters() -> None:
     found = evaluate._finding(control, row)
     assert found.remedy == row["remedy"]
     assert found.undo == ""
-    assert found.reason == "acks is odd (a command that held control characters is left out)"
+    assert found.reason == "acks is odd (a command that cannot be printed on one line is left out)"

@@ -20,6 +20,7 @@ _BY_ROWS = {  # for few rows, for many
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
     "spark.sql.shuffle.partitions": ("1", SHUFFLE_PARTITIONS),
 }
+_LEFT_OUT = " (a command that cannot be printed on one line is left out)"
 STATUSES = ("ok", "info", "alarm", "skip", "error")
 
 Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
@@ -115,9 +116,12 @@ def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[Au
 
 
 def _finding(control: Control, row: Mapping[str, Any]) -> AuditFinding:
+    given = row.get("remedy") or "", row.get("undo") or ""
+    remedy, undo = map(single_command, given)
+    left_out = _LEFT_OUT if (remedy, undo) != given else ""
     return _of(
-        control, row["cluster"], row["resource"], row["status"], row["reason"],
-        single_command(row.get("remedy") or ""), single_command(row.get("undo") or ""),
+        control, row["cluster"], row["resource"], row["status"], f"{row['reason']}{left_out}",
+        remedy, undo,
     )  # fmt: skip
 
 

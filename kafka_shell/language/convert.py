@@ -24,18 +24,10 @@ _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
 # Groups and client-metrics subscriptions may be called /a: a name that there is comes first.
 _SELECTORS = (Kind.TOPIC, Kind.BROKER)
-# What an empty word cannot mean: in a change, nothing named must never become everything.
-_NAMED = frozenset(
-    (
-        *_SELECTORS,
-        Kind.TOPIC_PARTITIONS,
-        Kind.NEW_TOPIC,
-        Kind.GROUP,
-        Kind.CLIENT_METRICS,
-        Kind.TRANSACTIONAL_ID,
-        Kind.FILE,
-    )
-)
+# What an empty word cannot mean: in a change, nothing named must never become everything. A list of
+# names is empty with blanks and commas, which a group may be called.
+_NAMES = frozenset((*_SELECTORS, Kind.TOPIC_PARTITIONS, Kind.NEW_TOPIC, Kind.CLIENT_METRICS))
+_NAME = frozenset((Kind.GROUP, Kind.TRANSACTIONAL_ID, Kind.FILE))
 _MEASURED = (Kind.DURATION, Kind.BYTES, Kind.RATE)  # with a unit: 18 digits can be too many
 _INT64 = 2**63 - 1
 _LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
@@ -57,7 +49,8 @@ def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, .
     A UsageError's span is within the text.
     """
     whole = ((0, len(text)),)
-    if parameter.kind in _NAMED and not text.strip(", "):
+    names, name = parameter.kind in _NAMES, parameter.kind in _NAME
+    if (names and not text.strip(", ")) or (name and not text):
         raise UsageError(f"{label(parameter)} must not be empty", code="empty", span=(0, len(text)))
     if parameter.kind is Kind.CONFIG_PAIRS:
         found = _pairs_of(parameter, text)

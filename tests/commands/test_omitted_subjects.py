@@ -124,12 +124,11 @@ def test_of_two_types_each_is_named(shell: Shell) -> None:
         if parameter.kind in (NAMED | {Kind.FILE})
     ],
 )
-@pytest.mark.parametrize("text", ["", " ", ","])
-def test_an_empty_name_is_no_name(
-    command: Command, parameter: Argument | Option, text: str
-) -> None:
-    with pytest.raises(UsageError, match="must not be empty"):
-        convert(parameter, text)
+def test_an_empty_name_is_no_name(command: Command, parameter: Argument | Option) -> None:
+    exact = (Kind.GROUP, Kind.TRANSACTIONAL_ID, Kind.FILE)  # these may be called " " and ","
+    for text in [""] if parameter.kind in exact else ["", " ", ","]:
+        with pytest.raises(UsageError, match="must not be empty"):
+            convert(parameter, text)
 
 
 @pytest.mark.parametrize(

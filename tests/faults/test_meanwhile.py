@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-import time
 from pathlib import Path
 
 import pexpect
@@ -98,39 +97,30 @@ def test_a_config_that_changes_at_the_question(
 def test_a_broker_that_stops_answering_at_the_question(
     kafka: Program, terminal: Terminal, sandbox: Sandbox, cluster: Cluster, victim: str
 ) -> None:
-    """The deadline passes with the request on its way: it may still happen, and later it does."""
+    """Before a change is sent the cluster is looked at once more: without an answer, it is not."""
     child = terminal("delete-topic", victim, "--deadline", "3s")
     child.expect(r"\[y/N\]")
     with frozen(sandbox):
         child.sendline("y")
         status, text = ended(child)
     assert status == 1, text
-    assert "may still happen" in text
-    assert victim in text
+    assert "Nothing was sent" in text
     assert "deleted topic" not in text
-    entry = kafka.ok("journal", "--output", "json").json[-1]
-    assert entry["status"] == "unknown", entry
-    until = time.monotonic() + 20
-    while exists(cluster, victim) and time.monotonic() < until:
-        time.sleep(0.05)
-    assert not exists(cluster, victim), "it did happen"
+    assert kafka.ok("journal", "--output", "json").json == []
+    assert exists(cluster, victim)
 
 
 @quick
-def test_ctrl_c_with_a_change_on_its_way(
-    kafka: Program, terminal: Terminal, sandbox: Sandbox, victim: str
+def test_ctrl_c_before_a_change_is_sent(
+    kafka: Program, terminal: Terminal, sandbox: Sandbox, cluster: Cluster, victim: str
 ) -> None:
-    journal = kafka.home / "state" / "journal"
     child = terminal("delete-topic", victim)
     child.expect(r"\[y/N\]")
     with frozen(sandbox):
         child.sendline("y")
-        until = time.monotonic() + 10
-        while not list(journal.glob("*/*.json")) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert list(journal.glob("*/*.json"))
-        time.sleep(0.2)  # from the intent to the request is no time at all; it shows nowhere
+        child.expect("waiting for broker 1")
         child.sendintr()
         status, text = ended(child)
     assert status == 130, text
-    assert kafka.ok("journal", "--output", "json").json[-1]["status"] == "unknown"
+    assert kafka.ok("journal", "--output", "json").json == []
+    assert exists(cluster, victim)

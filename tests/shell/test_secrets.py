@@ -57,7 +57,7 @@ def test_no_secret_is_kept_anywhere(open_terminal: Open, bootstrap: str, tmp_pat
     shell.press("c-d")
     shell.ends()
     written = [path for path in tmp_path.rglob("*") if path.is_file()]
-    assert {"history", "journal.jsonl"} <= {path.name for path in written}
+    assert {"history", "journal"} <= {part for path in written for part in path.parts}
     for path in written:
         content = path.read_bytes()
         for number, line in enumerate(LINES):
