@@ -110,11 +110,6 @@ def _run_joined(parts: Sequence[_Part], text: str, context: Context, origin: str
     return status
 
 
-def _parsed(line: Line, text: str, context: Context) -> Invocation | None:
-    _check_plain(line, context)
-    return None if line.shell is not None else _parse(line, text, context)
-
-
 def _check_plain(line: Line, context: Context) -> None:
     """Raise UsageError for what generated commands and dry runs may not do: a value of the cluster
     that was written as a line, or a script that is only tried out, runs no other program."""

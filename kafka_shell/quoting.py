@@ -37,10 +37,3 @@ def positional(option: str, value: str) -> str:
     if not value.startswith("-"):
         return quote(value)
     return f"-- {quote(value)}" if option == "--" else with_option(option, value)
-
-
-def has_control_characters(text: str) -> bool:
-    """Whether the text holds what no generated line may: a line break, an escape sequence ..."""
-    from unicodedata import category
-
-    return any(category(char) in ("Cc", "Cs", "Zl", "Zp") for char in text)

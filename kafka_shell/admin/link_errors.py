@@ -66,7 +66,7 @@ def token_expired(address: Address, token: str) -> ShellError:
     whose token has expired without a word."""
     return unreachable(
         f"{address} ended the session of delegation token {token}: the token has probably expired",
-        "describe-tokens tells its owner when it expires; create-token makes a new one.",
+        "Its owner can see that with describe-tokens. Create a new one with create-token.",
         "token-expired",
     )
 

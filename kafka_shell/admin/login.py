@@ -142,7 +142,7 @@ def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
     hint = "Check the user name, the password and sasl.mechanism."
     if sasl.token:
         who = f" with delegation token {sasl.username}"
-        hint = "It may have expired: describe-tokens tells its owner."
+        hint = "It may have expired. Its owner can see that with describe-tokens."
     return unreachable(
         f"{address} refused the login{who} ({sasl.mechanism}): {why}",
         hint,

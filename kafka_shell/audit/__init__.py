@@ -18,8 +18,10 @@ def require_spark() -> None:
     """
     missing = [name for name in _REQUIRED if find_spec(name) is None]
     if missing:
+        *first, last = missing
+        named = f"{', '.join(first)} and {last}" if first else last
         raise ShellError(
-            f"audits run on Spark, and {' and '.join(missing)}"
+            f"audits run on Spark, and {named}"
             f" {'is' if len(missing) == 1 else 'are'} not installed",
             hint=f"Run {sys.executable} -m pip install 'kafka-sh[spark]'"
             " (from a checkout: '.[spark]').",

@@ -52,7 +52,7 @@ def test_the_missing_packages_and_the_command_that_installs_them_are_named(
 ) -> None:
     run = _run(tmp_path, _ALL, *words)
     assert run.returncode == 2, run.stderr
-    assert "pyspark and pandas and pyarrow and jinja2 are not installed" in run.stderr
+    assert "pyspark, pandas, pyarrow and jinja2 are not installed" in run.stderr
     assert "pip install 'kafka-sh[spark]'" in run.stderr
     assert "internal error" not in run.stderr and "mistake" not in run.stderr
 

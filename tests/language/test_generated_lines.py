@@ -20,7 +20,7 @@ from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.nouns import Change, Resource
 from kafka_shell.nouns.client_configs import ClientEntity
 from kafka_shell.nouns.clients import QuotaEntity
-from kafka_shell.quoting import has_control_characters, join, positional, quote, with_option
+from kafka_shell.quoting import join, positional, quote, with_option
 from kafka_shell.takeback import take_back
 
 pytestmark = pytest.mark.quick
@@ -151,9 +151,3 @@ def test_the_journal_s_command_reads_back(group: str, other: str) -> None:
         except UsageError:
             pytest.fail(f"{typed} is not read")
         assert parse(tokenize(render(invocation)), REGISTRY).values == invocation.values
-
-
-@pytest.mark.parametrize("text", ["a\nb", "a\rb", "a\x1b[2J", "a\x85b", "a\u2028b", "\0", "\x7f"])
-def test_control_characters_are_seen(text: str) -> None:
-    assert has_control_characters(text)
-    assert not has_control_characters("é ü 'x' --y \u202e")
