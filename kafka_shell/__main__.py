@@ -5,6 +5,6 @@ import sys
 if not sys.flags.safe_path:
     del sys.path[0]  # the current directory, whose files are nothing to be imported
 
-from kafka_shell.app import main
+from .app import main
 
 sys.exit(main())

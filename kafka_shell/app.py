@@ -10,9 +10,10 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.context import Ask, Context, Paths
-from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.nouns import Report
+from kafka_shell.plan.model import Report
+
+from .context import Ask, Context, Paths
+from .errors import ShellError, Status, UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
@@ -57,7 +58,7 @@ def _guarded(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
     except Exception as error:
-        from kafka_shell.crash import report_crash
+        from .crash import report_crash
 
         return int(report_crash(error, Paths.of(os.environ), sys.stderr))
 
@@ -86,8 +87,9 @@ def _clean_terminals() -> None:
 def _main(words: list[str]) -> Status:
     if os.environ.get("KAFKA_SH_COMPLETE"):
         return _complete(words)
-    from kafka_shell.commands import REGISTRY
     from kafka_shell.language.argv import split
+
+    from .commands import REGISTRY
 
     _no_traceback_at_exit()
     environ = os.environ
@@ -100,7 +102,7 @@ def _main(words: list[str]) -> Status:
     if line.program.get("version"):
         return _version()
     if line.program.get("help") and not line.command:
-        from kafka_shell.commands.help import program_page
+        from kafka_shell.commands.program.help import program_page
         from kafka_shell.output.pane import columns_of
 
         sys.stdout.write(program_page(REGISTRY, columns_of(sys.stdout)))
@@ -120,18 +122,18 @@ def _main(words: list[str]) -> Status:
 
 def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> Status:
     if command:
-        from kafka_shell.dispatch import run_argv
+        from .dispatch import run_argv
 
         return run_argv(command, context)
     if sys.stdin.isatty() and not sys.stdout.isatty():
-        from kafka_shell.dispatch import report_error
+        from .dispatch import report_error
 
         return report_error(_NO_TERMINAL, context)
     if sys.stdin.isatty():
         from kafka_shell.shell.session import run
 
         return Status(run(context))
-    from kafka_shell.script import run_stdin
+    from .script import run_stdin
 
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
 
@@ -147,8 +149,9 @@ def _refuse_empty_home(environ: Mapping[str, str]) -> None:
 
 
 def _context(line: Split, paths: Paths) -> Context:
-    from kafka_shell import settings
-    from kafka_shell.dispatch import run_text, warn
+    from . import settings
+    from .dispatch import run_text, warn
+    from .script import run_file
 
     environ = dict(os.environ)
     if "output" in line.program:
@@ -159,6 +162,7 @@ def _context(line: Split, paths: Paths) -> Context:
     context = Context(found, paths, environ=environ, ask=_asker(), theme=found.theme)
     context.defaults = _defaults(line.program)
     context.run_line = lambda text, here: int(run_text(text, here))
+    context.run_file = run_file
     context.report = _reporter()
     for message in found.warnings:
         warn(context, message)
@@ -228,8 +232,9 @@ def _asker() -> Ask | None:
 
 
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
-    from kafka_shell import settings
     from kafka_shell.sandbox import session
+
+    from . import settings
 
     wanted = session.options_from(
         session.folder_of(context.environ),
@@ -298,7 +303,7 @@ def _version() -> Status:
 
 
 def _completion(shell: str) -> Status:
-    from kafka_shell.completion import script
+    from .completion import script
 
     sys.stdout.write(script(shell))
     return Status.OK
@@ -306,7 +311,7 @@ def _completion(shell: str) -> Status:
 
 def _complete(words: list[str]) -> Status:
     """A completion script asks: a mistake here must not disturb somebody's typing."""
-    from kafka_shell.completion import answer
+    from .completion import answer
 
     sys.stdout.write(answer(words, os.environ))
     return Status.OK

@@ -11,21 +11,22 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
-from kafka_shell.errors import ShellError
 from kafka_shell.language.argv import split
 from kafka_shell.language.command import Option
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
-from kafka_shell.metadata.disk import view_on_disk
-from kafka_shell.quoting import join, quote
-from kafka_shell.shell import candidates
-from kafka_shell.shell.candidates import Candidate
 from kafka_shell.shell.offers import offers
 from kafka_shell.shell.places import Places
+from kafka_shell.view import candidates
+from kafka_shell.view.candidates import Candidate
+from kafka_shell.view.disk import view_on_disk
+
+from .commands import REGISTRY
+from .context import Context, Paths
+from .errors import ShellError
+from .quoting import join, quote
 
 VARIABLE = "KAFKA_SH_COMPLETE"
 
@@ -124,7 +125,7 @@ def candidates_for(
     words: Sequence[str], current: str, environ: Mapping[str, str]
 ) -> list[Candidate]:
     """Candidates for the word `current` that follows `words`; each replaces the whole word."""
-    from kafka_shell import settings
+    from . import settings
 
     paths = Paths.of(environ)
     line = split([*words, _PLACEHOLDER], REGISTRY)

@@ -6,8 +6,9 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.admin.properties import Property, bad
-from kafka_shell.errors import ShellError, near_miss
+from kafka_shell.admin.wire.properties import Property, bad
+
+from .errors import ShellError, near_miss
 
 GUARDS = ("none", "confirm", "typed", "read-only")  # the strictest last
 OUTPUTS = ("table", "json", "yaml", "csv")

@@ -6,11 +6,12 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from kafka_shell.admin.endpoint import parse_addresses
-from kafka_shell.admin.properties import Property, bad, read_located
-from kafka_shell.config_file import BOOTSTRAP
-from kafka_shell.errors import UsageError
-from kafka_shell.values import to_path
+from kafka_shell.admin.wire.endpoint import parse_addresses
+from kafka_shell.admin.wire.properties import Property, bad, read_located
+
+from .config_file import BOOTSTRAP
+from .errors import UsageError
+from .units import to_path
 
 FLAGS = ("broker", "command-config", "adminclient-property", "profile")
 

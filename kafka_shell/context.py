@@ -10,12 +10,15 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
-from kafka_shell.nouns import Report
+from kafka_shell.errors import Status
+from kafka_shell.plan.model import Report
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster, ConnectionConfig
-    from kafka_shell.metadata.cache import Cache
-    from kafka_shell.settings import Settings
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig
+    from kafka_shell.view.cache import Cache
+
+    from .settings import Settings
 
 
 class Ask(Protocol):
@@ -114,7 +117,8 @@ class Context:
     """Streams, clock, paths, settings, cluster, progress and questions of one run of the program.
 
     `ask` puts a question to a person and returns the answer; None where there is no terminal.
-    `shell` is the prompt, where there is one. `run_line` runs another line (watch, source).
+    `shell` is the prompt, where there is one. `run_line` runs another line (watch), `run_file`
+    the lines of a file (source).
     `defaults` are options given to the whole program: they hold for each line that does not say
     otherwise. `script` is shared by all lines of one run, and so is `held`: what is costly to
     start and outlives a line (a Spark session).
@@ -131,6 +135,7 @@ class Context:
     shell: ShellControl | None = None
     cache: Cache | None = None
     run_line: Callable[[str, Context], int] | None = None
+    run_file: Callable[..., Status] | None = None
     theme: str = ""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)
@@ -151,7 +156,7 @@ class Context:
     def cluster(self) -> Cluster:
         """The cluster of these settings; nothing is sent before the first request."""
         if self._cluster is None:
-            from kafka_shell.admin.connection import Cluster
+            from kafka_shell.admin.wire.connection import Cluster
 
             self._cluster = Cluster(self.connection)
             self._cluster.on_wait(getattr(self.report, "waiting", None))

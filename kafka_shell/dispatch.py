@@ -12,20 +12,21 @@ from io import TextIOWrapper
 from threading import Thread
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
-from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.identity import on_the_right_cluster
 from kafka_shell.language.command import Invocation, Kind
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
-from kafka_shell.nouns import Plan
 from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
-from kafka_shell.values import to_path
+from kafka_shell.plan.model import Plan
+
+from .commands import REGISTRY
+from .context import Context
+from .errors import ShellError, Status, UsageError
+from .identity import on_the_right_cluster
+from .units import to_path
 
 if TYPE_CHECKING:
     from subprocess import Popen
@@ -166,7 +167,7 @@ def report_error(
 ) -> Status:
     """Draw an error on stderr and give its exit status."""
     if error.code == "malformed-answer" and error.__cause__ is not None:
-        from kafka_shell.crash import write_details
+        from .crash import write_details
 
         error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
     pane = writer_for(context, None, context.out).err
@@ -282,7 +283,7 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with its prompt
     if words and _OF_KAFKA.search(words[0].text):
-        from kafka_shell.pasted_line import answer_pasted
+        from .pasted_line import answer_pasted
 
         answer_pasted(line, words, text, context)
     return parse(line, REGISTRY, text=text)
@@ -290,12 +291,12 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
 
 def _somewhere(context: Context, invocation: Invocation) -> Context:
     """The context that this line's connection options ask for: here, or another cluster."""
-    from kafka_shell import settings
+    from . import connection_options, settings
 
     own = {option.name for option in invocation.command.options}
     flags = {
         name: value
-        for name in settings.FLAGS
+        for name in connection_options.FLAGS
         # `config-command --broker 1` is a broker's id: the connection is --bootstrap-server there.
         if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
         not in (None, ())
@@ -311,7 +312,7 @@ def _somewhere(context: Context, invocation: Invocation) -> Context:
 
 def _answer(invocation: Invocation, context: Context) -> Status:
     if invocation.get("help"):
-        from kafka_shell.commands.help import page
+        from kafka_shell.commands.program.help import page
 
         context.out.write(page(invocation.command, columns_of(context.out)))
         return Status.OK
@@ -335,8 +336,8 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             error.text = invocation.text
         raise
     if isinstance(value, Plan):
-        from kafka_shell.carry_out import carry_out
         from kafka_shell.output.plans import draw_plan
+        from kafka_shell.plan.execute import carry_out
 
         value = carry_out(
             value,
@@ -374,7 +375,7 @@ def _destination(line: Line, context: Context) -> Iterator[_Ended]:
     ended, out = _Ended(), context.out
     with ExitStack() as stack:
         if line.redirect is not None:
-            from kafka_shell.redirect import redirected
+            from .redirect import redirected
 
             path, append = to_path(line.redirect.path), line.redirect.append
             context.out = stack.enter_context(redirected(path, append, context))
@@ -439,6 +440,3 @@ def _is_real(stream: TextIO) -> bool:
     except (OSError, ValueError):
         return False
     return True
-
-
-__all__ = ["can_be_read", "report_error", "run_argv", "run_text", "warn", "writer_for"]

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from enum import IntEnum
 
-from kafka_shell.characters import escape
-from kafka_shell.quoting import quote
+from .characters import escape
+from .quoting import quote
 
 
 class Status(IntEnum):

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.errors import ShellError, Status
-from kafka_shell.values import to_path
+from .errors import ShellError, Status
+from .units import to_path
 
 _MIB = 1 << 20
 LARGEST = 128 * _MIB  # of a reassignment of a million partitions

@@ -10,13 +10,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from kafka_shell import settings
-from kafka_shell.context import Context, remembered_ids
-from kafka_shell.errors import ShellError
-from kafka_shell.settings import GUARDS, GuardedProfile
+from . import settings
+from .config_file import GUARDS
+from .context import Context, remembered_ids
+from .errors import ShellError
+from .settings import GuardedProfile
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.failures import OtherClusterError
+    from kafka_shell.admin.wire.failures import OtherClusterError
 
 T = TypeVar("T")
 
@@ -29,7 +30,7 @@ def on_the_right_cluster(context: Context, work: Callable[[], T]) -> T:
     except ShellError as error:
         if error.code != "other-cluster":
             raise
-        from kafka_shell.admin.failures import OtherClusterError
+        from kafka_shell.admin.wire.failures import OtherClusterError
 
         if not isinstance(error, OtherClusterError) or not _accepted(context, error):
             raise
@@ -91,7 +92,7 @@ def remember(context: Context) -> None:
         return
     import json
 
-    from kafka_shell.private import write_private
+    from .private import write_private
 
     try:
         names = json.dumps({**known, found.profile: cluster_id}, indent=1)

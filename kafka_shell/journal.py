@@ -18,13 +18,15 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns import Change, Done, JournalEntry
-from kafka_shell.nouns.masking import masked
-from kafka_shell.private import open_private, private_folder
-from kafka_shell.quoting import quote
+from kafka_shell.plan.model import Change
+from kafka_shell.plan.outcome import Done, JournalEntry
+
+from .context import Context
+from .errors import ShellError
+from .masking import masked
+from .private import open_private, private_folder
+from .quoting import quote
 
 KEPT_ENTRIES = 1_000  # of each cluster
 KEPT_DAYS = 400
@@ -260,7 +262,7 @@ def _row(change: Change) -> dict[str, Any]:
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:
     """The command as it was typed, but for values that must not be shown."""
-    from kafka_shell.admin.configs import HIDDEN
+    from kafka_shell.admin.configs.change import HIDDEN
 
     starts = [f"{change.field}=" for change in changes if change.after == HIDDEN]
     if not starts:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context
-from kafka_shell.errors import UsageError
 from kafka_shell.language.pasted import translate
 from kafka_shell.language.tokens import Line, Word
+
+from .commands import REGISTRY
+from .context import Context
+from .errors import UsageError
 
 
 def answer_pasted(line: Line, words: Sequence[Word], text: str, context: Context) -> None:
@@ -37,7 +38,7 @@ def _without_this_cluster(words: Sequence[str], context: Context) -> list[str]:
 
     Where it is another, it stays: a line for one cluster must not run on the next.
     """
-    from kafka_shell.admin.connection import parse_addresses
+    from kafka_shell.admin.wire.endpoint import parse_addresses
 
     for index, word in enumerate(words):
         name, equals, value = word.partition("=")

@@ -13,9 +13,9 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TextIO
 
-from kafka_shell.characters import quoted
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError
+from .characters import quoted
+from .context import Context
+from .errors import ShellError
 
 
 @contextmanager

@@ -6,11 +6,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
 
-from kafka_shell import journal
-from kafka_shell.context import Context
-from kafka_shell.dispatch import report_error, run_text
-from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.language.logical_lines import logical_lines
+
+from . import journal
+from .context import Context
+from .dispatch import report_error, run_text
+from .errors import ShellError, Status, UsageError
 
 LONGEST = 1 << 20  # bytes of one line: a hundred times what anybody types
 DEEPEST = 20  # files that run one another

@@ -11,42 +11,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from kafka_shell.admin.client_properties import shown_value, to_connection
-from kafka_shell.admin.connection_warnings import connection_warnings
-from kafka_shell.admin.endpoint import Address, ConnectionConfig, parse_addresses
-from kafka_shell.admin.properties import Property, bad, parse_properties, read_properties
-from kafka_shell.config_file import (
-    BOOTSTRAP,
-    GUARDS,
-    OUTPUTS,
-    PROGRAM_KEYS,
-    ConfigFile,
-)
-from kafka_shell.connection_options import (
+from kafka_shell.admin.wire.client_properties import shown_value, to_connection
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.properties import Property, bad
+from kafka_shell.admin.wire.property_warnings import connection_warnings
+
+from .config_file import BOOTSTRAP, OUTPUTS, PROGRAM_KEYS, ConfigFile
+from .connection_options import (
     CONNECTION_VARIABLES,
-    FLAGS,
     Spoken,
     as_list,
     file_layer,
     same_cluster,
 )
-from kafka_shell.errors import ShellError, Status, near_miss
-
-__all__ = [
-    "FLAGS",
-    "GUARDS",
-    "GuardedProfile",
-    "Setting",
-    "Settings",
-    "guarded_profiles",
-    "load",
-    "load_over",
-    "names_a_cluster",
-    "parse_properties",
-    "profile_names",
-    "read_properties",
-    "without_connection",
-]
+from .errors import ShellError, Status, near_miss
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,11 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-from kafka_shell.characters import escape, printable
-from kafka_shell.context import Context
-from kafka_shell.errors import Status, UsageError
 from kafka_shell.output.terminal import Cleaned, draw
+
+from .characters import escape, printable
+from .context import Context
+from .errors import Status, UsageError
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
 _ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, long lines are cut

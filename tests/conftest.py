@@ -11,8 +11,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, no_report, ports, start, wipe
+from kafka_shell.sandbox import ports
+from kafka_shell.sandbox.cluster import no_report, start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import bring_up
+from kafka_shell.sandbox.state import Sandbox
 
 
 def pytest_configure() -> None:

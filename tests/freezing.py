@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
-from kafka_shell.sandbox import Sandbox, status
+from kafka_shell.sandbox.cluster import status
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 
 

@@ -6,11 +6,11 @@ import os
 from collections.abc import Sequence
 from uuid import uuid4
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.admin.reassignment import under_way
-from kafka_shell.nouns import ConfigResource, ResourceType
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import described, make_topic
 
 MB = 1_000_000
@@ -53,7 +53,7 @@ def moving(cluster: Cluster, topic: str) -> dict[int, tuple[int, ...]]:
 
 def throttles(cluster: Cluster, *topics: str, brokers: Sequence[int] = (1, 2, 3)) -> dict[str, str]:
     """Every throttle that is set at these topics and at the brokers: `broker 1 leader...rate`."""
-    from kafka_shell.admin import configs
+    from kafka_shell.admin.configs import read as configs
 
     resources = [
         *(ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers),

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from kafka_shell.commands import REGISTRY, apis
-from kafka_shell.commands.help import reference
+from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.cluster import api_table as apis
+from kafka_shell.commands.program.help import reference
 
 README = Path(__file__).parent.parent / "README.md"
 DERIVED = {"reference": reference, "apis": apis.table}

@@ -9,19 +9,12 @@ from types import SimpleNamespace
 from typing import Any, cast
 
 from kafka_shell import journal
-from kafka_shell.admin.connection import ConnectionConfig, parse_addresses
-from kafka_shell.carry_out import carry_out
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.context import Context, Paths
-from kafka_shell.nouns import (
-    Change,
-    Effect,
-    Failure,
-    JournalEntry,
-    Outcome,
-    Plan,
-    Resource,
-    Results,
-)
+from kafka_shell.plan.execute import carry_out
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.outcome import JournalEntry, Outcome
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.settings import Settings
 
 Event = tuple[str, ...]

@@ -17,12 +17,13 @@ from hypothesis import strategies as st
 from kafka_shell.audit.policy import _regex
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import near_miss
-from kafka_shell.language.cursor import classify, wanted
+from kafka_shell.language.cursor import wanted
+from kafka_shell.language.highlight import classify
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.metadata.match import NameIndex
-from kafka_shell.nouns.results import names
+from kafka_shell.plan.results import names
 from kafka_shell.quoting import quote
+from kafka_shell.view.match import NameIndex
 
 pytestmark = pytest.mark.quick
 

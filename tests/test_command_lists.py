@@ -15,11 +15,10 @@ from kafka_shell.context import Context, Paths
 from kafka_shell.language.cursor import Want, wanted
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.tokens import commands
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.script import run_script
-
-from .in_process import Shell
-from .program import Program
+from tests.in_process import Shell
+from tests.program import Program
 
 
 @pytest.fixture
@@ -313,7 +312,7 @@ def test_help_goes_into_the_pipe(shell: Shell) -> None:
 @pytest.mark.quick
 @pytest.mark.parametrize("columns", [140, 80, 60])
 def test_help_breaks_no_word(columns: int) -> None:
-    from kafka_shell.commands.help import overview, page, program_page
+    from kafka_shell.commands.program.help import overview, page, program_page
 
     pages = [overview(REGISTRY, columns), program_page(REGISTRY, columns)]
     for text in [*pages, *(page(command, columns) for command in REGISTRY)]:
@@ -326,7 +325,7 @@ def test_help_breaks_no_word(columns: int) -> None:
 
 @pytest.mark.quick
 def test_an_example_that_is_wrapped_reads_the_same() -> None:
-    from kafka_shell.commands.help import page
+    from kafka_shell.commands.program.help import page
     from kafka_shell.language.tokens import tokenize
 
     for command in REGISTRY:

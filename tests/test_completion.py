@@ -11,11 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.context import Paths
-from kafka_shell.metadata.disk import Shelf
-from kafka_shell.nouns import ConfigType, ResourceType
-
-from .program import Program
+from kafka_shell.view.disk import Shelf
+from tests.program import Program
 
 pytestmark = pytest.mark.quick
 
@@ -25,7 +24,7 @@ BROKER = "kafka-1.example:9092"  # nobody listens there: completion asks no netw
 @pytest.fixture
 def kafka(tmp_path: Path) -> Program:
     """The program, whose last session saw a few topics and the documentation of two keys."""
-    from kafka_shell.metadata.view import ConfigDoc
+    from kafka_shell.view.view import ConfigDoc
 
     shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(tmp_path)}).cache)
     shelf.keep_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])

@@ -10,9 +10,8 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Command, Example, Kind
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox import Sandbox
-
-from .program import Program
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
 
 pytestmark = pytest.mark.quick
 

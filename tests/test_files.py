@@ -9,9 +9,8 @@ import pytest
 
 from kafka_shell import files
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import Sandbox
-
-from .in_process import Shell
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -12,18 +12,18 @@ from typing import Any
 import pytest
 
 from kafka_shell import settings
-from kafka_shell.admin import topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.admin.transport import Link
-from kafka_shell.carry_out import apply
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.transport import Link
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context, Paths
 from kafka_shell.dispatch import run_text
-from kafka_shell.language.command import Effect
-from kafka_shell.nouns import NewTopic
-from kafka_shell.sandbox import Sandbox
-
-from .admin.group_data import commit
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Effect
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.group_data import commit
 
 TOPIC, GROUP = "guard.matrix", "guard-matrix"
 
@@ -123,12 +123,12 @@ WAYS = (
 def ways(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
     ways = Ways(tmp_path_factory.mktemp("ways"), sandbox.bootstrap)
     with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        assert not apply(topics.plan_create([NewTopic(TOPIC, 2)]), cluster).failures
+        assert not apply(topic_changes.plan_create([NewTopic(TOPIC, 2)]), cluster).failures
         commit(cluster, GROUP, TOPIC, 0)
         status, err = ways.run("profile", "list-topics")  # its cluster's id is remembered
         assert status == 0, err
         yield ways
-        apply(topics.plan_delete(cluster, [TOPIC]), cluster)
+        apply(topic_changes.plan_delete(cluster, [TOPIC]), cluster)
 
 
 @contextmanager

@@ -13,13 +13,16 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin import configs, topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import ConfigResource, NewTopic, ResourceType
-from kafka_shell.sandbox import Sandbox
-
-from .program import Program
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
 
 GUARDS = ("confirm", "typed", "read-only")
 QUESTION = {"": r"\[y/N\]", "confirm": r"\[y/N\]", "typed": "Type .* to confirm: "}
@@ -59,9 +62,9 @@ def victim(cluster: Cluster) -> Iterator[str]:
 
 def _topic(cluster: Cluster) -> Iterator[str]:
     name = f"guarded.{uuid.uuid4().hex[:8]}"
-    assert not apply(topics.plan_create([NewTopic(name)]), cluster).failures
+    assert not apply(topic_changes.plan_create([NewTopic(name)]), cluster).failures
     yield name
-    apply(topics.plan_delete(cluster, [name]), cluster)
+    apply(topic_changes.plan_delete(cluster, [name]), cluster)
 
 
 class State:

@@ -13,8 +13,10 @@ import pytest
 from kafka_shell import settings
 from kafka_shell.context import Context, Paths, remembered_ids
 from kafka_shell.dispatch import run_text
-from kafka_shell.metadata.cache import Cache
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.view.cache import Cache
 
 
 @dataclass

@@ -14,10 +14,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell import journal
-from kafka_shell.admin.configs import HIDDEN
+from kafka_shell.admin.configs.change import HIDDEN
 from kafka_shell.context import Context, Paths
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Change, Done, Failure, JournalEntry, Resource, Secret
+from kafka_shell.plan.model import Change, Resource, Secret
+from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 
 pytestmark = pytest.mark.quick

@@ -7,16 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.endpoint import Address
+from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.context import Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load, load_over
 from kafka_shell.watch import watch
-
-from .in_process import Shell
-from .program import Program
+from tests.in_process import Shell
+from tests.program import Program
 
 PLAIN = (
     "org.apache.kafka.common.security.plain.PlainLoginModule"

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.nouns.masking import masked
+from kafka_shell.masking import masked
 from kafka_shell.quoting import quote
 
 pytestmark = pytest.mark.quick

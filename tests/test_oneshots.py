@@ -12,9 +12,8 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kafka_shell.sandbox import Sandbox
-
-from .program import Program
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
 
 pytestmark = pytest.mark.quick
 

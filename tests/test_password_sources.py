@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import password_source
-from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.wire import password_source
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.sandbox import Sandbox, passwords
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
-
-from .program import Program
+from tests.program import Program
 
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 

@@ -7,14 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import topics
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox import Sandbox
-
-from . import readme
-from .admin.helpers import connect, done, make_topic
+from kafka_shell.sandbox.state import Sandbox
+from tests import readme
+from tests.admin.helpers import connect, done, make_topic
 
 pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent
@@ -38,7 +37,7 @@ def test_the_dynamic_clients_example_runs(sandbox: Sandbox) -> None:
         try:
             exec(compile(code, "README.md", "exec"), {"BROKER": sandbox.bootstrap})
         finally:
-            done(topics.plan_delete(cluster, ["payments"]), cluster)
+            done(topic_changes.plan_delete(cluster, ["payments"]), cluster)
 
 
 def lines_of_the_shell() -> list[str]:

@@ -10,13 +10,15 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import scram
-from kafka_shell.admin.cluster import UnregisterBroker
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.admin.cluster.unregister import UnregisterBroker
+from kafka_shell.admin.users import scram
+from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.commands import REGISTRY
-from kafka_shell.nouns import Secret
-from kafka_shell.nouns.clients import NewScramCredential, ScramMechanism
-from kafka_shell.sandbox import Sandbox, passwords
+from kafka_shell.plan.model import Secret
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic
 from tests.program import Program, Run
 

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox
-
-from .program import Program, Run
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program, Run
 
 pytestmark = pytest.mark.quick
 

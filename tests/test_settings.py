@@ -13,12 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.client_properties import is_secret
-from kafka_shell.admin.endpoint import Address, parse_addresses
-from kafka_shell.admin.properties import Property, parse_jaas, parse_properties
-from kafka_shell.admin.tokens import bearer_token
+from kafka_shell.admin.wire.client_properties import is_secret
+from kafka_shell.admin.wire.endpoint import Address, parse_addresses
+from kafka_shell.admin.wire.oauth import bearer_token
+from kafka_shell.admin.wire.properties import Property, parse_jaas, parse_properties
 from kafka_shell.errors import ShellError, Status, UsageError
-from kafka_shell.nouns import Secret
+from kafka_shell.plan.model import Secret
 from kafka_shell.settings import Settings, load
 
 pytestmark = pytest.mark.quick

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 
 pytestmark = pytest.mark.quick
 

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
-
-from .transcripts import play, read, transcripts, write
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.transcripts import play, read, transcripts, write
 
 
 @pytest.fixture(scope="module")

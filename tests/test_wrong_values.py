@@ -6,9 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox
-
-from .in_process import Shell
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick
 

@@ -8,12 +8,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.admin import configs, producers
-from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind, Node
-from kafka_shell.admin.partitions import find
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.partitions import find
+from kafka_shell.admin.transactions import producers
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, Node
+from kafka_shell.plan.execute import apply
 from tests.admin.helpers import wait_for
 
 _VERIFICATION = "transaction.partition.verification.enable"
@@ -144,7 +146,7 @@ def unverified(cluster: Cluster) -> Iterator[None]:
 
 
 def _set(cluster: Cluster, alteration: ConfigAlteration) -> None:
-    results = apply(configs.plan_alter(cluster, {_EVERY_BROKER: [alteration]}), cluster)
+    results = apply(config_changes.plan_alter(cluster, {_EVERY_BROKER: [alteration]}), cluster)
     assert results.ok, results.failures
 
 

@@ -17,7 +17,7 @@ from .table import Table, Trouble
 from .work import Target, Work
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 ROWS_A_BATCH = 10_000
 DEADLINE_S = 120.0  # one slice
@@ -112,7 +112,7 @@ def open_target(target: Target) -> Cluster:
     from pathlib import Path
 
     from kafka_shell import settings
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
     flags: dict[str, object] = {
         "profile": target.profile,

@@ -9,10 +9,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from typing import Any
 
-from kafka_shell.nouns.audits import AuditSnapshot
-
 from . import snapshot
 from .engine import Engine
+from .model import AuditSnapshot
 from .survey import new_id, survey
 from .table import Table
 from .work import Target

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.nouns.audits import AuditColumn, AuditTable
 
+from .model import AuditColumn, AuditTable
 from .table import DDL, Table
 from .tables import TABLES
 

@@ -6,10 +6,10 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.nouns.audits import Drift
 from kafka_shell.quoting import quote
 
 from .collection import Collection
+from .model import Drift
 from .remedy import single_command
 from .table import Table
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Report
+from kafka_shell.plan.model import Report
 
 from .session import open_session, sentence
 

@@ -7,9 +7,8 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from kafka_shell.nouns.audits import AuditFinding
-
 from .control import Control
+from .model import AuditFinding
 from .remedy import single_command
 from .session import SHUFFLE_PARTITIONS, sentence
 

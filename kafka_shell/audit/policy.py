@@ -38,13 +38,13 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from kafka_shell import values
+from kafka_shell import units as values
 from kafka_shell.errors import ShellError, Status, did_you_mean
 from kafka_shell.files import read_text
-from kafka_shell.nouns.audits import AuditFinding
 from kafka_shell.quoting import quote
 
 from .control import Control, Level
+from .model import AuditFinding
 
 ID = "X01"
 _KEYS: dict[str, tuple[str, ...]] = {

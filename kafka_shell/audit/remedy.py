@@ -10,7 +10,7 @@ import shlex
 from collections.abc import Iterable
 
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns import Change, Plan, Resource
+from kafka_shell.plan.model import Change, Plan, Resource
 
 
 def single_command(line: str) -> str:

@@ -10,14 +10,14 @@ from pathlib import Path
 from time import strftime, strptime
 from typing import Any
 
-from kafka_shell import values
+from kafka_shell import units as values
 from kafka_shell.characters import printable
-from kafka_shell.nouns.audits import SEVERITIES, AuditFinding, AuditReport
 
 from . import snapshot
 from .collection import Collection, of_snapshot
 from .drift import between
 from .engine import Engine
+from .model import SEVERITIES, AuditFinding, AuditReport
 from .tables import TABLES as KNOWN
 
 _MOST = 20  # bars of a chart

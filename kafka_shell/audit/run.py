@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from datetime import date
 
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.nouns.audits import AuditFinding, AuditReport, Drift, JudgedControl
 
 from .collection import Collection, mentioned
 from .control import FAMILIES, Control, Level
 from .engine import Engine
 from .evaluate import evaluate, in_order
+from .model import AuditFinding, AuditReport, Drift, JudgedControl
 from .policy import Policy
 from .snapshot import is_snapshot
 from .table import Table

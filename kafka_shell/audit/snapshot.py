@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError
-from kafka_shell.values import to_path
+from kafka_shell.units import to_path
 
 from .collect import Read
 from .source import COLLECTION, EVERYTHING, FORMAT, batches_of, pack, unpack

@@ -15,7 +15,7 @@ from .table import Table, Trouble
 from .work import Survey, Target, Work, cut
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 _AT_ONCE = 16
 DEADLINE_S = 60.0  # one cluster
@@ -57,9 +57,9 @@ def _survey(target: Target, tables: Sequence[Table], open_cluster: Opener) -> Su
         by.setdefault(table.by, []).append(table.name)
     try:
         with open_cluster(target) as cluster, cluster.within(DEADLINE_S):
-            from kafka_shell.admin import topics
+            from kafka_shell.admin.wire import metadata_scan
 
-            found = topics.scan(cluster)
+            found = metadata_scan.scan(cluster)
             brokers = tuple(
                 str(broker.id) for broker in sorted(found.brokers, key=lambda each: each.id)
             )
@@ -78,7 +78,7 @@ def _groups(
     """The groups, and what is lost of each table that wants them where a broker kept its own."""
     if not wanting:
         return (), ()
-    from kafka_shell.admin import groups
+    from kafka_shell.admin.groups import read as groups
 
     try:
         found = groups.list_groups(cluster)

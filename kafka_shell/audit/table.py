@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 # Every row of every table says where it is from, when it was read, and in which collection.
 COMMON = ("cluster", "collected_at", "snapshot_id")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.client_configs.keys import ACKS, HEARTBEAT, KEYS, SESSION, check
+from kafka_shell.admin.client_configs.keys import ACKS, HEARTBEAT, KEYS, SESSION, check
+from kafka_shell.admin.client_configs.model import ClientConfig
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns.client_configs import ClientConfig
 
 _ALL = -1
 

@@ -9,10 +9,10 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_shell.client_configs.format import RENEW_MS
-from kafka_shell.client_configs.keys import KEYS, SESSION, supported_by
-from kafka_shell.client_configs.resolve import resolve
-from kafka_shell.nouns.client_configs import ClientConfig, ClientEntity, ClientRegistration
+from kafka_shell.admin.client_configs.format import RENEW_MS
+from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
+from kafka_shell.admin.client_configs.resolve import resolve
 
 from . import internals
 from .decide import Decision, Rule, decide

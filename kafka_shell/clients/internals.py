@@ -19,7 +19,7 @@ from kafka.coordinator.base import UnjoinedGroupException
 from kafka.net.compat import KafkaNetClient
 from kafka.protocol.metadata import MetadataRequest
 
-from kafka_shell.client_configs.keys import HEARTBEAT, SESSION, supported_by
+from kafka_shell.admin.client_configs.keys import HEARTBEAT, SESSION, supported_by
 
 VERSION: str = kafka.__version__
 PROVED = "3.0."

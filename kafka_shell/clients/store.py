@@ -11,8 +11,7 @@ from typing import Any
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 from kafka import errors as kafka_errors
 
-from kafka_shell.characters import quoted
-from kafka_shell.client_configs.format import (
+from kafka_shell.admin.client_configs.format import (
     CONFIGS_TOPIC,
     REGISTER_AGAIN,
     REGISTRATIONS_TOPIC,
@@ -20,7 +19,8 @@ from kafka_shell.client_configs.format import (
     read_config,
     registration_record,
 )
-from kafka_shell.nouns.client_configs import ClientConfig, ClientEntity, ClientRegistration
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
+from kafka_shell.characters import quoted
 
 from . import internals
 

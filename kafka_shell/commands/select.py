@@ -10,9 +10,11 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.selectors import is_pattern, select, split
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.admin.scan import MetadataScan
-    from kafka_shell.nouns import Partition, Resource, Results
+    from kafka_shell.admin.topics.model import Partition
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.metadata_scan import MetadataScan
+    from kafka_shell.plan.model import Resource
+    from kafka_shell.plan.results import Results
 
 _LONGEST = (1 << 15) // 4  # characters; of a string in a request, 32,767 bytes
 
@@ -35,9 +37,9 @@ def seen_topics(
     _refuse_endless(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
         return list(dict.fromkeys(items)), None
-    from kafka_shell.admin import topics as admin
+    from kafka_shell.admin.wire import metadata_scan
 
-    seen = admin.scan(cluster)
+    seen = metadata_scan.scan(cluster)
     existing = seen.names
     if not words:
         return sorted(existing), seen
@@ -101,8 +103,8 @@ def partitions(
     What is not there is a failure of its own; a pattern that matches nothing is an error. No words
     at all mean every partition.
     """
-    from kafka_shell.admin import partitions as admin
-    from kafka_shell.admin.scan import scan
+    from kafka_shell.admin.topics import partitions as partitions_module
+    from kafka_shell.admin.wire.metadata_scan import scan
 
     words: Sequence[tuple[str, tuple[int, ...] | None]] = invocation.get(name) or ()
     for index, (word, _) in enumerate(words):
@@ -122,4 +124,4 @@ def partitions(
                 wanted[topic] = None
             else:
                 wanted[topic] = before | dict.fromkeys(numbers)
-    return admin.of_topics(cluster, found, wanted)
+    return partitions_module.of_topics(cluster, found, wanted)

@@ -10,8 +10,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from kafka_shell.errors import UsageError, near_miss
-from kafka_shell.nouns.access import (
+from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
     AclFilter,
@@ -20,6 +19,7 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
+from kafka_shell.errors import UsageError, near_miss
 
 from .logical_lines import Span
 

@@ -7,18 +7,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
 
-from kafka_shell.nouns import Effect
-
-__all__ = [
-    "Argument",
-    "Command",
-    "Effect",
-    "Example",
-    "Invocation",
-    "Kind",
-    "Option",
-    "Short",
-]
+from kafka_shell.plan.model import Effect
 
 
 class Kind(Enum):

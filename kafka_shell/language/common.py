@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from .command import Effect, Kind, Option
+from kafka_shell.plan.model import Effect
+
+from .command import Kind, Option
 
 LONGEST_WAIT_MS = 24 * 24 * 60 * 60 * 1000  # 24d: Kafka's requests hold 32 bits of milliseconds
 

@@ -7,10 +7,10 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
-from kafka_shell import values
+from kafka_shell import units as values
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.nouns import Secret
-from kafka_shell.nouns.masking import masked
+from kafka_shell.masking import masked
+from kafka_shell.plan.model import Secret
 from kafka_shell.quoting import quote
 
 from . import selectors

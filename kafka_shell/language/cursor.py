@@ -8,12 +8,9 @@ from enum import Enum
 
 from .command import Argument, Command, Invocation, Kind, Option
 from .fragment import fragment_of
-from .highlight import classify
 from .logical_lines import Span
 from .scan import Known, Parameter, Role, Scan, Scope, Use, bare, find_command, is_open, scan
 from .tokens import Line, Word, commands
-
-__all__ = ["Want", "Wanted", "classify", "wanted"]
 
 LONGEST = 100_000  # nobody completes a line as long as this
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...

@@ -9,14 +9,11 @@ from kafka_shell.errors import UsageError, did_you_mean
 
 from .command import Argument, Command, Invocation, Kind, Option
 from .common import PROGRAM
-from .convert import config_pairs, convert, is_list, label
+from .convert import convert, is_list, label
 from .logical_lines import Span
-from .render import render
 from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
 from .tokens import Line, Word
 from .usage import usage
-
-__all__ = ["config_pairs", "parse", "parse_words", "render", "usage"]
 
 
 def parse(

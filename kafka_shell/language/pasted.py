@@ -7,12 +7,13 @@ from collections.abc import Callable, Mapping, Sequence
 
 from kafka_shell.errors import UsageError
 from kafka_shell.quoting import join
-from kafka_shell.values import in_utc
+from kafka_shell.units import in_utc
 
 from .command import Command
-from .parse import parse, render
+from .parse import parse
 from .pasted_configs import configs
 from .pasted_options import Action, Given, first, line_of, split_keys
+from .render import render
 from .tokens import words_of
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
@@ -190,7 +191,7 @@ def _acls(given: Given) -> list[str] | None:
         named = not patterns and any(option in given for option in _ACL_RESOURCES)
         extra = ("--resource-pattern-type=literal",) if named else ()
         return line_of(Action("list-acls", {}, extra), given, ["--list"])
-    from kafka_shell.nouns.access import word
+    from kafka_shell.admin.acls.model import word
 
     verb = "--add" if "--add" in given else "--remove"
     sides = [side for side in ("allow", "deny") if f"--{side}-principal" in given]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import zip_longest
 
-from kafka_shell.nouns.clients import CLIENT_QUOTAS, IP_QUOTAS
+from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 
 from .convert import config_pairs
 from .pasted_options import Action, Given, first, line_of, split_keys

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import fields, is_dataclass
 from enum import Enum
 
-from .looks import columns_declared
+from .renderers import columns_declared
 from .tables import Cell, Column
 from .text import Text
 

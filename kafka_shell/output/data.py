@@ -20,21 +20,14 @@ from enum import Enum
 from pathlib import PurePath
 from typing import Any
 
-from ..nouns import (
-    Change,
-    ConfigResource,
-    Done,
-    Failure,
-    JournalEntry,
-    Listing,
-    Outcome,
-    Plan,
-    Resource,
-    Results,
-    Secret,
-)
-from ..nouns.clients import ScramMechanism
-from .looks import rows_of
+from kafka_shell.admin.configs.model import ConfigResource
+from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.answers import Listing
+from kafka_shell.plan.model import Change, Plan, Resource, Secret
+from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
+from kafka_shell.plan.results import Failure, Results
+
+from .renderers import rows_of
 
 _NOT_SHOWN = "# not shown, as it contains control characters"
 

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from ..characters import escape
-from ..nouns import Parts, Results
+from kafka_shell.characters import escape
+from kafka_shell.plan.results import Parts, Results
+
 from .data import Data, failure_row, is_array, items, plain, rows
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from ..characters import escape
-from ..errors import ShellError
-from ..nouns import Failure, names
-from ..nouns.masking import masked
+from kafka_shell.characters import escape
+from kafka_shell.errors import ShellError
+from kafka_shell.masking import masked
+from kafka_shell.plan.results import Failure, names
+
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, hang, text, width, wrap
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from ..nouns import Change, Done, Effect, Failure, Outcome, names
+from kafka_shell.plan.model import Change, Effect
+from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.results import Failure, names
+
 from .errors import failure_lines
 from .pane import Pane
 from .plans import (

@@ -6,7 +6,8 @@ import os
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, TextIO
 
-from ..characters import printable
+from kafka_shell.characters import printable
+
 from .terminal import draw
 from .text import ELLIPSIS, Role, Text, rstrip, text
 

@@ -15,13 +15,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from ..nouns import Change, Failure, Plan, Resource
-from ..nouns.kinds import count_changes, count_kinds
+from kafka_shell.plan.counts import count_changes, count_kinds
+from kafka_shell.plan.model import Change, Plan, Resource
+from kafka_shell.plan.results import Failure
+
 from .columns import columns_of
 from .errors import failure_lines
-from .looks import page_of
+from .humanize import change_values
 from .pane import Pane
-from .people import change_values
+from .renderers import page_of
 from .tables import draw_table
 from .text import Role, Text, hang, text
 

@@ -7,9 +7,9 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from kafka_shell.characters import escape
-from kafka_shell.output.pane import columns_of
-from kafka_shell.values import spell_left
+from kafka_shell.units import spell_left
 
+from .pane import columns_of
 from .terminal import Drawing, draw
 
 DELAY = 0.4  # seconds before a bar appears: quick work shows none

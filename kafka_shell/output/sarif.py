@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from ..nouns.audits import AuditFinding, AuditReport
+from kafka_shell.audit.model import AuditFinding, AuditReport
 
 _LEVELS = {"critical": "error", "high": "error", "medium": "warning", "low": "note"}
 _KINDS = {"alarm": "fail", "info": "informational", "skip": "notApplicable", "error": "review"}

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from ..nouns import Secret
+from kafka_shell.plan.model import Secret
+
 from .text import Role, Text, cut, pad, text, wrap
 
 Cell = Text | str | int | None

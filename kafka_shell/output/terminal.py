@@ -9,7 +9,7 @@ from __future__ import annotations
 import io
 from typing import Any, TextIO, cast
 
-from ..characters import printable
+from kafka_shell.characters import printable
 
 
 def draw(stream: TextIO, characters: str) -> None:

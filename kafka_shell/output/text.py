@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Literal
 
-from ..characters import escape
+from kafka_shell.characters import escape
 
 Role = Literal[
     "",

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from ..errors import ShellError, UsageError
+from kafka_shell.errors import ShellError, UsageError
+
 from .styles import Depth, parse_style, sgr
 from .text import Role
 
@@ -112,13 +113,6 @@ def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, Shel
         return load(name, user=user), None
     except ShellError as error:
         return read_theme(shipped_folder() / f"{DEFAULT}.toml"), error
-
-
-def preview(theme: Theme, *, depth: Depth | None = None) -> str:
-    """A sample page in the theme's colours, as the terminal of this process can show them."""
-    from .preview import page
-
-    return page(theme, depth)
 
 
 def available(*, user: Path | None = None) -> list[ThemeInfo]:

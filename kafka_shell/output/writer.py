@@ -7,21 +7,23 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from ..nouns import Listing, Nothing, Outcome, Parts, Plan, Results
+from kafka_shell.answers import Listing, Nothing
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.outcome import Outcome
+from kafka_shell.plan.results import Parts, Results
+
 from .columns import columns_of
 from .data import each
-from .looks import page_of, sequence_of
 from .page import Page
-from .pane import Pane, PipeClosed
+from .pane import Pane
+from .renderers import page_of, sequence_of
 from .styles import Depth, depth_of
 from .tables import draw_table, lay_out
 from .text import Text, hang, text
-from .theme import Theme, preview
+from .theme import Theme
 
 SCREENFUL = 40  # rows that decide the widths of a table whose rows come one by one
 PATIENCE = 0.2  # seconds a row that is there waits for others before it is shown
-
-__all__ = ["PipeClosed", "Writer"]
 
 
 class Writer:
@@ -112,7 +114,9 @@ class Writer:
         elif isinstance(value, Iterator):
             self._stream(value)
         elif isinstance(value, Theme):
-            self.out.draw(preview(value, depth=self.out.depth) + "\n")
+            from . import preview
+
+            self.out.draw(preview.page(value, self.out.depth) + "\n")
         else:
             self._one(value)
 

@@ -1,20 +1,11 @@
 """A real Apache Kafka on this machine: fetched, started, shared, stopped and deleted."""
 
-from kafka_shell.sandbox.cluster import (
-    leave,
-    no_report,
-    start,
-    start_broker,
-    status,
-    stop,
-    stop_broker,
-    wipe,
-)
-from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.options import DEFAULT_VERSION, SandboxOptions, default_folder
-from kafka_shell.sandbox.security import passwords
-from kafka_shell.sandbox.sharing import Attachment, attach, in_use_by_others
-from kafka_shell.sandbox.state import Broker, Sandbox
+from .cluster import leave, no_report, start, start_broker, status, stop, stop_broker, wipe
+from .jars import Report
+from .options import DEFAULT_VERSION, SandboxOptions, default_folder
+from .security import passwords
+from .sharing import Attachment, attach, in_use_by_others
+from .state import Broker, Sandbox
 
 __all__ = [
     "DEFAULT_VERSION",

@@ -8,36 +8,20 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import jars
-from kafka_shell.sandbox.config import jvm_arguments, server_properties, write_configuration
-from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.java import find_java
-from kafka_shell.sandbox.layout import (
-    assign_ports,
-    new_sandbox,
-    require_free_ports,
-    require_same,
-)
-from kafka_shell.sandbox.options import SandboxOptions, check_options, exact_version
-from kafka_shell.sandbox.process import (
-    TERM_SECONDS,
-    find_all,
-    is_running,
-    spawn,
-    terminate,
-    write_arguments,
-)
-from kafka_shell.sandbox.ready import (
-    Launched,
-    has_quorum,
-    wait_until_acquainted,
-    wait_until_started,
-)
-from kafka_shell.sandbox.security import make_secrets, write_client_properties
-from kafka_shell.sandbox.sharing import LOCK_FILES, Attachment, exclusively, others_attached
-from kafka_shell.sandbox.stand_ins import STOP_SECONDS
-from kafka_shell.sandbox.state import Broker, Sandbox, begin, load, save, state_file
-from kafka_shell.sandbox.storage import format_nodes
+
+from . import jars
+from .config import jvm_arguments, server_properties, write_configuration
+from .jars import Report
+from .java import find_java
+from .layout import assign_ports, new_sandbox, require_free_ports, require_same
+from .options import SandboxOptions, check_options, exact_version
+from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
+from .ready import Launched, has_quorum, wait_until_acquainted, wait_until_started
+from .security import make_secrets, write_client_properties
+from .sharing import LOCK_FILES, Attachment, exclusively, others_attached
+from .stand_ins import STOP_SECONDS
+from .state import Broker, Sandbox, begin, load, save, state_file
+from .storage import format_nodes
 
 MADE_BY_US = ("node-*", "tls", "clients", "secrets.json", ".*.json.*", "sandbox.json")
 ABORT_SECONDS = 5.0

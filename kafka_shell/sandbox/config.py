@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from pathlib import Path
 
 from kafka_shell.private import private_folder, write_private
-from kafka_shell.sandbox import stand_ins
-from kafka_shell.sandbox.security import server_settings
-from kafka_shell.sandbox.state import Broker, Sandbox
+
+from . import stand_ins
+from .java_properties import escape, to_properties
+from .security import server_settings
+from .state import Broker, Sandbox
 
 # Two, so that moving a replica between log dirs can be tried.
 LOG_DIRS = ("data-a", "data-b")
@@ -133,16 +134,6 @@ def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
         "num.io.threads": "4",
         "log.cleaner.dedupe.buffer.size": "8388608",
     } | (old if _before_4(sandbox) else {})
-
-
-def to_properties(settings: Mapping[str, str]) -> str:
-    """A Java properties file."""
-    return "".join(f"{key}={escape(value)}\n" for key, value in settings.items())
-
-
-def escape(value: str) -> str:
-    """A value as a Java properties file wants it."""
-    return value.replace("\\", "\\\\").replace("\n", "\\n")
 
 
 def _logger_properties(broker: Broker) -> Path:

@@ -7,11 +7,12 @@ from dataclasses import replace
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.options import RACKS, SandboxOptions
-from kafka_shell.sandbox.ports import free_ports, is_free
-from kafka_shell.sandbox.security import SECURE_LISTENERS, USERS
-from kafka_shell.sandbox.state import Broker, Sandbox
-from kafka_shell.sandbox.storage import new_id
+
+from .options import RACKS, SandboxOptions
+from .ports import free_ports, is_free
+from .security import SECURE_LISTENERS, USERS
+from .state import Broker, Sandbox
+from .storage import new_id
 
 PLAIN_LISTENERS = ("PLAINTEXT",)
 # A quorum of two survives no loss, so two brokers share one controller.

@@ -8,7 +8,8 @@ from pathlib import Path
 from platformdirs import user_data_path
 
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.sandbox.jars import locked_versions
+
+from .jars import locked_versions
 
 DEFAULT_VERSION = "4.3.1"
 DEFAULT_PORT = 9092

@@ -10,9 +10,10 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.process import is_running
-from kafka_shell.sandbox.stand_ins import forget_last_run
-from kafka_shell.sandbox.state import Broker, Sandbox
+
+from .process import is_running
+from .stand_ins import forget_last_run
+from .state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
 START_SECONDS = 60.0

@@ -8,7 +8,9 @@ from pathlib import Path
 
 from kafka_shell.errors import ShellError
 from kafka_shell.private import private_folder, write_private
-from kafka_shell.sandbox.state import Sandbox
+
+from .java_properties import to_properties
+from .state import Sandbox
 
 USERS = ("admin", "alice")
 SECURE_LISTENERS = ("SASL_SSL", "SASL_PLAINTEXT", "SSL")
@@ -80,8 +82,6 @@ def server_settings(sandbox: Sandbox) -> dict[str, str]:
 
 def write_client_properties(sandbox: Sandbox) -> None:
     """Write each user's Java property files, one per way to log in, for the ports of today."""
-    from kafka_shell.sandbox.config import to_properties
-
     for user in sandbox.users:
         for name, settings in _ways_to_log_in(sandbox, user).items():
             path = sandbox.folder / "clients" / f"{user}-{name}.properties"

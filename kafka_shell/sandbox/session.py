@@ -9,14 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.cluster import leave, no_report, start, status
-from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.options import SandboxOptions, default_folder, stand_ins_for
-from kafka_shell.sandbox.sharing import Attachment, attach
-from kafka_shell.sandbox.state import Sandbox
+
+from .cluster import leave, no_report, start, status
+from .jars import Report
+from .options import SandboxOptions, default_folder, stand_ins_for
+from .sharing import Attachment, attach
+from .state import Sandbox
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import ConnectionConfig
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig
 
 
 ATTACHMENT = "sandbox attachment"  # where a context holds this run's use of the sandbox
@@ -67,9 +68,9 @@ def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) ->
 
 def connection_to(sandbox: Sandbox) -> ConnectionConfig:
     """How its administrator reaches the sandbox."""
-    from kafka_shell.admin.client_properties import to_connection
-    from kafka_shell.admin.connection import ConnectionConfig, parse_addresses
-    from kafka_shell.admin.properties import read_located
+    from kafka_shell.admin.wire.client_properties import to_connection
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+    from kafka_shell.admin.wire.properties import read_located
 
     if not sandbox.secure:
         return ConnectionConfig(parse_addresses(sandbox.bootstrap))

@@ -15,14 +15,16 @@ from itertools import product
 from typing import TYPE_CHECKING, Any, TypeVar
 from uuid import uuid4
 
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Failure, NewTopic
-from kafka_shell.sandbox.jars import Report
-from kafka_shell.sandbox.options import RACKS
-from kafka_shell.sandbox.state import Broker, Sandbox
+from kafka_shell.plan.results import Failure
+
+from .jars import Report
+from .options import RACKS
+from .state import Broker, Sandbox
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 T = TypeVar("T")
 
@@ -59,7 +61,8 @@ def heap_mebibytes(topics: int) -> int:
 
 def add(sandbox: Sandbox, report: Report) -> None:
     """Register the stand-ins and create their topics. Raises ShellError where one is refused."""
-    from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 
     (real,) = sandbox.brokers
     at_broker = ConnectionConfig(parse_addresses(sandbox.bootstrap), call_timeout=_TIMEOUT_S)
@@ -78,8 +81,9 @@ def forget_last_run(broker: Broker) -> None:
 
     Where the controller does not answer yet, nothing is done: the broker will be refused again.
     """
-    from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-    from kafka_shell.admin.protocol.quorum import UnregisterBrokerRequest
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+    from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 
     config = ConnectionConfig(parse_addresses(f"127.0.0.1:{broker.controller_port}"))
     with suppress(ShellError), Cluster(config) as controller:
@@ -96,7 +100,7 @@ def topic_names(count: int) -> Iterator[str]:
 
 def _make_internal_topics(cluster: Cluster) -> None:
     """Before there are stand-ins: groups and transactions want a broker that is there."""
-    from kafka_shell.admin.connection import Coordinator, CoordinatorKind
+    from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 
     for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
         cluster.api_versions(Coordinator(kind, "kafka-sh"))
@@ -105,14 +109,10 @@ def _make_internal_topics(cluster: Cluster) -> None:
 def _register(
     controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
 ) -> None:
-    from kafka_shell.admin import features
-    from kafka_shell.admin.connection import Call
-    from kafka_shell.admin.protocol.brokers import (
-        BrokerHeartbeatRequest,
-    )
-    from kafka_shell.admin.protocol.brokers import (
-        BrokerRegistrationRequest as Registration,
-    )
+    from kafka_shell.admin.cluster import features
+    from kafka_shell.admin.wire.requests import Call
+    from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
+    from kafka_shell.admin.wire.schemas.brokers import BrokerRegistrationRequest as Registration
 
     supported = [
         Registration.Feature(
@@ -158,9 +158,9 @@ def _register(
 
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
     """Create topics on the stand-ins alone, and return when the broker shows the last of them."""
-    from kafka_shell.admin.failures import as_error
-    from kafka_shell.admin.many import in_requests
-    from kafka_shell.admin.topic_steps import CreateTopics, records_of
+    from kafka_shell.admin.topics.steps import CreateTopics, records_of
+    from kafka_shell.admin.wire.chunks import in_requests
+    from kafka_shell.admin.wire.failures import as_error
 
     done = 0
     named = enumerate(topic_names(count))
@@ -185,7 +185,7 @@ def _assignment(ids: Sequence[int], topic: int) -> tuple[tuple[int, ...], ...]:
 
 def _taken(answers: Sequence[Any]) -> Sequence[Any]:
     """The answers. Raises ShellError where one is a failure."""
-    from kafka_shell.admin.failures import as_error
+    from kafka_shell.admin.wire.failures import as_error
 
     for answer in answers:
         if isinstance(answer, Failure):

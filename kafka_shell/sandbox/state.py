@@ -8,7 +8,8 @@ from pathlib import Path
 
 from kafka_shell.errors import ShellError
 from kafka_shell.private import write_private
-from kafka_shell.sandbox.options import SandboxOptions
+
+from .options import SandboxOptions
 
 FORMAT = 1
 

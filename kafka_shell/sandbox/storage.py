@@ -8,11 +8,12 @@ import uuid
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox.config import jvm_arguments, server_properties
-from kafka_shell.sandbox.process import write_arguments
-from kafka_shell.sandbox.ready import telling_line
-from kafka_shell.sandbox.security import scram_credentials
-from kafka_shell.sandbox.state import Broker, Sandbox
+
+from .config import jvm_arguments, server_properties
+from .process import write_arguments
+from .ready import telling_line
+from .security import scram_credentials
+from .state import Broker, Sandbox
 
 FORMAT_SECONDS = 60.0
 

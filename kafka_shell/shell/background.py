@@ -6,8 +6,8 @@ from collections.abc import Callable
 from threading import Lock, Thread
 from time import monotonic
 
-from kafka_shell.nouns import Report
-from kafka_shell.values import spell_left
+from kafka_shell.plan.model import Report
+from kafka_shell.units import spell_left
 
 Work = Callable[[Report], str]
 

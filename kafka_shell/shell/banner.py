@@ -5,7 +5,7 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles.style import parse_color
 
-from kafka_shell.nouns import Failure
+from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 
 TRY = ("health", "topics", "help")

@@ -10,6 +10,7 @@ from prompt_toolkit.completion import CompleteEvent, Completer, Completion
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import FormattedText
 
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.characters import escape
 from kafka_shell.context import Context
 from kafka_shell.language.command import Command, Kind
@@ -18,12 +19,11 @@ from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
-from kafka_shell.metadata.cache import FRESH_S, Cache
-from kafka_shell.metadata.view import ClusterView
-from kafka_shell.nouns import ConfigResource, ResourceType
 from kafka_shell.quoting import quote
+from kafka_shell.view.cache import FRESH_S, Cache
+from kafka_shell.view.candidates import Candidate
+from kafka_shell.view.view import ClusterView
 
-from .candidates import Candidate
 from .offers import CONFIGS, documented, is_about_quotas, offers, part_of
 from .places import Places
 from .subject import group_of, subject_of

@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from kafka_shell.metadata.view import ClusterView, ConfigDoc
-from kafka_shell.nouns import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from kafka_shell.output.text import Text, cut, text, width, wrap
-from kafka_shell.values import for_people
+from kafka_shell.units import for_people
+from kafka_shell.view.view import ClusterView, ConfigDoc
 
 STYLE = "class:documentation"
 HEADING = "class:documentation class:key"

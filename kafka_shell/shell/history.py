@@ -9,11 +9,11 @@ from pathlib import Path
 
 from prompt_toolkit.history import History
 
+from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.history import read
-from kafka_shell.metadata.view import ClusterView
-from kafka_shell.nouns import ResourceType
-from kafka_shell.nouns.masking import SECRET_WORD, masked
+from kafka_shell.masking import SECRET_WORD, masked
 from kafka_shell.private import open_private
+from kafka_shell.view.view import ClusterView
 
 LIMIT = 10_000  # lines that are offered again; the file itself is left to its owner
 

@@ -15,7 +15,7 @@ from prompt_toolkit.key_binding import KeyBindings, KeyPressEvent
 from prompt_toolkit.key_binding.bindings.search import start_reverse_incremental_search
 
 from kafka_shell.language.logical_lines import unfinished
-from kafka_shell.metadata.match import common_prefix
+from kafka_shell.view.match import common_prefix
 
 from .completer import Offer
 

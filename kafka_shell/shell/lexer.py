@@ -9,7 +9,8 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 
 from kafka_shell.language.command import Command
-from kafka_shell.language.cursor import LONGEST, classify
+from kafka_shell.language.cursor import LONGEST
+from kafka_shell.language.highlight import classify
 from kafka_shell.language.logical_lines import logical_lines
 
 UNSEEN = "\ufffd"

@@ -7,22 +7,22 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from kafka_shell.commands.config_clients import DEFAULTS, NAMED
-from kafka_shell.commands.config_dynamic import SUPPORTED, has_dynamic
-from kafka_shell.commands.shell import SETTINGS
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.commands.configs.config_clients import DEFAULTS, NAMED
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
+from kafka_shell.commands.program.commands import SETTINGS
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import Want, Wanted
-from kafka_shell.metadata.view import ClusterView
-from kafka_shell.nouns import ConfigType
-from kafka_shell.nouns.clients import ScramMechanism
+from kafka_shell.view import candidates
+from kafka_shell.view.candidates import NONE, Candidates
+from kafka_shell.view.view import ClusterView
 
-from . import candidates
-from .candidates import NONE, Candidates
 from .places import Places, files
 from .subject import group_of, subject_of
 
 if TYPE_CHECKING:
-    from kafka_shell.client_configs.keys import ClientConfigKey
+    from kafka_shell.admin.client_configs.keys import ClientConfigKey
 
 CONFIGS = (Kind.CONFIG_KEY, Kind.CONFIG_KEYS, Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
 _PAIRS = (Kind.CONFIG_PAIR, Kind.CONFIG_PAIRS)
@@ -81,11 +81,11 @@ def _of_kind(
     if kind is Kind.TOPIC:
         return candidates.topics(view, typed)
     if kind is Kind.ACL_RULE:
-        from . import rule_candidates
+        from kafka_shell.commands.acls import complete as rule_candidates
 
         return rule_candidates.of_rule(found, view)
     if kind in (Kind.SQL, Kind.AUDIT_TABLE, Kind.AUDIT_CONTROL):
-        from . import audit_candidates
+        from kafka_shell.commands.spark import complete as audit_candidates
 
         return audit_candidates.of_kind(kind, found, places.controls)
     if kind is Kind.FEATURE_LEVEL and found.part == "value":
@@ -93,7 +93,7 @@ def _of_kind(
     if kind in (Kind.FEATURE, Kind.FEATURE_LEVEL):
         return candidates.features(view, typed, "=" if kind is Kind.FEATURE_LEVEL else "")
     if kind is Kind.IP:
-        from . import quota_candidates
+        from kafka_shell.commands.quotas import complete as quota_candidates
 
         return quota_candidates.addresses(view, typed)
     if kind is Kind.TIME:
@@ -137,13 +137,13 @@ def documented(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | 
     """What is to be said of a quota's or a client config's key: a heading and a text."""
     of_entity = found.kind in CONFIGS and is_about_quotas(found)
     if found.kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR) or of_entity:
-        from . import quota_candidates
+        from kafka_shell.commands.quotas import complete as quota_candidates
 
         told = quota_candidates.documentation(view, found.words, key)
         if told or not of_entity:
             return told
     if found.kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR) or of_entity:
-        from kafka_shell.client_configs.keys import KEYS
+        from kafka_shell.admin.client_configs.keys import KEYS
 
         known = KEYS.get(key)
         return (f"{_said_of(known)} · {known.takes_effect}", known.about) if known else None
@@ -197,7 +197,7 @@ _RESETS = {
 
 
 def _quotas(found: Wanted, view: ClusterView) -> Candidates:
-    from . import quota_candidates
+    from kafka_shell.commands.quotas import complete as quota_candidates
 
     if found.part == "value":
         return quota_candidates.values(view, found.words, found.key, found.prefix)
@@ -215,7 +215,7 @@ def _quotas(found: Wanted, view: ClusterView) -> Candidates:
 def _of_entity(found: Wanted, view: ClusterView) -> Candidates:
     """What config-command alters of a user, a client or an ip: quotas, and of users dynamic configs
     of clients and SCRAM credentials."""
-    from . import quota_candidates
+    from kafka_shell.commands.quotas import complete as quota_candidates
 
     offered = _quotas(found, view)
     entity = quota_candidates.entity_of(found.words)
@@ -233,7 +233,7 @@ def _of_entity(found: Wanted, view: ClusterView) -> Candidates:
 
 
 def _client_configs(found: Wanted) -> Candidates:
-    from kafka_shell.client_configs.keys import KEYS
+    from kafka_shell.admin.client_configs.keys import KEYS
 
     if found.part == "value":
         known = KEYS.get(found.key)

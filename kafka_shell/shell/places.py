@@ -8,10 +8,9 @@ from pathlib import Path
 
 from kafka_shell.context import Context
 from kafka_shell.language.command import Kind
-from kafka_shell.metadata.match import LIMIT
-from kafka_shell.values import to_path
-
-from .candidates import NONE, Candidate, Candidates, pick
+from kafka_shell.units import to_path
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, pick
+from kafka_shell.view.match import LIMIT
 
 
 class Places:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from prompt_toolkit.buffer import Buffer
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
-from kafka_shell.metadata.cache import Cache
 from kafka_shell.settings import Settings
+from kafka_shell.view.cache import Cache
 
 from .banner import guard_of
 from .completer import Offer, ShellCompleter

@@ -22,20 +22,20 @@ from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatt
 from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.spark import start_early
+from kafka_shell.commands.spark.commands import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import can_be_read, run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.logical_lines import logical_lines
-from kafka_shell.metadata.cache import TOPICS, Cache
-from kafka_shell.nouns import Report
 from kafka_shell.output import theme as themes
 from kafka_shell.output.pane import PipeClosed
+from kafka_shell.plan.model import Report
+from kafka_shell.script import run_file
 from kafka_shell.settings import Settings
+from kafka_shell.view.cache import TOPICS, Cache
 
 from . import banner, documentation, keys, screen
-from .awake import stay_awake
 from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
@@ -43,6 +43,7 @@ from .lexer import ShellLexer
 from .paging import Beside, Paged, terminal_size, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
+from .switch_interval import stay_awake
 
 
 def run(context: Context) -> int:
@@ -69,6 +70,7 @@ class Session:
         context.ask = self.ask
         if context.run_line is None:
             context.run_line = lambda text, here: int(run_text(text, here))
+            context.run_file = run_file
         self.plain = bool(context.settings.no_color or context.environ.get("NO_COLOR"))
         self._style = style_of(self._theme(context.theme), colour=not self.plain)
         self.cache = self._open_cache()

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.selectors import is_pattern
-from kafka_shell.metadata.view import ClusterView, TopicsOf
-from kafka_shell.nouns import ConfigResource, ResourceType
+from kafka_shell.view.view import ClusterView, TopicsOf
 
 # A name in the line's words -> the type of resource that its value names.
 _NAMED = {

@@ -9,8 +9,8 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
 from kafka_shell.characters import escape
-from kafka_shell.metadata.cache import CacheState
-from kafka_shell.metadata.view import ClusterView
+from kafka_shell.view.cache import CacheState
+from kafka_shell.view.view import ClusterView
 
 PLAIN = "class:toolbar"
 WARNING = "class:toolbar-warning"

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from kafka_shell.admin import configs
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.nouns import (
-    Change,
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import (
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
     ConfigResource,
     ResourceType,
 )
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Change
 from tests.admin.helpers import done
 
 BROKER = ConfigResource(ResourceType.BROKER, "1")
@@ -46,7 +47,7 @@ def alter(
     cluster: Cluster, resource: ConfigResource, *alterations: ConfigAlteration
 ) -> tuple[Change, ...]:
     """Carry out and return what the plan said."""
-    plan = configs.plan_alter(cluster, {resource: alterations})
+    plan = config_changes.plan_alter(cluster, {resource: alterations})
     done(plan, cluster)
     return plan.changes
 

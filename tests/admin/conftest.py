@@ -7,8 +7,8 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic
 
 

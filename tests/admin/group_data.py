@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin import group_members, group_resets, groups
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns.groups import Group
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.groups import (
+    members as group_members,
+)
+from kafka_shell.admin.groups import (
+    read as groups,
+)
+from kafka_shell.admin.groups import (
+    resets as group_resets,
+)
+from kafka_shell.admin.groups.model import Group
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, wait_for
 
 RECORDS = 10

@@ -5,11 +5,15 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 
-from kafka_shell.admin import topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import Change, Failure, NewTopic, Plan, Results, Topic
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic, Topic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Change, Plan
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.sandbox.state import Sandbox
 
 
 def connect(sandbox: Sandbox) -> Cluster:
@@ -49,7 +53,7 @@ def make_topic(
     if assignment:
         partitions = factor = None
     new = NewTopic(name, partitions, factor, assignment, configs)
-    done(topics.plan_create([new]), cluster)
+    done(topic_changes.plan_create([new]), cluster)
     return name
 
 

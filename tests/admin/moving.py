@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.connection import CONTROLLER, Cluster
-from kafka_shell.admin.partitions import find
-from kafka_shell.nouns.partitions import TopicPartition
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.partitions import find
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import CONTROLLER
 from tests.admin.helpers import wait_for
 
 

@@ -7,21 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import acls, configs, features, health, quorum, topics
-from kafka_shell.admin import cluster as whole
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, Sasl, parse_addresses
-from kafka_shell.admin.topic_steps import DeleteTopics
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import (
-    ConfigAlteration,
-    ConfigOp,
-    ConfigResource,
-    NewTopic,
-    ResourceType,
-    Secret,
-    Severity,
-)
-from kafka_shell.nouns.access import (
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
     AclBinding,
     AclFilter,
     AclOperation,
@@ -29,8 +17,23 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.nouns.quorum import Endpoint, Voter
-from kafka_shell.sandbox import Sandbox, passwords
+from kafka_shell.admin.cluster import feature_change, health, quorum_change, unregister
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.model import Endpoint, Severity, Voter
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.steps import DeleteTopics
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Secret
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, failures, make_topic, refusals, wait_for
 from tests.program import Program
 
@@ -60,7 +63,7 @@ def alice(secure_sandbox: Sandbox, admin: Cluster) -> Iterator[Cluster]:
     with log_in(secure_sandbox, "alice") as cluster:
         yield cluster
     if acls.describe(admin, AclFilter(principal=ALICE)):
-        done(acls.plan_delete(admin, [AclFilter(principal=ALICE)]), admin)
+        done(acl_changes.plan_delete(admin, [AclFilter(principal=ALICE)]), admin)
 
 
 def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
@@ -71,7 +74,7 @@ def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
         )
         for operation in operations
     ]  # fmt: skip
-    done(acls.plan_create(admin, bindings), admin)
+    done(acl_changes.plan_create(admin, bindings), admin)
 
 
 def resource_of(topic: str) -> ConfigResource:
@@ -82,13 +85,13 @@ def test_what_may_not_be_seen_is_not_told_from_what_is_not_there(
     admin: Cluster, alice: Cluster, name: str
 ) -> None:
     make_topic(admin, name)
-    assert name not in topics.scan(alice)
+    assert name not in metadata_scan.scan(alice)
     found = topics.describe(alice, [name, f"{name}.gone"])
     assert {key: why.name for key, why in found.failures.items()} == {
         name: DENIED,
         f"{name}.gone": DENIED,
     }
-    plan = topics.plan_delete(alice, [name, f"{name}.gone"])
+    plan = topic_changes.plan_delete(alice, [name, f"{name}.gone"])
     assert {key: why.name for key, why in refusals(plan).items()} == {
         name: DENIED,
         f"{name}.gone": DENIED,
@@ -104,13 +107,15 @@ def test_a_delete_by_id_is_masked_as_kafka_masks_it(
     # The answer leaves the name out, as she may not know it.
     assert failures(step.send(alice, validate_only=False)) == {name: DENIED}
     allow(admin, name, AclOperation.DESCRIBE)
-    wait_for("alice sees it", lambda: name in topics.scan(alice))
-    results = apply(topics.plan_delete(alice, [name]), alice)
+    wait_for("alice sees it", lambda: name in metadata_scan.scan(alice))
+    results = apply(topic_changes.plan_delete(alice, [name]), alice)
     assert failures(results) == {name: DENIED}
-    assert name in topics.scan(admin)
+    assert name in metadata_scan.scan(admin)
     allow(admin, name, AclOperation.DELETE)
-    wait_for("alice may delete it", lambda: apply(topics.plan_delete(alice, [name]), alice).ok)
-    assert name not in topics.scan(admin)
+    wait_for(
+        "alice may delete it", lambda: apply(topic_changes.plan_delete(alice, [name]), alice).ok
+    )
+    assert name not in metadata_scan.scan(admin)
 
 
 def test_topics_that_may_not_be_created_or_grown(admin: Cluster, alice: Cluster, name: str) -> None:
@@ -118,11 +123,11 @@ def test_topics_that_may_not_be_created_or_grown(admin: Cluster, alice: Cluster,
     new = [NewTopic(f"{name}.mine", 1, 1), NewTopic(f"{name}.hers", 1, 1)]
     allow(admin, f"{name}.hers", AclOperation.CREATE, AclOperation.DESCRIBE)
     allow(admin, name, AclOperation.DESCRIBE)
-    wait_for("alice sees one", lambda: name in topics.scan(alice))
-    results = apply(topics.plan_create(new), alice)
+    wait_for("alice sees one", lambda: name in metadata_scan.scan(alice))
+    results = apply(topic_changes.plan_create(new), alice)
     assert failures(results) == {f"{name}.mine": DENIED}
     assert f"{name}.mine" in next(iter(results.failures.values())).message
-    grown = apply(topics.plan_partitions(alice, [name], 3), alice)
+    grown = apply(topic_changes.plan_partitions(alice, [name], 3), alice)
     assert failures(grown) == {name: DENIED}
 
 
@@ -137,18 +142,18 @@ def test_configs_that_may_not_be_seen_or_set(admin: Cluster, alice: Cluster, nam
     allow(admin, name, AclOperation.DESCRIBE_CONFIGS)
     wait_for("alice sees them", lambda: configs.describe(alice, [resource_of(name)]).ok)
     wanted = [ConfigAlteration("retention.ms", ConfigOp.SET, "7d")]
-    results = apply(configs.plan_alter(alice, {resource_of(name): wanted}), alice)
+    results = apply(config_changes.plan_alter(alice, {resource_of(name): wanted}), alice)
     assert failures(results) == {name: DENIED}
 
 
 def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Cluster) -> None:
-    hers = whole.metadata(alice)
+    hers = cluster_reads.metadata(alice)
     assert (hers.controller, hers.topics) == (None, 0)
     (unread,) = hers.not_read
     assert unread[0] == "controller" and "Describe on the cluster" in unread[1].hint
     assert hers.ok, "she sees all that she may"
     assert [broker.id for broker in hers.brokers] == [1]
-    assert whole.metadata(admin).controller == 1
+    assert cluster_reads.metadata(admin).controller == 1
     told = health.health(alice)
     assert not told.ok, "what nobody looked at is not healthy"
     unchecked = {each.check: each for each in told.findings}
@@ -166,7 +171,7 @@ def test_an_unread_min_isr_is_not_taken_for_fine(
     """Describe shows the topic; what min.insync.replicas is, takes DescribeConfigs."""
     make_topic(admin, name, configs=(("min.insync.replicas", "2"),))
     allow(admin, name, AclOperation.DESCRIBE)
-    wait_for("alice sees it", lambda: name in topics.scan(alice))
+    wait_for("alice sees it", lambda: name in metadata_scan.scan(alice))
     login = secure_sandbox.client_properties["alice-sasl-plaintext"]
     program = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     for option in (
@@ -183,10 +188,10 @@ def test_voters_brokers_and_features_are_not_hers_to_change(alice: Cluster) -> N
     voter = Voter(1, "A" * 21 + "Q", (Endpoint("CONTROLLER", "127.0.0.1", 1),))
     streams = {"streams.version": 0}
     for step in (
-        quorum.AddVoter(voter, 1000),
-        quorum.RemoveVoter(voter),
-        whole.UnregisterBroker(7),
-        features.plan_update(alice, streams).steps[0],
+        quorum_change.AddVoter(voter, 1000),
+        quorum_change.RemoveVoter(voter),
+        unregister.UnregisterBroker(7),
+        feature_change.plan_update(alice, streams).steps[0],
     ):
         (why,) = step.send(alice, validate_only=False).failures.values()
         assert why.name == "CLUSTER_AUTHORIZATION_FAILED", step

@@ -9,9 +9,9 @@ from typing import Any
 
 from kafka import KafkaProducer
 
-from kafka_shell.admin.connection import Cluster, Coordinator
-from kafka_shell.admin.requests import CoordinatorKind
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 from tests.in_process import Shell
 
@@ -88,7 +88,7 @@ def spoil(sandbox: Sandbox, shell: Shell) -> None:
 
 def connection(sandbox: Sandbox) -> Cluster:
     """A connection."""
-    from kafka_shell.admin.endpoint import ConnectionConfig, parse_addresses
+    from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 
     return Cluster(ConnectionConfig(bootstrap=parse_addresses(sandbox.bootstrap)))
 

@@ -31,7 +31,8 @@ from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.table import DDL, Table
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Target
-from kafka_shell.sandbox import SandboxOptions, start, wipe
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
 
 T = TypeVar("T")
 

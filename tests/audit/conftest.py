@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
 
 

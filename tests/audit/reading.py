@@ -10,17 +10,18 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from kafka_shell.admin import groups, topics
-from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.audit.collect import collect, open_target
 from kafka_shell.audit.collection import mentioned
 from kafka_shell.audit.control import Control
 from kafka_shell.audit.evaluate import evaluate
+from kafka_shell.audit.model import AuditFinding
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Survey, Target, cut
-from kafka_shell.nouns.audits import AuditFinding
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
@@ -46,7 +47,7 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
 
 def _survey(cluster: Cluster) -> Survey:
     return Survey(
-        tuple(sorted(topics.scan(cluster).names)),
+        tuple(sorted(metadata_scan.scan(cluster).names)),
         tuple(str(broker.id) for broker in cluster.brokers()),
         tuple(groups.list_groups(cluster).values),
     )

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.nouns import Change, Results
+from kafka_shell.plan.model import Change
+from kafka_shell.plan.results import Results
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.audit.engine import Engine
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.audit.bad_cluster import commit, connection
 from tests.in_process import Shell
 

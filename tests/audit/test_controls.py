@@ -17,15 +17,15 @@ import pytest
 
 from kafka_shell.audit.control import Control, load
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditFinding
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns.audits import AuditFinding
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
-from kafka_shell.sandbox.cluster import stop_broker
+from kafka_shell.sandbox.cluster import start, stop_broker, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.audit import bad_cluster, reading
 from tests.in_process import Shell
-
-from . import bad_cluster, reading
 
 CONTROLS = load(Path(reading.__file__).parents[2] / "kafka_shell" / "audit" / "controls")
 BROKERS = ("broker 1", "broker 2", "broker 3")

@@ -18,7 +18,7 @@ import pyspark
 import pytest
 
 from kafka_shell.audit.session import _java_home
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 
 SPARK = Path(pyspark.__file__).parent
 ROOT = Path(__file__).parent.parent.parent

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.audit.remedy import outside, single_command
-from kafka_shell.nouns import Change, Effect, Plan, Resource
-from kafka_shell.nouns.clients import QuotaEntity
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from tests.audit.steps import Recorded
 
 

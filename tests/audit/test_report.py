@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 
 from kafka_shell.audit.engine import Engine
+from kafka_shell.audit.model import AuditFinding, AuditReport
 from kafka_shell.audit.report import Bar, Chart, page
-from kafka_shell.nouns.audits import AuditFinding, AuditReport
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
 
 CHROMIUM = next(

@@ -10,13 +10,12 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import batches
+from kafka_shell.admin.records import batches
 from kafka_shell.audit.table import COMMON, DDL
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.tables.commits import read_commit
-from kafka_shell.sandbox import Sandbox
-
-from . import bad_cluster, reading
+from kafka_shell.sandbox.state import Sandbox
+from tests.audit import bad_cluster, reading
 
 WANTED = [
     "clusters",
@@ -146,10 +145,10 @@ def test_batches_tell_what_producers_did(sandbox: Sandbox) -> None:
 
 
 def _create(cluster: Any, topic: str) -> None:
-    from kafka_shell.admin import topics
-    from kafka_shell.nouns import NewTopic
+    from kafka_shell.admin.topics import change as topic_changes
+    from kafka_shell.admin.topics.model import NewTopic
 
-    plan = topics.plan_create([NewTopic(topic, 1, 1)])
+    plan = topic_changes.plan_create([NewTopic(topic, 1, 1)])
     for step in plan.steps:
         assert not step.send(cluster, validate_only=False).failures
 

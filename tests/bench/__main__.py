@@ -22,14 +22,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import kafka_shell
-from kafka_shell.sandbox import wipe
+from kafka_shell.sandbox.cluster import wipe
 from kafka_shell.sandbox.session import bring_up, options_from
 from kafka_shell.sandbox.stand_ins import topic_names
+from tests.bench import prompt
+from tests.bench.processes import Failed, contest, median, timed
+from tests.bench.table import HEADINGS, MIB, RATE, Measure, line, show
 from tests.jvm_tools import config_command, tool_command
-
-from . import prompt
-from .processes import Failed, contest, median, timed
-from .table import HEADINGS, MIB, RATE, Measure, line, show
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SCRIPT = 1_000  # commands

@@ -20,16 +20,17 @@ from pathlib import Path
 from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.admin.scan import MetadataScan, encode_request
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, encode_request
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import Context, Paths
-from kafka_shell.metadata.cache import Cache
-from kafka_shell.metadata.readers import read_topics
-from kafka_shell.metadata.view import ClusterView
 from kafka_shell.settings import Settings
-from kafka_shell.shell.awake import stay_awake
 from kafka_shell.shell.completer import ShellCompleter
+from kafka_shell.shell.switch_interval import stay_awake
+from kafka_shell.view.cache import Cache
+from kafka_shell.view.readers import read_topics
+from kafka_shell.view.view import ClusterView
 
 _PATIENCE_S = 60.0
 _ROUNDS = 300

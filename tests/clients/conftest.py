@@ -7,7 +7,9 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
 from tests.clients.helpers import LOGGER, Store, followers, wait_for, wire
 
 __all__ = ["wire"]

@@ -17,19 +17,19 @@ from kafka.admin import NewTopic
 from kafka.errors import KafkaError
 from kafka.net.connection import KafkaConnection
 
-from kafka_shell.client_configs.format import (
+from kafka_shell.admin.client_configs.format import (
     CONFIGS_TOPIC,
     REGISTRATIONS_TOPIC,
     Unreadable,
     config_record,
     read_registration,
 )
-from kafka_shell.clients import DynamicKafkaConsumer
-from kafka_shell.nouns.client_configs import (
+from kafka_shell.admin.client_configs.model import (
     ClientConfigAlteration,
     ClientEntity,
     ClientRegistration,
 )
+from kafka_shell.clients.consumer import DynamicKafkaConsumer
 
 USER = "ANONYMOUS"
 LOGGER = "kafka_shell.clients"

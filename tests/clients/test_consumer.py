@@ -13,7 +13,7 @@ from kafka.coordinator.assignors.cooperative_sticky import CooperativeStickyAssi
 from kafka.coordinator.assignors.range import RangePartitionAssignor
 from kafka.coordinator.assignors.sticky.sticky_assignor import StickyPartitionAssignor
 
-from kafka_shell.clients import DynamicKafkaConsumer
+from kafka_shell.clients.consumer import DynamicKafkaConsumer
 from tests.clients.helpers import (
     SOON,
     Connection,

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.client_configs.keys import KEYS, check
+from kafka_shell.admin.client_configs.keys import KEYS, check
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity
 from kafka_shell.clients.decide import Decision, consumer_rules, decide, producer_rules
 from kafka_shell.clients.follow import user_of
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns.client_configs import ClientConfig, ClientEntity
 
 pytestmark = pytest.mark.quick
 

@@ -14,21 +14,16 @@ import pytest
 from kafka import KafkaAdminClient
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
-from kafka_shell.client_configs.keys import supported_by
-from kafka_shell.clients import DynamicKafkaConsumer, DynamicKafkaProducer, follow, internals
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.keys import supported_by
+from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.clients import follow, internals
 from kafka_shell.clients import store as reading
-from kafka_shell.nouns.client_configs import ClientEntity
-from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
-from tests.clients.helpers import (
-    SOON,
-    USER,
-    Store,
-    everything,
-    followers,
-    said,
-    wait_for,
-)
+from kafka_shell.clients.consumer import DynamicKafkaConsumer
+from kafka_shell.clients.producer import DynamicKafkaProducer
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests.clients.helpers import SOON, USER, Store, everything, followers, said, wait_for
 
 
 def producer_of(store: Store, name: str, **configs: Any) -> DynamicKafkaProducer:

@@ -12,7 +12,7 @@ from kafka import TopicPartition
 from kafka import errors as kafka_errors
 from kafka.record import MemoryRecords
 
-from kafka_shell.clients import DynamicKafkaProducer
+from kafka_shell.clients.producer import DynamicKafkaProducer
 from tests.clients.helpers import SOON, Store, Wire, everything, said, wait_for
 
 LOG: dict[str, Any] = {"metadata_max_age_ms": SOON}

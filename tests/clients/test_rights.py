@@ -21,10 +21,15 @@ from kafka.admin import (
 )
 from kafka.admin import ResourceType as AclResource
 
-from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC, config_record
-from kafka_shell.clients import DynamicKafkaProducer
-from kafka_shell.nouns.client_configs import ClientConfigAlteration, ClientEntity
-from kafka_shell.sandbox import Sandbox, passwords
+from kafka_shell.admin.client_configs.format import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
+    config_record,
+)
+from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
+from kafka_shell.clients.producer import DynamicKafkaProducer
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
 from tests.clients.helpers import SOON, Connection, Store, followers, said, wait_for
 
 ALICE = "User:alice"

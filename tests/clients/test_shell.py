@@ -7,8 +7,8 @@ from pathlib import Path
 
 from kafka import KafkaAdminClient
 
-from kafka_shell.clients import DynamicKafkaProducer
-from kafka_shell.nouns.client_configs import ClientEntity
+from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.clients.producer import DynamicKafkaProducer
 from tests.clients.helpers import SOON, USER, Store, Wire, dynamic, everything, running, wait_for
 from tests.clients.test_consumer import MEMBER, calm, changed, plain, seconds_to_evict
 from tests.clients.test_follow import registered

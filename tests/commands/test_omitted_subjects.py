@@ -10,14 +10,14 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Effect, Kind, Option
+from kafka_shell.language.command import Argument, Command, Kind, Option
 from kafka_shell.language.convert import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox import Sandbox
-
-from ..in_process import Shell
+from kafka_shell.plan.model import Effect
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick
 

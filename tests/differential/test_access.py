@@ -10,13 +10,15 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import acls, delegation_tokens
-from kafka_shell.admin.connection import Cluster
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import AclBinding, AclFilter
+from kafka_shell.admin.tokens import read as delegation_tokens
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.pasted import translate
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns.access import AclBinding, AclFilter
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done
 from tests.admin.test_rights import log_in
 from tests.jvm_tools import run_tool
@@ -70,7 +72,7 @@ def prefix(cluster: Cluster) -> Iterator[str]:
     for who in ("jvm", "our"):
         mine = AclFilter(f"User:{prefix}-{who}")
         if acls.describe(cluster, mine):
-            done(acls.plan_delete(cluster, [mine]), cluster)
+            done(acl_changes.plan_delete(cluster, [mine]), cluster)
 
 
 def typed(line: str, prefix: str, who: str) -> list[str]:

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.differential.tools import Tools
 from tests.program import Program
 

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.admin import cluster as whole
-from kafka_shell.admin import features, health, quorum
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.nouns.quorum import Endpoint, Voter
-from kafka_shell.sandbox import Sandbox, start_broker, stop_broker
+from kafka_shell.admin.cluster import feature_change, features, health, quorum, quorum_change
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.cluster.model import Endpoint, Voter
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, wait_for
 from tests.jvm_tools import run_tool
 
@@ -77,7 +78,7 @@ def test_a_voter_that_the_tool_removed_comes_back_by_us(three: Cluster, tool: To
     assert [each.id for each in left.replicas if not each.votes] == [voter.id]
     place = voter.endpoints[0]
     at = Endpoint("", place.host, place.port)
-    done(quorum.plan_alter(three, [Voter(voter.id, endpoints=(at,))], []), three)
+    done(quorum_change.plan_alter(three, [Voter(voter.id, endpoints=(at,))], []), three)
     assert f'"id": {voter.id}, "directoryId": "{voter.directory_id}"' in tool(
         "MetadataQuorumCommand", "describe", "--status"
     )
@@ -110,7 +111,7 @@ def test_features_described_and_changed_by_either(three: Cluster, tool: Tool) ->
     assert our_features(three) == told_features(tool)
     tool("FeatureCommand", "downgrade", "--feature", "streams.version=0")
     assert our_features(three)["streams.version"][2] == "0"
-    done(features.plan_update(three, {"streams.version": 1}), three)
+    done(feature_change.plan_update(three, {"streams.version": 1}), three)
     assert told_features(tool)["streams.version"][2] == "1"
 
 
@@ -148,14 +149,14 @@ def test_a_broker_that_the_tool_unregistered(
     gone = 3 if quorum.describe(three).leader != 3 else 2
     stop_broker(three_brokers.folder, gone)
     try:
-        assert whole.registered(three) == {1, 2, 3}
+        assert cluster_reads.registered(three) == {1, 2, 3}
         up = next(broker for broker in three_brokers.brokers if broker.id != gone)
         address = f"127.0.0.1:{up.ports['PLAINTEXT']}"
         ran = run_tool(
             f"{TOOLS}.ClusterTool", "unregister", "--bootstrap-server", address, "--id", str(gone)
         )
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
-        assert whole.registered(three) == {1, 2, 3} - {gone}
+        assert cluster_reads.registered(three) == {1, 2, 3} - {gone}
     finally:
         start_broker(three_brokers.folder, gone)
     wait_for("all is well", lambda: health.health(three).ok, 60)

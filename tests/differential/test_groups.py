@@ -9,11 +9,11 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import group_resets
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.nouns.groups import GroupType
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.groups import resets as group_resets
+from kafka_shell.admin.groups.model import GroupType
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, filled, forget, held
 from tests.admin.helpers import connect, done, wait_for

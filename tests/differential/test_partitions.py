@@ -13,10 +13,10 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.admin.partitions import find
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.partitions import find
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic, wait_for
 from tests.admin.moving import lead_elsewhere
 from tests.filling import fill

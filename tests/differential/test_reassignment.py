@@ -10,14 +10,23 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin import log_dirs, move_wishes, reassignment
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.admin.reassignment import plan_cancel, state
-from kafka_shell.carry_out import apply
-from kafka_shell.commands.reassignment_files import read_moves, to_json
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.nouns.reassignment import MoveStatus
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.partitions import (
+    log_dirs,
+    reassignment,
+)
+from kafka_shell.admin.partitions import (
+    progress as move_progress,
+)
+from kafka_shell.admin.partitions import (
+    targets as move_targets,
+)
+from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
+from kafka_shell.admin.partitions.progress import state
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.partitions.reassignment_files import read_moves, to_json
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import connect, wait_for
 from tests.jvm_tools import run_tool
@@ -81,7 +90,7 @@ def test_a_move_under_way_looks_the_same_to_both(
         assert assignment(current["partitions"]) == moving.to(topic, (1, 2), (2, 1), (1, 3))
         ours = {
             each.partition: (each.replicas, each.adding, each.removing)
-            for each in reassignment.under_way(cluster, [topic])
+            for each in move_progress.under_way(cluster, [topic])
         }
         assert ours == listed(tool(three_brokers, "--list"), topic)
         assert ours.keys() == {0, 2}
@@ -137,7 +146,7 @@ def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
     before = assignment(json.loads(current)["partitions"])
     now = reassignment.layout(cluster)
     assert {each: now.replicas[each] for each in before} == before
-    ours, refused = move_wishes.spread_over(now, [topic], {1, 2, 3})
+    ours, refused = move_targets.spread_over(now, [topic], {1, 2, 3})
     assert not refused
     assert theirs.keys() == before.keys()
     assert {len(each) for each in theirs.values()} == {2}

@@ -11,19 +11,22 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import configs, topics
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.nouns import (
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import (
     ConfigAlteration,
     ConfigEntry,
     ConfigOp,
     ConfigResource,
     ConfigSource,
-    NewTopic,
     ResourceType,
-    Topic,
 )
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic, Topic
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done
 from tests.differential.tools import ConfigFacts, Tools, described_configs, described_topics
 
@@ -116,7 +119,7 @@ def live_by_tools(tools: Tools, prefix: str) -> str:
 def live_by_us(cluster: Cluster, tools: Tools, prefix: str) -> str:
     name = f"{prefix}.placed"
     done(
-        topics.plan_create(
+        topic_changes.plan_create(
             [
                 NewTopic(name, assignment=PLACED, configs=tuple(CONFIGS.items())),
                 NewTopic(f"{prefix}.counted", 4, 2),
@@ -126,21 +129,24 @@ def live_by_us(cluster: Cluster, tools: Tools, prefix: str) -> str:
         ),
         cluster,
     )
-    done(topics.plan_partitions(cluster, [name], 5, assignment=GROWN), cluster)
-    done(topics.plan_partitions(cluster, [f"{prefix}.counted"], 6), cluster)
+    done(topic_changes.plan_partitions(cluster, [name], 5, assignment=GROWN), cluster)
+    done(topic_changes.plan_partitions(cluster, [f"{prefix}.counted"], 6), cluster)
     wanted = [
         ConfigAlteration("retention.ms", ConfigOp.SET, "1s"),
         ConfigAlteration("cleanup.policy", ConfigOp.APPEND, "delete"),
         ConfigAlteration("max.message.bytes", ConfigOp.SET, "2MiB"),
         ConfigAlteration("segment.ms", ConfigOp.DELETE),
     ]
-    done(configs.plan_alter(cluster, {ConfigResource(ResourceType.TOPIC, name): wanted}), cluster)
-    done(topics.plan_delete(cluster, [f"{prefix}.gone"]), cluster)
+    done(
+        config_changes.plan_alter(cluster, {ConfigResource(ResourceType.TOPIC, name): wanted}),
+        cluster,
+    )
+    done(topic_changes.plan_delete(cluster, [f"{prefix}.gone"]), cluster)
     threads = ConfigAlteration("log.cleaner.threads", ConfigOp.SET, "2")
-    done(configs.plan_alter(cluster, {DEFAULT: [threads]}), cluster)
+    done(config_changes.plan_alter(cluster, {DEFAULT: [threads]}), cluster)
     default = tools.configs("--describe", *DEFAULTS)
     gone = ConfigAlteration("log.cleaner.threads", ConfigOp.DELETE)
-    done(configs.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
+    done(config_changes.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
     return default
 
 
@@ -229,7 +235,7 @@ def test_topics_are_described_alike(told: Told, cluster: Cluster) -> None:
 
 
 def test_the_list_of_topics_is_the_same(told: Told, cluster: Cluster) -> None:
-    assert sorted(topics.scan(cluster).names) == sorted(told.names)
+    assert sorted(metadata_scan.scan(cluster).names) == sorted(told.names)
 
 
 def in_their_words(entries: Iterable[ConfigEntry]) -> dict[str, ConfigFacts]:

@@ -7,10 +7,18 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin import producers, transaction_steps, transactions
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.transactions import (
+    change as transaction_changes,
+)
+from kafka_shell.admin.transactions import (
+    producers,
+)
+from kafka_shell.admin.transactions import (
+    read as transactions,
+)
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic
 from tests.jvm_tools import run_tool
 from tests.transactional import HOUR_MS, Producer, hang
@@ -94,7 +102,7 @@ def test_what_hangs(sandbox: Sandbox, cluster: Cluster) -> None:
         (str(o.partition), str(o.producer_id), str(o.start_offset), str(o.last_timestamp))
         for o in found.values()
     }
-    done(transaction_steps.plan_abort(cluster, [found[each]]), cluster)
+    done(transaction_changes.plan_abort(cluster, [found[each]]), cluster)
     assert [row["Partition"] for row in tool(sandbox, *words)] == ["1"], "ours ended one"
     start = str(found[other].start_offset)
     tool_abort = run_tool(

@@ -12,12 +12,12 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin import topics
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import NewTopic
-
-from ..program import Program, Run
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
+from tests.program import Program, Run
 
 quick = pytest.mark.quick
 
@@ -26,15 +26,15 @@ ANSI = re.compile(r"\x1b[\[(\]]")
 
 
 def create(cluster: Cluster, name: str) -> None:
-    assert not apply(topics.plan_create([NewTopic(name, 1)]), cluster).failures
+    assert not apply(topic_changes.plan_create([NewTopic(name, 1)]), cluster).failures
 
 
 def delete(cluster: Cluster, name: str) -> None:
-    apply(topics.plan_delete(cluster, [name]), cluster)
+    apply(topic_changes.plan_delete(cluster, [name]), cluster)
 
 
 def exists(cluster: Cluster, name: str) -> bool:
-    return name in topics.scan(cluster)
+    return name in metadata_scan.scan(cluster)
 
 
 def refused(run: Run, status: int, *words: str) -> Run:

@@ -13,15 +13,11 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.sandbox import Sandbox
-
-from ..program import Program
-from .common import (
-    Terminal,
-    create,
-    delete,
-)
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.sandbox.state import Sandbox
+from tests.faults.common import Terminal, create, delete
+from tests.program import Program
 
 
 @pytest.fixture

@@ -10,19 +10,9 @@ from pathlib import Path
 import pexpect
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-
-from ..program import Program
-from .common import (
-    READS,
-    Terminal,
-    ended,
-    exists,
-    hinted,
-    leave,
-    quick,
-    refused,
-)
+from kafka_shell.admin.wire.connection import Cluster
+from tests.faults.common import READS, Terminal, ended, exists, hinted, leave, quick, refused
+from tests.program import Program
 
 
 @quick

@@ -19,18 +19,21 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kafka_shell.admin import acls, quotas, topics
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import NewTopic
-from kafka_shell.nouns.access import AclBinding, AclOperation, AclPermission, AclResourceType
-from kafka_shell.nouns.clients import QuotaAlteration, QuotaEntity
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
-
-from ..admin.group_data import commit
-from ..admin.helpers import connect
-from ..program import Program
-from .hostile import NAMES, TOPICS
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission, AclResourceType
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.quotas.model import QuotaAlteration, QuotaEntity
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.group_data import commit
+from tests.admin.helpers import connect
+from tests.faults.hostile import NAMES, TOPICS
+from tests.program import Program
 
 COMMANDS = (
     "list-groups", "list-groups --long", "describe-group GROUPS", "describe-group GROUPS --state",
@@ -58,13 +61,13 @@ def hostile(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 
 def _fill(cluster: Cluster) -> None:
-    apply(topics.plan_create([NewTopic(name, 1, 1) for name in TOPICS]), cluster)
+    apply(topic_changes.plan_create([NewTopic(name, 1, 1) for name in TOPICS]), cluster)
     for name in NAMES:
         commit(cluster, name, TOPICS[1], 0)
     entities = [QuotaEntity(user=name) for name in NAMES]
     entities += [QuotaEntity(client_id=name) for name in NAMES]
     for each in entities:
-        apply(quotas.plan_alter(cluster, [QuotaAlteration(each, "producer_byte_rate", 1e6)]),
+        apply(quota_changes.plan_alter(cluster, [QuotaAlteration(each, "producer_byte_rate", 1e6)]),
               cluster)  # fmt: skip
     bindings = [
         AclBinding(f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW,
@@ -72,7 +75,7 @@ def _fill(cluster: Cluster) -> None:
         for name in NAMES
     ]  # fmt: skip
     for binding in bindings:
-        apply(acls.plan_create(cluster, [binding]), cluster)
+        apply(acl_changes.plan_create(cluster, [binding]), cluster)
 
 
 def _typed(word: str) -> str:

@@ -7,13 +7,8 @@ import time
 
 import pytest
 
-from ..program import Program
-from .common import (
-    hinted,
-    quick,
-    refused,
-    shell,
-)
+from tests.faults.common import hinted, quick, refused, shell
+from tests.program import Program
 
 
 @quick

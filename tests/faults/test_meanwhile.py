@@ -7,19 +7,11 @@ from pathlib import Path
 
 import pexpect
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
+from tests.faults.common import Terminal, create, delete, ended, exists, quick
 from tests.freezing import frozen
-
-from ..program import Program
-from .common import (
-    Terminal,
-    create,
-    delete,
-    ended,
-    exists,
-    quick,
-)
+from tests.program import Program
 
 
 @quick

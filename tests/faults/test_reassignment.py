@@ -13,12 +13,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.admin.reassignment import plan_cancel
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
 from kafka_shell.sandbox.cluster import start_broker, status
+from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import connect, wait_for
 from tests.moving import MB, fill, placed, replicas

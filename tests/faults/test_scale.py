@@ -16,25 +16,24 @@ from typing import Any
 import pexpect
 import pytest
 
-from kafka_shell.admin import config_reads, config_wire, many, quorum, topic_steps, topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.nouns import ConfigResource, ResourceType
-from kafka_shell.sandbox import (
-    Sandbox,
-    config,
-    stand_ins,
-    start,
-    start_broker,
-    stop_broker,
-    wipe,
-)
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs import wire as config_wire
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.topics import steps as topic_steps
+from kafka_shell.admin.wire import chunks as many
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.sandbox import config, stand_ins
+from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.session import options_from
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, wait_for
 from tests.in_process import Shell
+from tests.program import Program, Run
 from tests.shell.terminal import Terminal
 from tests.tcp_proxy import Proxy
-
-from ..program import Program, Run
 
 CREATE_TOPICS = 19  # API key
 MANY = 2_500  # topics: three requests
@@ -107,7 +106,7 @@ def statuses(run: Run) -> dict[str, str]:
 
 
 def there(cluster: Cluster, names: list[str]) -> set[str]:
-    return set(topics.scan(cluster).names) & set(names)
+    return set(metadata_scan.scan(cluster).names) & set(names)
 
 
 # -- half an answer --------------------------------------------------------------------------------
@@ -230,13 +229,15 @@ def test_a_large_answer_over_a_slow_way(kafka: Program, proxy: Proxy) -> None:
 def test_an_answer_of_a_hundred_megabytes_is_read(
     direct: Cluster, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(config_reads, "_AT_ONCE", 1_000_000)
+    monkeypatch.setattr(configs, "_AT_ONCE", 1_000_000)
     monkeypatch.setattr(config_wire, "read_response", lambda version, body: [])
-    resources = [ConfigResource(ResourceType.TOPIC, name) for name in topics.scan(direct).names]
+    resources = [
+        ConfigResource(ResourceType.TOPIC, name) for name in metadata_scan.scan(direct).names
+    ]
     before = proxy.passed
-    config_reads.describe(direct, resources, documentation=True, synonyms=True)
+    configs.describe(direct, resources, documentation=True, synonyms=True)
     assert proxy.passed - before > 100 << 20
-    assert len(topics.scan(direct)) >= LARGE, "the connection is not usable afterwards"
+    assert len(metadata_scan.scan(direct)) >= LARGE, "the connection is not usable afterwards"
 
 
 # -- throttled -------------------------------------------------------------------------------------

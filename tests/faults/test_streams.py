@@ -8,10 +8,8 @@ import uuid
 import pexpect
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-
-from ..program import Program
-from .common import (
+from kafka_shell.admin.wire.connection import Cluster
+from tests.faults.common import (
     ANSI,
     READS,
     Terminal,
@@ -23,6 +21,7 @@ from .common import (
     refused,
     shell,
 )
+from tests.program import Program
 
 
 @quick

@@ -9,19 +9,11 @@ import time
 import uuid
 from pathlib import Path
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
+from tests.faults.common import delete, exists, hinted, quick, refused, timed
 from tests.freezing import frozen
-
-from ..program import Program
-from .common import (
-    delete,
-    exists,
-    hinted,
-    quick,
-    refused,
-    timed,
-)
+from tests.program import Program
 
 
 @quick

@@ -9,17 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox
-
-from ..program import Program
-from .common import (
-    PASSWORD,
-    hinted,
-    no_secret_in,
-    quick,
-    refused,
-    timed,
-)
+from kafka_shell.sandbox.state import Sandbox
+from tests.faults.common import PASSWORD, hinted, no_secret_in, quick, refused, timed
+from tests.program import Program
 
 
 @quick

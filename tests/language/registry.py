@@ -2,15 +2,8 @@
 
 from typing import Any
 
-from kafka_shell.language.command import (
-    Argument,
-    Command,
-    Effect,
-    Invocation,
-    Kind,
-    Option,
-    Short,
-)
+from kafka_shell.language.command import Argument, Command, Invocation, Kind, Option, Short
+from kafka_shell.plan.model import Effect
 
 
 def nothing(invocation: Invocation, context: Any) -> None:

@@ -6,15 +6,7 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.acl_options import added, removed
-from kafka_shell.errors import UsageError
-from kafka_shell.language.acl_rules import OPERATIONS, Rule, Target, parse_rule
-from kafka_shell.language.parse import parse
-from kafka_shell.language.render import render
-from kafka_shell.language.tokens import tokenize
-from kafka_shell.nouns import Change
-from kafka_shell.nouns.access import (
+from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     OPERATIONS_OF,
     AclBinding,
@@ -24,7 +16,15 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.takeback import take_back
+from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.acls.options import added, removed
+from kafka_shell.errors import UsageError
+from kafka_shell.language.acl_rules import OPERATIONS, Rule, Target, parse_rule
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.plan.model import Change
+from kafka_shell.plan.undo import take_back
 
 pytestmark = pytest.mark.quick
 

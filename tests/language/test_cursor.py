@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.tokens import tokenize
-
-from .registry import REGISTRY
+from tests.language.registry import REGISTRY
 
 pytestmark = pytest.mark.quick
 

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Kind, Option
@@ -17,11 +19,9 @@ from kafka_shell.language.pasted import translate
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
-from kafka_shell.nouns import Change, Resource
-from kafka_shell.nouns.client_configs import ClientEntity
-from kafka_shell.nouns.clients import QuotaEntity
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.undo import take_back
 from kafka_shell.quoting import join, positional, quote, with_option
-from kafka_shell.takeback import take_back
 
 pytestmark = pytest.mark.quick
 

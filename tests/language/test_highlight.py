@@ -3,10 +3,9 @@
 import pytest
 from hypothesis import given, settings
 
-from kafka_shell.language.cursor import classify
-
-from .registry import REGISTRY
-from .test_cursor import SOUP
+from kafka_shell.language.highlight import classify
+from tests.language.registry import REGISTRY
+from tests.language.test_cursor import SOUP
 
 pytestmark = pytest.mark.quick
 

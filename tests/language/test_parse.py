@@ -7,11 +7,11 @@ import pytest
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.common import PROGRAM
-from kafka_shell.language.parse import parse, usage
+from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize, words_of
-
-from . import registry
-from .registry import REGISTRY
+from kafka_shell.language.usage import usage
+from tests.language import registry
+from tests.language.registry import REGISTRY
 
 pytestmark = pytest.mark.quick
 

@@ -4,13 +4,16 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Command, Effect, Kind, Option
+from kafka_shell.language.command import Command, Kind, Option
 from kafka_shell.language.common import PROGRAM, common_options
 from kafka_shell.language.convert import convert
 from kafka_shell.language.cursor import wanted
-from kafka_shell.language.parse import parse, render, usage
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.usage import usage
+from kafka_shell.plan.model import Effect
 
 pytestmark = pytest.mark.quick
 

@@ -8,12 +8,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Effect, Kind, Option
-from kafka_shell.language.parse import parse, render
+from kafka_shell.language.command import Argument, Command, Kind, Option
+from kafka_shell.language.parse import parse
+from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
+from kafka_shell.plan.model import Effect
 from kafka_shell.quoting import join
-
-from .registry import REGISTRY, nothing
+from tests.language.registry import REGISTRY, nothing
 
 pytestmark = pytest.mark.quick
 

@@ -6,26 +6,19 @@ import io
 from dataclasses import dataclass
 from typing import Any
 
-from kafka_shell.nouns import (
-    Change,
+from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
     ConfigType,
-    Done,
-    Effect,
-    Failure,
-    Outcome,
-    Partition,
-    Plan,
-    Resource,
     ResourceType,
-    Results,
-    Topic,
-    TopicSummary,
 )
+from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.results import Failure, Results
 
 ORDERS = ConfigResource(ResourceType.TOPIC, "orders")
 BROKER = ConfigResource(ResourceType.BROKER, "1")

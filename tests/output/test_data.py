@@ -11,19 +11,13 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.nouns import (
-    ConfigEntry,
-    ConfigSource,
-    Listing,
-    Resource,
-    Results,
-    Secret,
-    Topic,
-    TopicDescription,
-)
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource
+from kafka_shell.admin.topics.model import Topic, TopicDescription
+from kafka_shell.answers import Listing
 from kafka_shell.output.data import plain
-
-from .samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
+from kafka_shell.plan.model import Resource, Secret
+from kafka_shell.plan.results import Results
+from tests.output.samples import BROKER, ENTRIES, GONE, ORDERS, SUMMARIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
 

@@ -7,12 +7,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.nouns import Failure
 from kafka_shell.output.errors import draw_failure, draw_note, error_lines, pointed
 from kafka_shell.output.pane import Pane
 from kafka_shell.output.text import width
-
-from .samples import GONE, plain
+from kafka_shell.plan.results import Failure
+from tests.output.samples import GONE, plain
 
 pytestmark = pytest.mark.quick
 

@@ -5,10 +5,11 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_shell.nouns import Change, Done, Failure, Outcome, Results
 from kafka_shell.output.plans import draw_plan
-
-from .samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
+from kafka_shell.plan.model import Change
+from kafka_shell.plan.outcome import Done, Outcome
+from kafka_shell.plan.results import Failure, Results
+from tests.output.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 pytestmark = pytest.mark.quick
 

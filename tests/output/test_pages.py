@@ -2,28 +2,22 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.nouns import (
+from kafka_shell.admin.cluster.model import (
     Broker,
     ClusterMetadata,
-    ConfigResource,
-    ConfigSource,
-    ConfigType,
-    Failure,
     Finding,
     Health,
-    JournalEntry,
-    Partition,
-    ResourceType,
+    Quorum,
+    QuorumReplica,
     Severity,
-    Topic,
-    TopicDescription,
-    TopicSummary,
 )
-from kafka_shell.nouns.quorum import Quorum, QuorumReplica
-from kafka_shell.nouns.sandbox import SandboxReport
-from kafka_shell.output.people import local_time
-
-from .samples import BROKER, ENTRIES, TOPIC, drawn, entry
+from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ConfigType, ResourceType
+from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.commands.program.model import SandboxReport
+from kafka_shell.output.humanize import local_time
+from kafka_shell.plan.outcome import JournalEntry
+from kafka_shell.plan.results import Failure
+from tests.output.samples import BROKER, ENTRIES, TOPIC, drawn, entry
 
 pytestmark = pytest.mark.quick
 

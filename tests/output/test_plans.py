@@ -2,10 +2,10 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.nouns import Change, Resource, Results
 from kafka_shell.output.plans import draw_plan, plan_lines
-
-from .samples import GONE, Tty, err_of, out_of, plain, plan, topic, writer
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.results import Results
+from tests.output.samples import GONE, Tty, err_of, out_of, plain, plan, topic, writer
 
 pytestmark = pytest.mark.quick
 

@@ -10,8 +10,7 @@ from kafka_shell.output import progress as progress_module
 from kafka_shell.output.progress import Progress
 from kafka_shell.output.terminal import standard
 from tests.admin.helpers import wait_for
-
-from .samples import Tty
+from tests.output.samples import Tty
 
 pytestmark = pytest.mark.quick
 

@@ -6,11 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.nouns import Secret
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import width
-
-from .samples import plain
+from kafka_shell.plan.model import Secret
+from tests.output.samples import plain
 
 pytestmark = pytest.mark.quick
 

@@ -11,8 +11,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_shell.admin.error_codes import ERRORS
-from kafka_shell.admin.failures import failure
+from kafka_shell.admin.wire.error_codes import ERRORS
+from kafka_shell.admin.wire.failures import failure
 from kafka_shell.characters import printable, quoted
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize

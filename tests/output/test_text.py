@@ -6,8 +6,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.characters import escape
 from kafka_shell.output.text import cut, hang, pad, paragraphs, text, width, wrap
-
-from .samples import plain
+from tests.output.samples import plain
 
 pytestmark = pytest.mark.quick
 

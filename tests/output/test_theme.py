@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.errors import ShellError
+from kafka_shell.output.preview import page
 from kafka_shell.output.styles import Colour, parse_style
 from kafka_shell.output.theme import (
     OUTPUT_ROLES,
@@ -13,7 +14,6 @@ from kafka_shell.output.theme import (
     available,
     load,
     load_or_default,
-    preview,
     shipped_folder,
 )
 
@@ -141,9 +141,9 @@ def test_an_unknown_theme_names_the_near_miss(nobody: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_a_preview_shows_the_theme(name: str, nobody: Path) -> None:
     theme = load(name, user=nobody)
-    assert "\x1b" in preview(theme, depth=256)
-    assert "\x1b" not in preview(theme, depth=0)
-    assert theme.description in preview(theme, depth=16)
+    assert "\x1b" in page(theme, 256)
+    assert "\x1b" not in page(theme, 0)
+    assert theme.description in page(theme, 16)
 
 
 def test_a_preview_uses_every_role() -> None:
@@ -153,16 +153,16 @@ def test_a_preview_uses_every_role() -> None:
         output={role: f"#0000{number:02x}" for number, role in enumerate(OUTPUT_ROLES, 1)},
         prompt={role: f"#0001{number:02x}" for number, role in enumerate(PROMPT_ROLES, 1)},
     )
-    page = preview(marked, depth=16777216)
+    shown = page(marked, 16777216)
     missing: list[str] = [
         role
         for number, role in enumerate(OUTPUT_ROLES, 1)
-        if f"\x1b[38;2;0;0;{number}m" not in page
+        if f"\x1b[38;2;0;0;{number}m" not in shown
     ]
     missing += [
         role
         for number, role in enumerate(PROMPT_ROLES, 1)
-        if f"\x1b[38;2;0;1;{number}m" not in page
+        if f"\x1b[38;2;0;1;{number}m" not in shown
     ]
     assert not missing, roles
 

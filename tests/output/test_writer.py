@@ -8,20 +8,14 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.nouns import (
-    Lazy,
-    Listing,
-    Partition,
-    Results,
-    Secret,
-    TopicDescription,
-    TopicSummary,
-)
+from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
+from kafka_shell.answers import Lazy, Listing
 from kafka_shell.output import writer as writer_module
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
-
-from .samples import (
+from kafka_shell.plan.model import Secret
+from kafka_shell.plan.results import Results
+from tests.output.samples import (
     ENTRIES,
     GONE,
     ORDERS,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka.admin import ConfigResource, ConfigResourceType, KafkaAdminClient
 
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 
 
 def admin(sandbox: Sandbox, **settings: object) -> KafkaAdminClient:

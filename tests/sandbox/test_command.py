@@ -10,11 +10,10 @@ import pexpect
 import pytest
 
 from kafka_shell.language.common import SANDBOX
-from kafka_shell.sandbox import Sandbox
 from kafka_shell.sandbox.jars import locked_versions
 from kafka_shell.sandbox.options import exact_version
-
-from ..program import Program
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
 
 PATIENCE_S = 60
 

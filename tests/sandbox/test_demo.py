@@ -10,14 +10,22 @@ from typing import Any
 
 import pytest
 
-from kafka_shell.admin import acls, configs, quotas, scram, topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import AclFilter, AclResourceType, PatternType
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.users import scram
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import ConfigResource, ResourceType
-from kafka_shell.nouns.access import AclFilter, AclResourceType, PatternType
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, wipe
+from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.demo import company, make_demo, records
+from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import connection_to
+from kafka_shell.sandbox.state import Sandbox
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),
@@ -111,7 +119,7 @@ def read(bootstrap: str, topic: str) -> list[Any]:
 
 
 def test_the_promised_topics_are_there_and_the_examples_have_room(cluster: Cluster) -> None:
-    names = topics.scan(cluster).names
+    names = metadata_scan.scan(cluster).names
     assert set(PROMISED) <= set(names)
     assert not [name for name in names if name.startswith("parcels")]
     assert 40 <= len([name for name in names if not name.startswith("__")]) <= 50

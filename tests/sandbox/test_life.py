@@ -16,18 +16,10 @@ import pytest
 from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import (
-    Sandbox,
-    SandboxOptions,
-    attach,
-    in_use_by_others,
-    leave,
-    start,
-    status,
-    stop,
-    wipe,
-)
-from kafka_shell.sandbox.state import state_file
+from kafka_shell.sandbox.cluster import leave, start, status, stop, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.sharing import attach, in_use_by_others
+from kafka_shell.sandbox.state import Sandbox, state_file
 from tests.sandbox.clients import admin
 
 START = """

@@ -13,7 +13,10 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, passwords, start, stop, wipe
+from kafka_shell.sandbox.cluster import start, stop, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
 from tests.jvm_tools import run_tool
 from tests.sandbox.clients import admin
 

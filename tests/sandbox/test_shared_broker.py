@@ -16,7 +16,9 @@ from kafka.admin import (
 from kafka.errors import NoError
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, status
+from kafka_shell.sandbox.cluster import start, status
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
 from tests.jvm_tools import run_tool
 from tests.sandbox.clients import admin, loggers, set_logger
 

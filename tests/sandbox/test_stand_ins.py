@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import topics
+from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, status, stop, wipe
-from kafka_shell.sandbox.options import check_options
+from kafka_shell.sandbox.cluster import start, status, stop, wipe
+from kafka_shell.sandbox.options import SandboxOptions, check_options
 from kafka_shell.sandbox.session import bring_up, options_from
 from kafka_shell.sandbox.stand_ins import topic_names
+from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, make_topic, wait_for
 
 TOPICS, STAND_INS = 40, 5
@@ -34,7 +35,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def whole(sandbox: Sandbox) -> None:
     """The real broker serves, and shows all of the cluster in good health."""
     with connect(sandbox) as cluster:
-        found = topics.scan(cluster)
+        found = metadata_scan.scan(cluster)
         assert set(topic_names(TOPICS)) <= set(found.names)
         assert [broker.id for broker in found.brokers] == [1, *range(1001, 1001 + STAND_INS)]
         assert {broker.port for broker in found.brokers} == {int(sandbox.bootstrap.split(":")[1])}

@@ -6,7 +6,8 @@ import pytest
 from kafka.admin import NewTopic
 
 from kafka_shell.errors import ShellError
-from kafka_shell.sandbox import Sandbox, start_broker, status, stop_broker
+from kafka_shell.sandbox.cluster import start_broker, status, stop_broker
+from kafka_shell.sandbox.state import Sandbox
 from tests.sandbox.clients import admin
 
 

@@ -7,13 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig, parse_addresses
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import NewTopic
-from kafka_shell.sandbox import SandboxOptions, start, wipe
-
-from .terminal import Terminal
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from tests.shell.terminal import Terminal
 
 Open = Callable[..., Terminal]
 
@@ -42,7 +43,7 @@ def bootstrap(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         where = f"localhost:{sandbox.brokers[0].ports['PLAINTEXT']}"
         with Cluster(ConnectionConfig(bootstrap=parse_addresses(where))) as cluster:
             new = [NewTopic(f"shell.{name}", 2, 1) for name in ("orders", "payments", "clicks.raw")]
-            assert apply(topics.plan_create(new), cluster).ok
+            assert apply(topic_changes.plan_create(new), cluster).ok
         yield where
     finally:
         wipe(folder)

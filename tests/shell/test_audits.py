@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from .test_completer import VIEW, Bench
+from tests.shell.test_completer import VIEW, Bench
 
 pytestmark = pytest.mark.quick
 

@@ -10,19 +10,18 @@ from threading import Event
 
 import pytest
 
-from kafka_shell.admin.connection import Cluster
-from kafka_shell.admin.reassignment import plan_cancel
-from kafka_shell.carry_out import apply
-from kafka_shell.nouns import Report
-from kafka_shell.nouns.partitions import TopicPartition
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Report
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.background import Background
 from tests import moving
 from tests.admin.helpers import connect
 from tests.moving import MB, fill, placed, replicas
-
-from .conftest import Open
-from .terminal import Terminal
+from tests.shell.conftest import Open
+from tests.shell.terminal import Terminal
 
 
 @pytest.fixture(scope="module")

@@ -17,21 +17,21 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
 
-from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
-from kafka_shell.metadata.match import NameIndex
-from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
-from kafka_shell.nouns import (
-    Broker,
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
     ConfigType,
-    Failure,
     ResourceType,
-    TopicSummary,
 )
+from kafka_shell.admin.topics.model import TopicSummary
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context, Paths
+from kafka_shell.plan.results import Failure
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
 
 pytestmark = pytest.mark.quick
 

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from kafka_shell.admin.configs.model import ResourceType
 from kafka_shell.history import read
-from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part
-from kafka_shell.nouns import ResourceType
 from kafka_shell.shell.history import PrivateHistory, holds_secret
+from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 
 pytestmark = pytest.mark.quick
 

@@ -12,24 +12,24 @@ from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples, to_plain_text
 from prompt_toolkit.utils import get_cwidth
 
-from kafka_shell.admin.endpoint import ConnectionConfig
-from kafka_shell.commands import REGISTRY
-from kafka_shell.metadata.view import ClusterView, ConfigDoc, Part
-from kafka_shell.nouns import (
+from kafka_shell.admin.configs.model import (
     ConfigEntry,
     ConfigResource,
     ConfigSource,
     ConfigType,
-    Failure,
     ResourceType,
 )
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.commands import REGISTRY
 from kafka_shell.output.theme import available, load
+from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Setting, Settings
 from kafka_shell.shell import banner
 from kafka_shell.shell.documentation import lines_for, pane
 from kafka_shell.shell.lexer import UNSEEN, ShellLexer
 from kafka_shell.shell.screen import menu_rows
 from kafka_shell.shell.styles import style_of
+from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 
 pytestmark = pytest.mark.quick
 

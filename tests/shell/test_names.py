@@ -8,15 +8,14 @@ from pathlib import Path
 import pytest
 from prompt_toolkit.document import Document
 
+from kafka_shell.admin.cluster.model import Feature
+from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.language.command import Kind
 from kafka_shell.language.fragment import Fragment, fragment_of
-from kafka_shell.metadata.match import NameIndex
-from kafka_shell.metadata.view import Part
-from kafka_shell.nouns import Failure
-from kafka_shell.nouns.clients import DEFAULT, Quota, QuotaEntity
-from kafka_shell.nouns.quorum import Feature
-
-from .test_completer import NOW, VIEW, Bench
+from kafka_shell.plan.results import Failure
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import Part
+from tests.shell.test_completer import NOW, VIEW, Bench
 
 pytestmark = pytest.mark.quick
 

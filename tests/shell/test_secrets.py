@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from .conftest import Open
+from tests.shell.conftest import Open
 
 HUSH = "zebra{}hush"
 _USER = "config-command --alter --entity-type users --entity-name u1"

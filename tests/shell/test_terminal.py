@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox import Sandbox, SandboxOptions, start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.paging import LESS_PROMPT
-
-from .conftest import Open
-from .terminal import Terminal
+from tests.shell.conftest import Open
+from tests.shell.terminal import Terminal
 
 
 def test_a_key_is_completed_with_its_documentation_altered_and_seen(shell: Terminal) -> None:

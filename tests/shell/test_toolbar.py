@@ -8,11 +8,12 @@ import pytest
 from prompt_toolkit.formatted_text import fragment_list_width, to_plain_text
 from prompt_toolkit.formatted_text.base import StyleAndTextTuples
 
-from kafka_shell.metadata.cache import CacheState
-from kafka_shell.metadata.match import NameIndex
-from kafka_shell.metadata.view import ClusterView, Part, TopicIndex
-from kafka_shell.nouns import Broker, Failure
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.plan.results import Failure
 from kafka_shell.shell.toolbar import toolbar
+from kafka_shell.view.cache import CacheState
+from kafka_shell.view.match import NameIndex
+from kafka_shell.view.view import ClusterView, Part, TopicIndex
 
 pytestmark = pytest.mark.quick
 

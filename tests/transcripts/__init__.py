@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from kafka_shell.sandbox import Sandbox
+from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program
 
 FOLDER = Path(__file__).parent

@@ -7,9 +7,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kafka_shell.sandbox import SandboxOptions, start, wipe
-
-from . import play, read, transcripts, write
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from tests.transcripts import play, read, transcripts, write
 
 
 def main(words: list[str]) -> int:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..table import Table, by_name
+from kafka_shell.audit.table import Table, by_name
+
 from . import (
     access,
     batches,

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_acls(cluster: Cluster, part: Slice) -> Rows:
     """A row a binding (DescribeAcls, API key 29)."""
-    from kafka_shell.admin import acls
+    from kafka_shell.admin.acls import read as acls
 
     for found in acls.describe(cluster):
         yield (
@@ -29,7 +28,7 @@ def read_acls(cluster: Cluster, part: Slice) -> Rows:
 
 def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
     """A row a credential (DescribeUserScramCredentials, API key 50)."""
-    from kafka_shell.admin import scram
+    from kafka_shell.admin.users import scram
 
     found = scram.describe(cluster)
     for credentials in found:

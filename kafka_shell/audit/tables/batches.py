@@ -12,13 +12,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin import batches
-
-from ..table import Column, Slice, Table, Trouble
+from kafka_shell.admin.records import batches
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.nouns.partitions import TopicPartition
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
@@ -35,9 +34,9 @@ Sample = tuple["TopicPartition", str, bytes]
 
 def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
     """What is at each place of each partition that holds records."""
-    from kafka_shell.admin import scan
-    from kafka_shell.admin.offsets import list_offsets
-    from kafka_shell.nouns.partitions import EARLIEST, LATEST, TopicPartition
+    from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.wire import metadata_scan as scan
 
     found = scan.scan(cluster, list(part.names))
     leaders: dict[TopicPartition, int] = {}

@@ -6,15 +6,14 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.admin.client_configs.model import ClientEntity
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns.client_configs import ClientEntity
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.nouns.clients import QuotaEntity
+    from kafka_shell.admin.quotas.model import QuotaEntity
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 _MOST_PAIRS = 50_000
@@ -22,8 +21,8 @@ _MOST_PAIRS = 50_000
 
 def read_quotas(cluster: Cluster, part: Slice) -> Rows:
     """A row a limit (DescribeClientQuotas, API key 48)."""
-    from kafka_shell.admin import quotas
-    from kafka_shell.nouns.clients import Default
+    from kafka_shell.admin.quotas import read as quotas
+    from kafka_shell.admin.quotas.model import Default
 
     for quota in quotas.describe(cluster):
         of = quota.entity
@@ -39,7 +38,7 @@ def read_quotas(cluster: Cluster, part: Slice) -> Rows:
 
 
 def _flags(entity: QuotaEntity) -> Iterator[str]:
-    from kafka_shell.nouns.clients import Default
+    from kafka_shell.admin.quotas.model import Default
 
     for kind, name in entity.parts:
         if isinstance(name, Default):
@@ -54,8 +53,8 @@ def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
     For each user that quotas or credentials name, and one that nothing names, with each client id
     that quotas name, and one that none names.
     """
-    from kafka_shell.admin import quotas
-    from kafka_shell.admin.quota_ladder import ladder_of
+    from kafka_shell.admin.quotas import read as quotas
+    from kafka_shell.admin.quotas.resolution import ladder_of
 
     found = quotas.describe(cluster)
     users = {quota.entity.user for quota in found if isinstance(quota.entity.user, str)}
@@ -74,7 +73,7 @@ def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
 
 
 def _scram_users(cluster: Cluster) -> set[str]:
-    from kafka_shell.admin import scram
+    from kafka_shell.admin.users import scram
 
     try:
         return set(scram.describe(cluster).values)
@@ -84,7 +83,7 @@ def _scram_users(cluster: Cluster) -> set[str]:
 
 def read_client_configs(cluster: Cluster, part: Slice) -> Rows:
     """A row a dynamic config of clients (KIP-649, over its topic)."""
-    from kafka_shell.admin import client_configs
+    from kafka_shell.admin.client_configs import read as client_configs
 
     for config in client_configs.describe(cluster):
         of = config.entity
@@ -101,8 +100,8 @@ def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
 
     For each client that configs or registrations name; a user's other clients have no client id.
     """
-    from kafka_shell.admin import client_configs
-    from kafka_shell.client_configs.resolve import resolve
+    from kafka_shell.admin.client_configs import read as client_configs
+    from kafka_shell.admin.client_configs.resolve import resolve
 
     found = client_configs.describe(cluster)
     said = client_configs.registrations(cluster, now=int(time.time() * 1000))

@@ -5,21 +5,20 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_clusters(cluster: Cluster, part: Slice) -> Rows:
     """One row: the cluster (Metadata, API key 3)."""
-    from kafka_shell.admin import topics
+    from kafka_shell.admin.wire import metadata_scan
 
-    found = topics.scan(cluster)
+    found = metadata_scan.scan(cluster)
     names = found.names
     partitions = sum(found.summary(name).partitions for name in names)
     yield (
@@ -45,8 +44,8 @@ def read_brokers(cluster: Cluster, part: Slice) -> Rows:
 
 def read_broker_configs(cluster: Cluster, part: Slice) -> Rows:
     """A row a config of one broker, each level of it (DescribeConfigs, API key 32)."""
-    from kafka_shell.admin import configs
-    from kafka_shell.nouns import ConfigResource, ConfigSource, ResourceType
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
 
     resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
     found = configs.describe(cluster, resources, synonyms=True)
@@ -69,8 +68,8 @@ def read_broker_configs(cluster: Cluster, part: Slice) -> Rows:
 
 def read_broker_loggers(cluster: Cluster, part: Slice) -> Rows:
     """A row a logger of a broker (DescribeConfigs, API key 32; Kafka 2.4)."""
-    from kafka_shell.admin import configs
-    from kafka_shell.nouns import ConfigResource, ResourceType
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.BROKER_LOGGER, name) for name in part.names]
     found = configs.describe(cluster, resources)
@@ -83,7 +82,7 @@ def read_broker_loggers(cluster: Cluster, part: Slice) -> Rows:
 
 def read_features(cluster: Cluster, part: Slice) -> Rows:
     """A row a feature (ApiVersions, API key 18)."""
-    from kafka_shell.admin import features
+    from kafka_shell.admin.cluster import features
 
     found = features.describe(cluster)
     for feature in found.features:
@@ -97,7 +96,7 @@ def read_features(cluster: Cluster, part: Slice) -> Rows:
 
 def read_quorum(cluster: Cluster, part: Slice) -> Rows:
     """A row a replica of the metadata (DescribeQuorum, API key 55)."""
-    from kafka_shell.admin import quorum
+    from kafka_shell.admin.cluster import quorum
 
     for replica in quorum.describe(cluster).replicas:
         yield (
@@ -113,7 +112,7 @@ def _known(number: int) -> int | None:
 
 def read_api_versions(cluster: Cluster, part: Slice) -> Rows:
     """A row an API of a broker (ApiVersions, API key 18)."""
-    from kafka_shell.admin import features
+    from kafka_shell.admin.cluster import features
 
     apis, failures = features.api_versions(cluster)
     for api in apis:

@@ -12,12 +12,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.nouns.partitions import EARLIEST, LATEST, TopicPartition
-
-from ..table import Column, Slice, Table, Trouble
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
@@ -100,8 +99,9 @@ def read_group_commits(cluster: Cluster, part: Slice) -> Rows:
 
 
 def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
-    from kafka_shell.admin import batches, scan
-    from kafka_shell.admin.offsets import list_offsets
+    from kafka_shell.admin.records import batches
+    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.wire import metadata_scan as scan
 
     found = scan.scan(cluster, [_TOPIC])
     if _TOPIC not in found:
@@ -148,7 +148,7 @@ def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicP
     The partition's end then is where the first record of then or later is: right where brokers or
     honest clocks set the timestamps.
     """
-    from kafka_shell.admin.offsets import list_offsets
+    from kafka_shell.admin.records.offsets import list_offsets
 
     left = {of: window[0] for of, window in windows.items()}
     lags: dict[tuple[str, TopicPartition], int] = {}

@@ -5,20 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.nouns.partitions import LogDir
+    from kafka_shell.admin.partitions.model import LogDir
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def _dirs(cluster: Cluster, part: Slice) -> Iterator[LogDir | Trouble]:
     """The log dirs of these brokers (DescribeLogDirs, API key 35)."""
-    from kafka_shell.admin import log_dirs
+    from kafka_shell.admin.partitions import log_dirs
 
     found = log_dirs.describe(cluster, [int(name) for name in part.names])
     for dirs in found:
@@ -55,7 +54,7 @@ def read_disk_replicas(cluster: Cluster, part: Slice) -> Rows:
 
 def read_reassignments(cluster: Cluster, part: Slice) -> Rows:
     """A row a partition that is being moved (ListPartitionReassignments, API key 46)."""
-    from kafka_shell.admin.move_progress import under_way
+    from kafka_shell.admin.partitions.progress import under_way
 
     for each in under_way(cluster):
         yield (

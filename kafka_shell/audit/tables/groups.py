@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.nouns.groups import Group
+    from kafka_shell.admin.groups.model import Group
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 _GONE = "GROUP_ID_NOT_FOUND"  # deleted since it was listed
@@ -20,7 +19,7 @@ _GONE = "GROUP_ID_NOT_FOUND"  # deleted since it was listed
 def _described(
     cluster: Cluster, part: Slice, *, offsets: bool = False
 ) -> Iterator[Group | Trouble]:
-    from kafka_shell.admin import groups
+    from kafka_shell.admin.groups import read as groups
 
     found = groups.describe(cluster, part.names, offsets=offsets)
     yield from found

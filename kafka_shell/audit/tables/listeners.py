@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.errors import ShellError
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 _HANDSHAKE_S = 5.0
@@ -22,8 +21,8 @@ _TLS = ("SSL", "SASL_SSL")
 
 def read_listeners(cluster: Cluster, part: Slice) -> Rows:
     """A row a listener: what its own configs (listener.name.NAME.KEY) say, else the broker's."""
-    from kafka_shell.admin import configs
-    from kafka_shell.nouns import ConfigResource, ResourceType
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
     found = configs.describe(cluster, resources)
@@ -78,8 +77,8 @@ def read_certificates(cluster: Cluster, part: Slice) -> Rows:
 
     Reads nothing where the profile itself does not speak TLS: it names no CA to trust.
     """
-    from kafka_shell.admin import configs
-    from kafka_shell.nouns import ConfigResource, ResourceType
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
     found = configs.describe(cluster, resources)
@@ -102,8 +101,8 @@ def read_certificates(cluster: Cluster, part: Slice) -> Rows:
 
 def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
     """When the certificate shown there ends, in epoch milliseconds; no login follows."""
-    from kafka_shell.admin.endpoint import parse_addresses
-    from kafka_shell.admin.tls import handshake_error, make_context
+    from kafka_shell.admin.wire.endpoint import parse_addresses
+    from kafka_shell.admin.wire.tls import handshake_error, make_context
 
     try:
         (address,) = parse_addresses(where)

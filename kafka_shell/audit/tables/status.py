@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from ..table import Column, Slice, Table
+from kafka_shell.audit.table import Column, Slice, Table
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 
 def _nothing(cluster: Cluster, part: Slice) -> Iterator[tuple[Any, ...]]:

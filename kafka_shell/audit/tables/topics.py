@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
-    from kafka_shell.nouns import ConfigEntry, Topic
+    from kafka_shell.admin.configs.model import ConfigEntry
+    from kafka_shell.admin.topics.model import Topic
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
@@ -23,7 +23,7 @@ _PARTITION = Column("partition", "int", "The partition.")
 
 
 def _described(cluster: Cluster, part: Slice) -> Iterator[Topic | Trouble]:
-    from kafka_shell.admin import topics
+    from kafka_shell.admin.topics import read as topics
 
     found = topics.describe(cluster, part.names)
     yield from found
@@ -80,8 +80,8 @@ def _pair(entry: ConfigEntry) -> str:
 
 def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:
     """A row a config of a topic: what holds, and what it inherits (DescribeConfigs, API key 32)."""
-    from kafka_shell.admin import configs
-    from kafka_shell.nouns import ConfigResource, ResourceType
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in part.names]
     found = configs.describe(cluster, resources, synonyms=True)
@@ -100,8 +100,8 @@ def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:
 
 def read_partition_offsets(cluster: Cluster, part: Slice) -> Rows:
     """A row a partition: what its log spans (ListOffsets, API key 2)."""
-    from kafka_shell.admin.offsets import list_offsets
-    from kafka_shell.nouns.partitions import EARLIEST, LATEST, MAX_TIMESTAMP, TopicPartition
+    from kafka_shell.admin.partitions.model import EARLIEST, LATEST, MAX_TIMESTAMP, TopicPartition
+    from kafka_shell.admin.records.offsets import list_offsets
 
     wanted = []
     for topic in _described(cluster, part):

@@ -5,19 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
+from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.quoting import quote
 
-from ..table import Column, Slice, Table, Trouble
-
 if TYPE_CHECKING:
-    from kafka_shell.admin.connection import Cluster
+    from kafka_shell.admin.wire.connection import Cluster
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_transactions(cluster: Cluster, part: Slice) -> Rows:
     """A row a transactional id (ListTransactions, DescribeTransactions; API keys 66, 65)."""
-    from kafka_shell.admin import transactions
+    from kafka_shell.admin.transactions import read as transactions
 
     listed = transactions.list_transactions(cluster)
     for broker, why in listed.failures.items():
@@ -37,8 +36,9 @@ def read_transactions(cluster: Cluster, part: Slice) -> Rows:
 
 def read_open_transactions(cluster: Cluster, part: Slice) -> Rows:
     """A row an open transaction of a partition (DescribeProducers, API key 61)."""
-    from kafka_shell.admin import producers, scan
-    from kafka_shell.nouns.partitions import TopicPartition
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.transactions import producers
+    from kafka_shell.admin.wire import metadata_scan as scan
 
     found = scan.scan(cluster, list(part.names))
     wanted = [

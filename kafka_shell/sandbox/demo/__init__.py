@@ -8,12 +8,19 @@ from __future__ import annotations
 import secrets
 from collections.abc import Callable
 
-from kafka_shell.admin import acls, configs, quotas, scram, topics
-from kafka_shell.admin.connection import Cluster, ConnectionConfig
-from kafka_shell.carry_out import apply
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.users import scram
+from kafka_shell.admin.users.model import NewScramCredential
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import NewTopic, Plan, Secret
-from kafka_shell.nouns.clients import NewScramCredential
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Plan, Secret
 from kafka_shell.sandbox.jars import Report
 
 from . import company
@@ -44,7 +51,7 @@ def make_demo(connection: ConnectionConfig, report: Report) -> None:
             _quotas,
             _acls,
             _configs,
-            lambda cluster: _make(cluster, topics.plan_create(new)),
+            lambda cluster: _make(cluster, topic_changes.plan_create(new)),
             records,
             offsets,
         )
@@ -55,7 +62,7 @@ def make_demo(connection: ConnectionConfig, report: Report) -> None:
 
 
 def _missing_topics(cluster: Cluster) -> list[NewTopic]:
-    found = topics.scan(cluster)
+    found = metadata_scan.scan(cluster)
     factor = min(_MAX_FACTOR, len(found.brokers))
     return [new for new in company.topics(factor) if new.name not in found]
 
@@ -72,16 +79,16 @@ def _users(cluster: Cluster) -> None:
 
 
 def _quotas(cluster: Cluster) -> None:
-    _make(cluster, quotas.plan_alter(cluster, company.QUOTAS))
+    _make(cluster, quota_changes.plan_alter(cluster, company.QUOTAS))
 
 
 def _acls(cluster: Cluster) -> None:
-    _make(cluster, acls.plan_create(cluster, company.ACLS))
+    _make(cluster, acl_changes.plan_create(cluster, company.ACLS))
 
 
 def _configs(cluster: Cluster) -> None:
     for resource, alterations in company.CONFIGS.items():
-        plan = configs.plan_alter(cluster, {resource: alterations})
+        plan = config_changes.plan_alter(cluster, {resource: alterations})
         _make(cluster, plan.without_refused("UNSUPPORTED_VERSION"))  # groups have none before 4.0
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from kafka_shell.nouns import ConfigAlteration, ConfigOp, ConfigResource, NewTopic, ResourceType
-from kafka_shell.nouns.access import (
+from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
     AclBinding,
     AclOperation,
@@ -17,7 +16,10 @@ from kafka_shell.nouns.access import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.nouns.clients import DEFAULT, QuotaAlteration, QuotaEntity, ScramMechanism
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.users.model import ScramMechanism
 
 _HOUR = 3_600_000
 _DAY = 24 * _HOUR

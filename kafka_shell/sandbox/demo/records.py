@@ -14,16 +14,13 @@ from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from kafka_shell.admin.connection import (
-    Call,
-    Cluster,
-    ConnectionConfig,
-    Coordinator,
-    CoordinatorKind,
-    failure,
-)
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
-from kafka_shell.nouns import Failure, NewTopic
+from kafka_shell.plan.results import Failure
 
 from .company import GROUPS, STORE, Reading
 

@@ -12,7 +12,8 @@ from uuid import uuid4
 
 from kafka.protocol.api_message import ApiMessage
 
-from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from tests.admin.helpers import wait_for
 
 _HERE = __package__

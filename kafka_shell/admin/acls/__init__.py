@@ -1,0 +1,1 @@
+"""ACLs, and what the authorizer decides from them."""

@@ -1,0 +1,248 @@
+"""Plans that create and delete ACLs (API keys 30, 31)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import MANY, in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Failure, Results
+
+from .model import AclBinding, AclFilter, AclOperation, PatternType
+from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version
+
+_INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
+
+
+# -- create ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CreateAcls:
+    """One CreateAcls request (API key 30), which cannot only validate."""
+
+    bindings: tuple[AclBinding, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One creation a binding."""
+        return tuple(Change(binding.resource, "create") for binding in self.bindings)
+
+    def again(self, cluster: Cluster) -> CreateAcls:
+        """The same: creating what is there by then changes nothing."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Create them, each on its own."""
+        from kafka.protocol.admin import CreateAclsRequest
+
+        request = CreateAclsRequest(
+            creations=[
+                CreateAclsRequest.AclCreation(
+                    resource_type=int(binding.resource_type),
+                    resource_name=binding.name,
+                    resource_pattern_type=int(binding.pattern_type),
+                    principal=binding.principal,
+                    host=binding.host,
+                    operation=int(binding.operation),
+                    permission_type=int(binding.permission),
+                )
+                for binding in self.bindings
+            ]
+        )
+        response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.bindings))
+        results = _in_order(self.changes, response.results, _why)
+        _settle(cluster, self.bindings, results, there=True)
+        return results
+
+
+def plan_create(
+    cluster: Cluster,
+    bindings: Sequence[AclBinding],
+    leaving: frozenset[AclBinding] = frozenset(),
+) -> Plan:
+    """Create ACLs. A binding that stands twice is refused, and it alone (KIP-4), as is one that
+    leaves something open, which is for filters. What is there already, and not among those that
+    are `leaving` before, is not sent."""
+    count = Counter(bindings)
+    refused = {}
+    for binding, times in count.items():
+        if times > 1:
+            refused[binding.resource] = _invalid(f"{binding} stands {times} times in one request")
+        elif _open(binding):
+            refused[binding.resource] = _invalid(f"{binding} does not say all that an ACL says")
+    fine = tuple(binding for binding in count if binding.resource not in refused)
+    there = _there(cluster, fine) - leaving
+    wanted = tuple(binding for binding in fine if binding not in there)
+    filters = list(dict.fromkeys(map(AclFilter.on, fine)))
+    return Plan(
+        Effect.CHANGE,
+        tuple(map(CreateAcls, in_requests(wanted))),
+        touches=frozenset({"principals"}),
+        fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
+        warnings=tuple(dict.fromkeys(said for each in wanted for said in doubts(each))),
+        refused=Results({}, refused),
+        unchanged=tuple(
+            Change(binding.resource, "create", note="is there already")
+            for binding in fine
+            if binding in there
+        ),
+    )
+
+
+def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[AclBinding]) -> Plan:
+    """Remove what the filters take, then create; each is reported on its own (KIP-4)."""
+    if not removed:
+        return plan_create(cluster, added)
+    deletion = plan_delete(cluster, removed)
+    if not added:
+        return deletion
+    leaving = frozenset(
+        binding for step in deletion.steps if isinstance(step, DeleteAcls)
+        for binding in step.bindings
+    )  # fmt: skip
+    return merge_plans([deletion, plan_create(cluster, added, leaving)])
+
+
+def _open(binding: AclBinding) -> bool:
+    """Whether some part of a binding is a filter's, or unknown."""
+    codes = (binding.resource_type, binding.operation, binding.permission)
+    named = binding.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
+    return min(codes) <= AclOperation.ANY or not named
+
+
+def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBinding]:
+    """Those of the bindings that exist."""
+    wanted = frozenset(bindings)
+    filters = list(dict.fromkeys(map(AclFilter.on, wanted)))
+    filters = filters if len(filters) <= MANY else [EVERYTHING]
+    return wanted & {binding for each in describe_each(cluster, filters) for binding in each}
+
+
+# -- delete ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeleteAcls:
+    """One DeleteAcls request (API key 31): exactly these bindings, which were shown, no pattern."""
+
+    bindings: tuple[AclBinding, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One deletion a binding."""
+        return tuple(Change(binding.resource, "delete") for binding in self.bindings)
+
+    def again(self, cluster: Cluster) -> DeleteAcls:
+        """What is deleted is what was shown; what is gone by then says so when it is sent."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Delete them, each on its own. One that was gone already is a failure."""
+        from kafka.protocol.admin import DeleteAclsRequest
+
+        filters = [AclFilter.exactly(binding) for binding in self.bindings]
+        request = DeleteAclsRequest(
+            filters=[DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each)) for each in filters]
+        )
+        response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
+        results = _in_order(self.changes, response.filter_results, _why_not_deleted)
+        _settle(cluster, self.bindings, results, there=False)
+        return results
+
+
+def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
+    """Delete the bindings that the filters take now. A filter that takes none is refused, as is
+    one that stands twice (KIP-4)."""
+    count = Counter(filters)
+    asked = [each for each, times in count.items() if times == 1]
+    refused: dict[Resource, Failure] = {
+        Resource("acl", str(each)): _invalid(f"{each} stands {times} times in one request")
+        for each, times in count.items()
+        if times > 1
+    }
+    wanted: dict[AclBinding, None] = {}
+    for each, found in zip(asked, describe_each(cluster, asked), strict=True):
+        wanted.update(dict.fromkeys(found))
+        if not found:
+            refused[Resource("acl", str(each))] = Failure(
+                "RESOURCE_NOT_FOUND", f"there is no ACL {each}", _RESOURCE_NOT_FOUND
+            )
+    unknown = [binding for binding in wanted if _open(binding)]
+    for binding in unknown:
+        del wanted[binding]
+        refused[binding.resource] = _invalid(f"{binding} is of a kind this kafka.sh does not know")
+    return Plan(
+        Effect.DESTROY,
+        tuple(map(DeleteAcls, in_requests(wanted))),
+        touches=frozenset({"principals"}),
+        refused=Results({}, refused),
+    )
+
+
+def _why_not_deleted(about: str, row: Any) -> Failure | None:
+    why = _why(about, row)
+    if why is None and not row.matching_acls:
+        return Failure("RESOURCE_NOT_FOUND", f"{about} was gone already", _RESOURCE_NOT_FOUND)
+    if why is None:
+        # The filter succeeded; the deletion of what it found may still have failed.
+        return next((bad for acl in row.matching_acls if (bad := _why(about, acl))), None)
+    return why
+
+
+# -- shared ----------------------------------------------------------------------------------------
+
+
+def _settle(
+    cluster: Cluster,
+    bindings: Sequence[AclBinding],
+    results: Results[Change, Change],
+    *,
+    there: bool,
+) -> None:
+    """Wait until a broker tells what was just done."""
+    done = {change.resource for change in results}
+    wanted = frozenset(binding for binding in bindings if binding.resource in done)
+    settle(lambda: _there(cluster, wanted) == (wanted if there else frozenset()))
+
+
+def _in_order(
+    changes: Sequence[Change], rows: Sequence[Any], why: Callable[[str, Any], Failure | None]
+) -> Results[Change, Change]:
+    """Each change with its row: the answers have no names, only the request's order."""
+    results: Results[Change, Change] = Results()
+    for number, change in enumerate(changes):
+        about = str(change.resource)
+        if number >= len(rows):
+            bad: Failure | None = Failure(
+                "UNKNOWN", f"the broker's answer does not mention {about}"
+            )
+        else:
+            bad = why(about, rows[number])
+        if bad is None:
+            results.values[change] = change
+        else:
+            results.failures[change] = bad
+    return results
+
+
+def _why(about: str, row: Any) -> Failure | None:
+    if row.error_code == 0:
+        return None
+    hint = needs(row.error_code, "Alter on the cluster")
+    if row.error_code == REQUEST_TIMED_OUT:
+        hint = "It may still be done. Look: list-acls"
+    return failure(row.error_code, row.error_message, about=about, hint=hint)
+
+
+def _invalid(said: str) -> Failure:
+    return Failure("INVALID_REQUEST", said, _INVALID_REQUEST)

@@ -1,0 +1,287 @@
+"""Access: who may do what to which resource (KIP-11, 290; codes of API keys 29 to 31)."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import IntEnum
+
+from kafka_shell.plan.model import Resource
+from kafka_shell.quoting import quote
+
+CLUSTER_NAME = "kafka-cluster"  # the one name of the one CLUSTER resource
+
+
+class _Coded(IntEnum):
+    """An enumeration by Kafka's codes. A number we do not know is UNKNOWN."""
+
+    @property
+    def label(self) -> str:
+        """The word people type, as Kafka's tools print it: `DescribeConfigs`."""
+        return "".join(word.capitalize() for word in self.name.split("_"))
+
+
+class AclResourceType(_Coded):
+    """What an ACL protects. ANY is for filters only."""
+
+    UNKNOWN = 0
+    ANY = 1
+    TOPIC = 2
+    GROUP = 3
+    CLUSTER = 4
+    TRANSACTIONAL_ID = 5
+    DELEGATION_TOKEN = 6
+    USER = 7
+
+    @classmethod
+    def _missing_(cls, value: object) -> AclResourceType:
+        return cls.UNKNOWN
+
+    @property
+    def kind(self) -> str:
+        """The word people use: topic, group, transactional-id ..."""
+        return self.name.lower().replace("_", "-")
+
+
+class PatternType(_Coded):
+    """How an ACL's resource name is meant (KIP-290).
+
+    For filters only: ANY takes both kinds of this very name, MATCH what applies to a resource so
+    named (literal, prefixed and the wildcard `*`).
+    """
+
+    UNKNOWN = 0
+    ANY = 1
+    MATCH = 2
+    LITERAL = 3
+    PREFIXED = 4
+
+    @classmethod
+    def _missing_(cls, value: object) -> PatternType:
+        return cls.UNKNOWN
+
+
+class AclOperation(_Coded):
+    """What may be done. ALL is every operation, ANY is for filters only."""
+
+    UNKNOWN = 0
+    ANY = 1
+    ALL = 2
+    READ = 3
+    WRITE = 4
+    CREATE = 5
+    DELETE = 6
+    ALTER = 7
+    DESCRIBE = 8
+    CLUSTER_ACTION = 9
+    DESCRIBE_CONFIGS = 10
+    ALTER_CONFIGS = 11
+    IDEMPOTENT_WRITE = 12
+    CREATE_TOKENS = 13
+    DESCRIBE_TOKENS = 14
+    TWO_PHASE_COMMIT = 15
+
+    @classmethod
+    def _missing_(cls, value: object) -> AclOperation:
+        return cls.UNKNOWN
+
+
+class AclPermission(_Coded):
+    """Whether an ACL allows or denies. ANY is for filters only."""
+
+    UNKNOWN = 0
+    ANY = 1
+    DENY = 2
+    ALLOW = 3
+
+    @classmethod
+    def _missing_(cls, value: object) -> AclPermission:
+        return cls.UNKNOWN
+
+
+# Which operations mean something on which resource. A broker keeps others, and never asks for them.
+OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
+    AclResourceType.TOPIC: frozenset(
+        {AclOperation.READ, AclOperation.WRITE, AclOperation.CREATE, AclOperation.DELETE}
+        | {AclOperation.ALTER, AclOperation.DESCRIBE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.GROUP: frozenset(
+        {AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DELETE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.CLUSTER: frozenset(
+        {AclOperation.CREATE, AclOperation.ALTER, AclOperation.DESCRIBE}
+        | {AclOperation.CLUSTER_ACTION, AclOperation.IDEMPOTENT_WRITE}
+        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
+    ),
+    AclResourceType.TRANSACTIONAL_ID: frozenset(
+        {AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.TWO_PHASE_COMMIT}
+    ),
+    AclResourceType.DELEGATION_TOKEN: frozenset({AclOperation.DESCRIBE}),
+    AclResourceType.USER: frozenset({AclOperation.CREATE_TOKENS, AclOperation.DESCRIBE_TOKENS}),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class AclBinding:
+    """One rule on one resource pattern. A `host` of `*` is any; hosts are addresses, not names."""
+
+    principal: str
+    host: str
+    operation: AclOperation
+    permission: AclPermission
+    resource_type: AclResourceType
+    name: str
+    pattern_type: PatternType = PatternType.LITERAL
+
+    @property
+    def rule(self) -> str:
+        """The rule as it is typed: `allow User:bob Read from 10.0.0.1`."""
+        where = "" if self.host == "*" else f" from {_host(self.host)}"
+        verb = self.permission.name.lower()
+        return f"{verb} {word(self.principal)} {self.operation.label}{where}"
+
+    @property
+    def target(self) -> str:
+        """The resource pattern: `topic orders`, `prefixed topic orders.`, `cluster`."""
+        return _target(self.resource_type, self.name, self.pattern_type)
+
+    @property
+    def resource(self) -> Resource:
+        """What a change of it is about."""
+        return Resource("acl", str(self))
+
+    @property
+    def order(self) -> tuple[object, ...]:
+        """A key to sort by: resource, then principal, denials before what is allowed."""
+        return (
+            self.resource_type, self.name, self.pattern_type, self.principal,
+            self.permission, self.operation, self.host,
+        )  # fmt: skip
+
+    def __str__(self) -> str:
+        return f"{self.rule} on {self.target}"
+
+
+@dataclass(frozen=True, slots=True)
+class PrincipalAcl(AclBinding):
+    """The same, seen from its principal."""
+
+    @staticmethod
+    def of(binding: AclBinding) -> PrincipalAcl:
+        """The binding, to be listed by principal."""
+        return PrincipalAcl(
+            binding.principal, binding.host, binding.operation, binding.permission,
+            binding.resource_type, binding.name, binding.pattern_type,
+        )  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class AclFilter:
+    """Which bindings are meant; what is left out matches all. `host` is matched exactly."""
+
+    principal: str | None = None
+    host: str | None = None
+    operation: AclOperation = AclOperation.ANY
+    permission: AclPermission = AclPermission.ANY
+    resource_type: AclResourceType = AclResourceType.ANY
+    name: str | None = None
+    pattern_type: PatternType = PatternType.ANY
+
+    @staticmethod
+    def exactly(binding: AclBinding) -> AclFilter:
+        """The filter that only this binding passes."""
+        return AclFilter(
+            binding.principal, binding.host, binding.operation, binding.permission,
+            binding.resource_type, binding.name, binding.pattern_type,
+        )  # fmt: skip
+
+    @staticmethod
+    def on(binding: AclBinding) -> AclFilter:
+        """The filter for all bindings of this one's resource pattern."""
+        return AclFilter(
+            resource_type=binding.resource_type,
+            name=binding.name,
+            pattern_type=binding.pattern_type,
+        )
+
+    def __str__(self) -> str:
+        permission = "any" if self.permission is AclPermission.ANY else self.permission.name.lower()
+        principal = "any principal" if self.principal is None else word(self.principal)
+        where = "" if self.host is None else f" from {_host(self.host)}"
+        rule = f"{permission} {principal} {self.operation.label}{where}"
+        if self.name is None:
+            what = "resource" if self.resource_type is AclResourceType.ANY else ""
+            return f"{rule} on any {what or self.resource_type.kind}"
+        return f"{rule} on {_target(self.resource_type, self.name, self.pattern_type)}"
+
+
+def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
+    how = "" if pattern is PatternType.LITERAL else f"{pattern.name.lower()} "
+    if kind is AclResourceType.CLUSTER and name == CLUSTER_NAME:
+        return f"{how}cluster"
+    return f"{how}{kind.kind} {word(name)}"
+
+
+def _host(host: str) -> str:
+    """One host as it is typed: commas are between hosts where they are not quoted."""
+    # shlex.quote leaves a word with commas bare.
+    return "'" + host.replace("'", "'\"'\"'") + "'" if "," in host else word(host)
+
+
+def word(text: str) -> str:
+    """A word of a rule as it is typed: quoted only where it would not be one word."""
+    return text if re.fullmatch(r"[^\s'\"\\]+", text) else quote(text)
+
+
+@dataclass(frozen=True, slots=True)
+class Access:
+    """The question an authorizer is asked. No `host` is one that no ACL names."""
+
+    principal: str
+    operation: AclOperation
+    resource_type: AclResourceType
+    name: str
+    host: str | None = None
+
+    @property
+    def target(self) -> str:
+        """The resource: `topic orders`, `cluster`."""
+        return _target(self.resource_type, self.name, PatternType.LITERAL)
+
+    def __str__(self) -> str:
+        where = "" if self.host is None else f" from {self.host}"
+        return f"{word(self.principal)} {self.operation.label} on {self.target}{where}"
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What an authorizer answers, and why.
+
+    `allowed` is None where it hangs on a config that cannot be read. `because` is super-user, deny,
+    allow, nothing-allows, or no-acl (the resource has no ACL at all). `by` are the ACLs that
+    decide: the denials, or what allows it. `unless` says what could make a denial wrong.
+    """
+
+    access: Access
+    allowed: bool | None
+    because: str
+    by: tuple[AclBinding, ...] = ()
+    unless: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class AccessCheck:
+    """Verdicts on what was asked; on hosts that ACLs name, where those differ (`elsewhere`); on
+    what a client needs `besides`. `notes` are for people."""
+
+    verdicts: tuple[Verdict, ...]
+    elsewhere: tuple[Verdict, ...] = ()
+    besides: tuple[Verdict, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    @property
+    def ok(self) -> bool:
+        """Whether all that was asked is allowed."""
+        return all(verdict.allowed for verdict in self.verdicts)

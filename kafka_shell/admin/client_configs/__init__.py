@@ -1,0 +1,1 @@
+"""Dynamic client configs (KIP-649)."""

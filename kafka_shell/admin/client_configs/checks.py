@@ -1,0 +1,138 @@
+"""What no client could take, or no entity may have (KIP-649's InvalidRequest)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+
+from kafka_shell.admin.configs.read import of_some_broker
+from kafka_shell.admin.quotas.model import Default
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Failure
+
+from . import keys
+from .model import ClientConfig, ClientConfigAlteration, ClientConfigFilter, ClientEntity
+from .resolve import resolve
+
+_INVALID_REQUEST = 42
+_SESSION_LIMITS = ("group.min.session.timeout.ms", "group.max.session.timeout.ms")
+
+Held = Mapping[tuple[ClientEntity, str], str]
+
+
+def check_filter(which: ClientConfigFilter) -> None:
+    """Raise a ShellError (InvalidRequest) for a filter without a user."""
+    if which.user is None or isinstance(which.user, Default):
+        raise _refusal(
+            "dynamic client configs are of a user: a request without one is not valid",
+            hint="Name the user.",
+        )
+
+
+def session_limits(cluster: Cluster) -> tuple[int, int]:
+    """The shortest and the longest session timeout that the brokers take, in milliseconds.
+
+    Kafka's own defaults where the brokers' configs may not be read.
+    """
+    try:
+        told = of_some_broker(cluster, _SESSION_LIMITS)
+    except ShellError:
+        told = {}
+    least, most = (told[name].value if name in told else None for name in _SESSION_LIMITS)
+    return int(least or 6_000), int(most or 1_800_000)
+
+
+def wrong(
+    cluster: Cluster,
+    alterations: Sequence[ClientConfigAlteration],
+    held: Held,
+    registered: Callable[[], set[str]],
+) -> dict[Resource, Failure]:
+    """Why entities are refused, each alone. `registered` are the keys clients know besides ours."""
+    known: set[str] | None = None
+    limits: tuple[int, int] | None = None
+    refused: dict[Resource, Failure] = {}
+    seen: set[tuple[ClientEntity, str]] = set()
+    for each in alterations:
+        try:
+            if not each.entity.user or each.entity.client_id == "":
+                raise _refusal("a user and a client id must not be empty")
+            if (each.entity, each.key) in seen:
+                raise _refusal(f"{each.key} of {each.entity} stands twice in one request")
+            seen.add((each.entity, each.key))
+            if each.key not in keys.KEYS and each.value is not None:
+                known = registered() if known is None else known
+                _check_known(each.key, known)
+            if each.value is not None:
+                keys.check(each.key, each.value)
+            if each.key == keys.SESSION and each.value is not None:
+                limits = session_limits(cluster) if limits is None else limits
+                _check_session(int(each.value), limits)
+        except ShellError as error:
+            refused.setdefault(each.entity.resource, _as_invalid(error))
+    for entity in dict.fromkeys(each.entity for each in alterations):
+        if entity.resource not in refused:
+            why = _heartbeat_too_slow(entity, alterations, held)
+            if why is not None:
+                refused[entity.resource] = why
+    return refused
+
+
+def _check_known(key: str, registered: set[str]) -> None:
+    known = sorted(set(keys.KEYS) | registered)
+    if key not in known:
+        near = did_you_mean(key, known)
+        raise _refusal(
+            f"{key} is no config that a running client can change",
+            hint=" ".join(filter(None, (near, "Those are: " + ", ".join(known)))),
+        )
+
+
+def _check_session(value: int, limits: tuple[int, int]) -> None:
+    least, most = limits
+    if not least <= value <= most:
+        raise _refusal(
+            f"{keys.SESSION}={value}: the brokers take {least} to {most}"
+            " (group.min.session.timeout.ms, group.max.session.timeout.ms)"
+        )
+
+
+def _heartbeat_too_slow(
+    entity: ClientEntity, alterations: Sequence[ClientConfigAlteration], held: Held
+) -> Failure | None:
+    """Where the entity, or a client id below it, would get a heartbeat no session can live with."""
+    after = dict(held)
+    for each in alterations:
+        if each.value is None:
+            after.pop((each.entity, each.key), None)
+        else:
+            after[each.entity, each.key] = each.value
+    configs = [ClientConfig(who, key, value) for (who, key), value in after.items()]
+    concerned = [entity]
+    if entity.client_id is None:
+        concerned += sorted(
+            {config.entity for config in configs if config.entity.user == entity.user},
+            key=lambda who: who.order,
+        )
+    for who in concerned:
+        found = resolve(configs, who.user, who.client_id or "")
+        session, beat = found.get(keys.SESSION), found.get(keys.HEARTBEAT)
+        if session is None or beat is None or int(beat.value) < int(session.value):
+            continue
+        return _as_invalid(
+            _refusal(
+                f"{who} would get {keys.HEARTBEAT}={beat.value} (of {beat.entity}) with"
+                f" {keys.SESSION}={session.value} (of {session.entity}): a heartbeat is shorter",
+                hint="Clients would ignore both.",
+            )
+        )
+    return None
+
+
+def _refusal(message: str, hint: str = "") -> ShellError:
+    return ShellError(message, hint=hint, code="INVALID_REQUEST")
+
+
+def _as_invalid(error: ShellError) -> Failure:
+    return Failure(error.code, error.message, _INVALID_REQUEST, hint=error.hint)

@@ -1,0 +1,140 @@
+"""The records of the two topics: JSON, one config or one registration a record, format version 1.
+
+`__client_configs` (administrators write, clients read):
+    key    {"version":1,"user":"alice","client_id":"app","key":"acks"}     client_id null: the user's default
+    value  {"version":1,"value":"all"}                                     no value (a tombstone): removed
+`__client_config_registrations` (clients write, administrators read):
+    key    {"version":1,"user":"alice","client_id":"app","software_name":"...","software_version":"..."}
+    value  {"version":1,"supported":["acks","linger.ms"],"at":1790000000000}
+
+A record of `__client_configs` whose key is supported.configs is no config. It asks the running clients of that very
+user and client id to register again; its value tells one such request from the next.
+
+Keys are UTF-8 without spaces, their fields in this order and non-ASCII characters as they are: compaction
+compares bytes, so each writer must spell a key alike.
+"""  # noqa: E501 - a record stands on one line
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+from .model import ClientConfigAlteration, ClientEntity, ClientRegistration
+
+CONFIGS_TOPIC = "__client_configs"
+REGISTRATIONS_TOPIC = "__client_config_registrations"
+VERSION = 1
+REGISTER_AGAIN = "supported.configs"
+# A registration that was not renewed for so long is of clients that are gone. Both milliseconds.
+EXPIRES_MS = 7 * 24 * 3_600_000
+RENEW_MS = 24 * 3_600_000  # how often a client that runs on registers again, spread
+
+
+@dataclass(frozen=True, slots=True)
+class Unreadable:
+    """A record that this program does not understand, and why: a newer format, or no such JSON."""
+
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """A tombstone of a registration."""
+
+    entity: ClientEntity
+    software_name: str
+    software_version: str
+
+
+def config_record(alteration: ClientConfigAlteration) -> tuple[bytes, bytes | None]:
+    """Key and value of the record that sets a config, or removes it."""
+    key = _json({**_of(alteration.entity), "key": alteration.key})
+    if alteration.value is None:
+        return key, None
+    return key, _json({"version": VERSION, "value": alteration.value})
+
+
+def registration_record(of: ClientRegistration) -> tuple[bytes, bytes]:
+    """Key and value of the record that a client registers with."""
+    return _registration_key(of.entity, of.software_name, of.software_version), _json(
+        {"version": VERSION, "supported": list(of.supported), "at": of.at}
+    )
+
+
+def forgetting_record(of: ClientRegistration) -> tuple[bytes, None]:
+    """Key and tombstone that delete a registration: a client that still runs makes it anew."""
+    return _registration_key(of.entity, of.software_name, of.software_version), None
+
+
+def read_config(key: bytes | None, value: bytes | None) -> ClientConfigAlteration | Unreadable:
+    """What a record of `__client_configs` says: a config set, or removed (value None)."""
+    named = _read(key)
+    if isinstance(named, Unreadable):
+        return named
+    entity, name = _entity(named), named.get("key")
+    if entity is None or not isinstance(name, str):
+        return Unreadable("its key names no user, client_id and key")
+    if value is None:
+        return ClientConfigAlteration(entity, name, None)
+    held = _read(value)
+    if isinstance(held, Unreadable):
+        return held
+    text = held.get("value")
+    if not isinstance(text, str):
+        return Unreadable(f"the value of {name} is no text")
+    return ClientConfigAlteration(entity, name, text)
+
+
+def read_registration(
+    key: bytes | None, value: bytes | None
+) -> ClientRegistration | Forgotten | Unreadable:
+    """What a record of `__client_config_registrations` says."""
+    named = _read(key)
+    if isinstance(named, Unreadable):
+        return named
+    entity = _entity(named)
+    name, version = named.get("software_name"), named.get("software_version")
+    if entity is None or not isinstance(name, str) or not isinstance(version, str):
+        return Unreadable("its key names no user, client_id and software")
+    if value is None:
+        return Forgotten(entity, name, version)
+    held = _read(value)
+    if isinstance(held, Unreadable):
+        return held
+    supported, at = held.get("supported"), held.get("at")
+    if not isinstance(at, int) or not isinstance(supported, list):
+        return Unreadable("its value has no list `supported` and time `at`")
+    return ClientRegistration(entity, name, version, tuple(map(str, supported)), at)
+
+
+def _registration_key(entity: ClientEntity, name: str, version: str) -> bytes:
+    return _json({**_of(entity), "software_name": name, "software_version": version})
+
+
+def _of(entity: ClientEntity) -> dict[str, Any]:
+    return {"version": VERSION, "user": entity.user, "client_id": entity.client_id}
+
+
+def _entity(named: dict[str, Any]) -> ClientEntity | None:
+    user, client_id = named.get("user"), named.get("client_id")
+    if not isinstance(user, str) or not (client_id is None or isinstance(client_id, str)):
+        return None
+    return ClientEntity(user, client_id)
+
+
+def _json(value: dict[str, Any]) -> bytes:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=False).encode()
+
+
+def _read(text: bytes | None) -> dict[str, Any] | Unreadable:
+    try:
+        value = json.loads(text or b"")
+    except (ValueError, RecursionError):
+        return Unreadable("it is no JSON")
+    if not isinstance(value, dict):
+        return Unreadable("it is no JSON object")
+    version = value.get("version")
+    if version != VERSION:
+        return Unreadable(f"its format version is {version!r}; this program knows {VERSION}")
+    return value

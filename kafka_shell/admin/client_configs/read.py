@@ -1,0 +1,91 @@
+"""Dynamic configs of clients (KIP-649) on any cluster: its operations over two compacted topics.
+
+No broker ever had the KIP's requests. Administrators write `__client_configs` and read
+`__client_config_registrations`; clients do it the other way round (see client_configs/format.py).
+"""
+
+from __future__ import annotations
+
+from kafka_shell.admin.records import log
+from kafka_shell.admin.records.batches import LogRecord
+from kafka_shell.admin.wire.connection import Cluster
+
+from . import format as records
+from . import store as client_config_store
+from .checks import check_filter
+from .format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
+from .model import (
+    ClientConfig,
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
+from .resolve import resolve
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
+    """What is set for the entities that pass the filter, sorted by entity and key.
+
+    Reads to the end of the log first. Nothing where the topic is not there yet. Raises ShellError:
+    a filter without a user (InvalidRequest), no right to Read the topic.
+    """
+    wanted = which or ClientConfigFilter()
+    check_filter(wanted)
+    found = (
+        ClientConfig(entity, key, value)
+        for (entity, key), value in read_configs(cluster).items()
+        if wanted.takes(entity)
+    )
+    return tuple(sorted(found, key=lambda config: (config.entity.order, config.key)))
+
+
+def resolved(cluster: Cluster, user: str, client_id: str) -> tuple[ClientConfig, ...]:
+    """What one client gets: its client id's configs over its user's, each with its level."""
+    return tuple(resolve(describe(cluster, ClientConfigFilter(user)), user, client_id).values())
+
+
+def registrations(
+    cluster: Cluster, which: ClientConfigFilter | None = None, *, now: int
+) -> tuple[ClientRegistration, ...]:
+    """What clients said they support, of each software version once; not those that have expired.
+
+    `now` is epoch milliseconds. Sorted by entity, software name and version.
+    """
+    wanted = which or ClientConfigFilter()
+    check_filter(wanted)
+    found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
+    for record in _read(cluster, REGISTRATIONS_TOPIC):
+        said = records.read_registration(record.key, record.value)
+        if isinstance(said, records.Unreadable):
+            continue
+        of = (said.entity, said.software_name, said.software_version)
+        found.pop(of, None)
+        if isinstance(said, ClientRegistration):
+            found[of] = said
+    kept = (
+        said
+        for said in found.values()
+        if wanted.takes(said.entity) and now - said.at < records.EXPIRES_MS
+    )
+    return tuple(sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version)))
+
+
+def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
+    held: dict[tuple[ClientEntity, str], str] = {}
+    for record in _read(cluster, CONFIGS_TOPIC):
+        said = records.read_config(record.key, record.value)
+        if isinstance(said, records.Unreadable):
+            continue  # of a newer program: it goes on meaning what it means there
+        if said.key == records.REGISTER_AGAIN:
+            continue
+        if said.value is None:
+            held.pop((said.entity, said.key), None)
+        else:
+            held[said.entity, said.key] = said.value
+    return held
+
+
+def _read(cluster: Cluster, topic: str) -> tuple[LogRecord, ...]:
+    return log.read(cluster, topic) if client_config_store.exists(cluster, topic) else ()

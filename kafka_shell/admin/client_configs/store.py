@@ -1,0 +1,114 @@
+"""The two topics of dynamic client configs: looked for, checked, made on first use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.plan.results import Failure
+
+from .format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
+
+_UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
+_POLICY = "cleanup.policy"
+# Registrations that nobody renews are deleted by age, besides being compacted.
+_POLICIES = {CONFIGS_TOPIC: {"compact"}, REGISTRATIONS_TOPIC: {"compact", "delete"}}
+_MOST_REPLICAS = 3
+
+# Who may what: clients read what binds them and say what they support; only administrators write
+# configs. An authorizer refuses what is not allowed, so nobody else needs a word.
+ACLS = (
+    f"alter-acls --topic {CONFIGS_TOPIC} --add 'allow User:* Read,Describe'",
+    f"alter-acls --topic {REGISTRATIONS_TOPIC} --add 'allow User:* Write,Describe'",
+)
+
+
+@dataclass(frozen=True)
+class StoreState:
+    """Which of the topics are missing, why one that is there will not do, and what could not be
+    checked of them."""
+
+    missing: tuple[str, ...] = ()
+    topic: str = ""
+    refused: Failure | None = None
+    unchecked: tuple[str, ...] = ()
+
+
+def exists(cluster: Cluster, topic: str) -> bool:
+    """Whether the topic is there. Raises ShellError where that cannot be told."""
+    found = topics.describe(cluster, [topic])
+    why = found.failures.get(topic)
+    if why is None:
+        return True
+    if why.name == _UNKNOWN_TOPIC:
+        return False
+    raise as_error(why)
+
+
+def look(cluster: Cluster) -> StoreState:
+    """How the two topics are. Raises ShellError where that cannot be told."""
+    missing = tuple(topic for topic in _POLICIES if not exists(cluster, topic))
+    there = [topic for topic in _POLICIES if topic not in missing]
+    resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
+    found = configs.describe(cluster, resources, [_POLICY])
+    partitions = topics.describe(cluster, there)
+    for resource, entries in found.values.items():
+        topic = resource.name
+        held = set((entries[0].value or "").split(",")) if entries else set()
+        why = _unfit(topic, held, len(partitions[topic].partitions))
+        if why is not None:
+            return StoreState(missing, topic, why)
+    unchecked = tuple(
+        f"not checked: {_POLICY} of topic {resource.name}: {why.message}"
+        + (f" ({why.hint.rstrip('.')})" if why.hint else "")
+        for resource, why in found.failures.items()
+    )
+    return StoreState(missing, unchecked=unchecked)
+
+
+def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
+    if "compact" not in policies or not policies <= _POLICIES[topic]:
+        wanted = ",".join(sorted(_POLICIES[topic]))
+        said = f"topic {topic} has {_POLICY}={','.join(sorted(policies))}: configs would be lost"
+        return Failure("INVALID_CONFIG", said, hint=f"alter-configs {topic} {_POLICY}={wanted}")
+    if partitions != 1:
+        said = f"topic {topic} has {partitions} partitions: it must have one, to be read in order"
+        return Failure("INVALID_PARTITIONS", said, hint=f"Delete it: delete-topic {topic}")
+    return None
+
+
+def plan_create(cluster: Cluster, state: StoreState) -> Plan:
+    """Make what is missing; an empty plan where nothing is. It asks: topics are for all to see."""
+    if not state.missing:
+        return Plan(Effect.CHANGE, (), warnings=state.unchecked)
+    factor = min(_MOST_REPLICAS, len(cluster.brokers()))
+    common = (("min.insync.replicas", str(max(1, factor - 1))),)
+    of_topic = {
+        CONFIGS_TOPIC: ((_POLICY, "compact"), *common),
+        REGISTRATIONS_TOPIC: (
+            (_POLICY, "compact,delete"),
+            ("retention.ms", str(EXPIRES_MS)),
+            *common,
+        ),
+    }
+    plan = topic_changes.plan_create(
+        [NewTopic(topic, 1, factor, (), of_topic[topic]) for topic in state.missing]
+    )
+    return Plan(
+        Effect.CHANGE,
+        plan.steps,
+        confirm=True,
+        touches=plan.touches,
+        warnings=(
+            *state.unchecked,
+            "dynamic client configs are kept in two topics, which are created first and which an"
+            " undo does not delete; with an authorizer, clients need: " + "; ".join(ACLS),
+        ),
+    )

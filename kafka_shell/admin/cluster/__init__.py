@@ -1,0 +1,1 @@
+"""Brokers, the metadata quorum, features, and the health of the cluster."""

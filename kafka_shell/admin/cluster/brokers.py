@@ -1,0 +1,90 @@
+"""One broker described: its replicas, log directories, configs, and role in the quorum."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigSource, ResourceType
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import LogDirUse
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error, as_failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+
+from . import quorum
+from .model import BrokerDescription
+from .read import Brokers
+
+T = TypeVar("T")
+_QUORUM_S = 3.0  # seconds for an answer of the active controller
+
+
+def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
+    """Each of these brokers. One that does not answer has no log directories and configs."""
+    with Cluster(known.config) as cluster:
+        return [_describe(cluster, known, known.by_id[id]) for id in ids]
+
+
+def _describe(cluster: Cluster, known: Brokers, broker: Broker) -> BrokerDescription:
+    found = known.metadata
+    not_read: dict[str, Failure] = {}
+
+    def read(what: str, verb: Callable[[], T], otherwise: T) -> T:
+        try:
+            return verb()
+        except ShellError as error:
+            not_read[what] = as_failure(error)
+            return otherwise
+
+    dirs: tuple[LogDirUse, ...] = ()
+    entries: tuple[ConfigEntry, ...] = ()
+    if broker.id in known.silent:
+        not_read["log directories and configs"] = known.silent[broker.id]
+    elif broker.state != "up":
+        why = Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
+        not_read["log directories and configs"] = why
+    else:
+        dirs = read("log directories", lambda: _log_dirs(cluster, broker.id), ())
+        entries = read("configs", lambda: _configs(cluster, broker.id), ())
+    held = [p for name in found.names for p in found.topic(name).partitions
+            if broker.id in p.replicas]  # fmt: skip
+    return BrokerDescription(
+        broker,
+        read("role in the metadata quorum", lambda: _quorum_role(cluster, broker.id), ""),
+        leaders=sum(each.leader == broker.id for each in held),
+        preferred=sum(each.replicas[0] == broker.id for each in held),
+        replicas=len(held),
+        out_of_sync=sum(broker.id not in each.isr for each in held),
+        log_dirs=dirs,
+        configs=entries,
+        not_read=tuple(not_read.items()),
+    )
+
+
+def _log_dirs(cluster: Cluster, broker: int) -> tuple[LogDirUse, ...]:
+    found = log_dirs.describe(cluster, [broker])
+    for why in found.failures.values():
+        raise as_error(why)
+    return tuple(each.use for each in found[broker])
+
+
+def _configs(cluster: Cluster, broker: int) -> tuple[ConfigEntry, ...]:
+    """What is not as by default."""
+    found = configs.describe(cluster, [ConfigResource(ResourceType.BROKER, str(broker))])
+    for why in found.failures.values():
+        raise as_error(why)
+    return tuple(
+        entry for entries in found for entry in entries if entry.source is not ConfigSource.DEFAULT
+    )
+
+
+def _quorum_role(cluster: Cluster, broker: int) -> str:
+    if not cluster.is_kraft():
+        return ""
+    with cluster.within(_QUORUM_S):
+        told = quorum.describe(cluster)
+    return next((each.role for each in told.replicas if each.id == broker), "")

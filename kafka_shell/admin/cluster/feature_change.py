@@ -1,0 +1,184 @@
+"""Plans that update feature levels (KIP-584; API key 57)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import CONTROLLER, Call
+from kafka_shell.errors import did_you_mean
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .features import METADATA, METADATA_LEVELS, describe, release_of
+from .model import Features
+
+DEFAULT_TIMEOUT_MS = 30_000
+_FOR_ALL = "The update failed for all features since the following feature had an error: "
+_UPGRADE, _SAFE, _UNSAFE = 1, 2, 3
+_OPERATION_NOT_ATTEMPTED, _INVALID_UPDATE_VERSION = 55, 95
+ONE_WAY = "kraft.version"  # its voters are in the log for good
+
+
+# -- update ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class UpdateFeatures:
+    """One UpdateFeatures request (API key 57). `now` is as read.
+
+    Since Kafka 4.0 all features are updated or none, before that each on its own.
+    """
+
+    wanted: tuple[tuple[str, int], ...]
+    now: Features
+    unsafe: bool = False
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a feature."""
+        return tuple(self._change(name, level) for name, level in self.wanted)
+
+    def _change(self, name: str, level: int) -> Change:
+        before = _level(self.now, name)
+        return Change(
+            Resource("feature", name), "alter", before=before, after=level,
+            note=_note(name, before, level, self.unsafe),
+            reversible=_reversible(name, before, level),
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> UpdateFeatures:
+        """The same update of the features as they are now."""
+        return UpdateFeatures(self.wanted, describe(cluster), self.unsafe, self.timeout_ms)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Update, or only validate."""
+        from kafka.protocol.admin import UpdateFeaturesRequest
+
+        request = UpdateFeaturesRequest(
+            timeout_ms=self.timeout_ms,
+            feature_updates=[
+                UpdateFeaturesRequest.FeatureUpdateKey(
+                    feature=name, max_version_level=level, upgrade_type=self._type(name, level)
+                )
+                for name, level in self.wanted
+            ],
+            validate_only=validate_only,
+        )
+        call = Call(request, CONTROLLER, lowest=1, check=False)
+        (answer,) = cluster.send_all([call])
+        if isinstance(answer, Failure):
+            return Results({}, dict.fromkeys(self.changes, answer))
+        results = self._outcomes(answer)
+        if results.ok and not validate_only:
+            settle(lambda: self._visible(cluster))
+        return results
+
+    def _type(self, name: str, level: int) -> int:
+        if level >= _level(self.now, name):
+            return _UPGRADE
+        return _UNSAFE if self.unsafe else _SAFE
+
+    def _outcomes(self, answer: Any) -> Results[Change, Change]:
+        """The outcome of each. Since v2 there is one error, whose words name the feature."""
+        each = {row.feature: (row.error_code, row.error_message) for row in answer.results or ()}
+        whole = answer.error_code, answer.error_message
+        blamed = [name for name, _ in self.wanted if _names(name, whole[1])]
+        results: Results[Change, Change] = Results()
+        for (name, _), change in zip(self.wanted, self.changes, strict=True):
+            code, said = each.get(name, whole)
+            if not code:
+                results.values[change] = change
+            elif name in each or not blamed or name in blamed:
+                results.failures[change] = self._failure(name, code, said)
+            else:
+                results.failures[change] = failure(
+                    _OPERATION_NOT_ATTEMPTED, about=f"feature {name}"
+                )
+        return results
+
+    def _failure(self, name: str, code: int, said: str | None) -> Failure:
+        hint, said = needs(code, "Alter on the cluster"), (said or "").removeprefix(_FOR_ALL)
+        if code == REQUEST_TIMED_OUT:
+            hint = "It may still be done. Look: describe-features"
+        elif not hint and self.now.get(name) is None:
+            known = [feature.name for feature in self.now.features]
+            hint = did_you_mean(name, known, "Look: describe-features")
+        elif code == _INVALID_UPDATE_VERSION:
+            hint = "Look: describe-features"
+        return failure(code, said, about=f"feature {name}", hint=hint)
+
+    def _visible(self, cluster: Cluster) -> bool:
+        now = describe(cluster)
+        return all(_level(now, name) == level for name, level in self.wanted)
+
+
+def plan_update(
+    cluster: Cluster,
+    wanted: Mapping[str, int],
+    *,
+    unsafe: bool = False,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Take features to these levels; a lower one is a downgrade, and destroys.
+
+    `unsafe` allows a downgrade that loses metadata.
+    """
+    now = describe(cluster)
+    new = tuple((name, level) for name, level in wanted.items() if level != _level(now, name))
+    down = [name for name, level in new if level < _level(now, name)]
+    step = UpdateFeatures(new, now, unsafe, timeout_ms)
+    same = [(name, level) for name, level in wanted.items() if level == _level(now, name)]
+    return Plan(
+        Effect.DESTROY if down else Effect.CHANGE,
+        (step,) if new else (),
+        touches=frozenset({"features", "brokers"}),
+        fresh=describe,
+        warnings=tuple(_warnings(now, down, unsafe)),
+        unchanged=tuple(
+            Change(Resource("feature", name), "alter", before=level, after=level,
+                   note="no change: this is its level")
+            for name, level in same
+        ),
+    )  # fmt: skip
+
+
+def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]:
+    if unsafe and down:
+        yield "an unsafe downgrade deletes metadata that the lower level cannot hold"
+    if now.unread:
+        brokers = ", ".join(str(broker) for broker, _ in now.unread)
+        yield f"what broker {brokers} supports is not known: it did not answer"
+
+
+def _level(now: Features, name: str) -> int:
+    found = now.get(name)
+    return found.level if found else 0
+
+
+def _note(name: str, before: int, after: int, unsafe: bool) -> str:
+    words = []
+    if name == METADATA and release_of(after):
+        words.append(f"{release_of(before) or before} -> {release_of(after)}")
+    if after < before:
+        words.append("an unsafe downgrade" if unsafe else "a downgrade")
+    return ", ".join(words)
+
+
+def _reversible(name: str, before: int, after: int) -> bool:
+    """Whether the level can be what it was again: not where new records came with it."""
+    if name == ONE_WAY:
+        return False
+    passed = METADATA_LEVELS[before:after] if name == METADATA else ()
+    return not any(each.endswith("*") for each in passed)
+
+
+def _names(name: str, message: str | None) -> bool:
+    return re.search(rf"(?<![\w.]){re.escape(name)}(?!\w)", message or "") is not None

@@ -1,0 +1,155 @@
+"""Features and API versions of the brokers (KIP-584, KIP-1022; API keys 18, 57)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.admin.wire.versions import api_name
+from kafka_shell.errors import UsageError
+from kafka_shell.plan.results import Failure, Results
+
+from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
+
+METADATA = "metadata.version"
+
+# What the levels of metadata.version are called, from level 1 on; a star where its records differ
+# from those of the level below, so that nobody can go back from it.
+METADATA_LEVELS = tuple(
+    word
+    for line in (
+        "3.0-IV1* 3.1-IV0* 3.2-IV0* 3.3-IV0* 3.3-IV1* 3.3-IV2* 3.3-IV3* 3.4-IV0* 3.5-IV0 3.5-IV1",
+        "3.5-IV2* 3.6-IV0 3.6-IV1* 3.6-IV2* 3.7-IV0* 3.7-IV1 3.7-IV2* 3.7-IV3 3.7-IV4 3.8-IV0",
+        "3.9-IV0 4.0-IV0 4.0-IV1* 4.0-IV2 4.0-IV3 4.1-IV0 4.1-IV1 4.2-IV0 4.2-IV1 4.3-IV0*",
+    )
+    for word in line.split()
+)
+
+# With which level of metadata.version a new cluster has which level of the other features.
+_SINCE = (
+    ("kraft.version", 1, "3.9-IV0"),
+    ("group.version", 1, "4.0-IV0"),
+    ("transaction.version", 2, "4.0-IV2"),
+    ("eligible.leader.replicas.version", 1, "4.1-IV0"),
+    ("share.version", 1, "4.2-IV0"),
+    ("streams.version", 1, "4.2-IV1"),
+)
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster) -> Features:
+    """The cluster's features: their levels, and what every broker supports (ApiVersions, 18).
+
+    Controllers may support less than brokers: only they can tell. Raises ShellError where no
+    broker answers.
+    """
+    found = ask(cluster)
+    newest = max(found, key=lambda answer: answer.finalized_features_epoch)
+    levels = {each.name: each.max_version_level for each in newest.finalized_features or ()}
+    ranges: dict[str, list[FeatureRange]] = {name: [] for name in levels}
+    for broker, answer in found.values.items():
+        for each in answer.supported_features or ():
+            supported = FeatureRange(broker, each.min_version, each.max_version)
+            ranges.setdefault(each.name, []).append(supported)
+    return Features(
+        newest.finalized_features_epoch,
+        tuple(_feature(name, levels.get(name, 0), ranges[name]) for name in sorted(ranges)),
+        tuple(found.failures.items()),
+    )
+
+
+def ask(cluster: Cluster) -> Results[int, Any]:
+    """Every broker's ApiVersions response. Raises ShellError where none answers."""
+    from kafka.protocol.metadata import ApiVersionsRequest
+
+    request = ApiVersionsRequest(client_software_name="kafka-sh", client_software_version="0.1")
+    found = cluster.each_broker(lambda broker: request)
+    if not found.values:
+        raise as_error(next(iter(found.failures.values())))
+    return found
+
+
+def _feature(name: str, level: int, brokers: Sequence[FeatureRange]) -> Feature:
+    lowest = max((each.lowest for each in brokers), default=level)
+    highest = min((each.highest for each in brokers), default=level)
+    return Feature(
+        name, level, lowest, highest,
+        release=release_of(level) if name == METADATA else "",
+        highest_release=release_of(highest) if name == METADATA else "",
+        brokers=tuple(brokers),
+    )  # fmt: skip
+
+
+def release_of(level: int) -> str:
+    """What a level of metadata.version is called: `4.3-IV0`; "" for one that is not known."""
+    known = 0 < level <= len(METADATA_LEVELS)
+    return METADATA_LEVELS[level - 1].rstrip("*") if known else ""
+
+
+def level_of(release: str) -> int | None:
+    """The level of metadata.version of a release (`4.1`: its last) or of a name (`4.1-IV0`)."""
+    levels = {release_of(level): level for level in range(1, len(METADATA_LEVELS) + 1)}
+    if release in levels:
+        return levels[release]
+    of_release = [level for name, level in levels.items() if name.partition("-")[0] == release]
+    return max(of_release, default=None)
+
+
+def releases() -> tuple[str, ...]:
+    """The releases that `level_of` knows, the oldest first."""
+    return tuple(dict.fromkeys(name.partition("-")[0] for name in METADATA_LEVELS))
+
+
+def levels_of_release(release: str) -> dict[str, int] | None:
+    """The level of each feature that a new cluster of this release has; None: not known."""
+    level = level_of(release)
+    if level is None:
+        return None
+    others = {name: high if level >= (level_of(since) or 0) else 0 for name, high, since in _SINCE}
+    return {METADATA: level} | others
+
+
+# -- API versions ----------------------------------------------------------------------------------
+
+
+def api_versions(
+    cluster: Cluster, brokers: Sequence[int] | None = None
+) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
+    """What the brokers speak, by API key; and why some could not be asked."""
+    found = ask(cluster)
+    spoken = {
+        broker: {row.api_key: (row.min_version, row.max_version) for row in answer.api_keys}
+        for broker, answer in found.values.items()
+        if brokers is None or broker in brokers
+    }
+    failed = {b: why for b, why in found.failures.items() if brokers is None or b in brokers}
+    return compare(spoken), failed
+
+
+def compare(spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> tuple[ApiSupport, ...]:
+    """Each API with the versions that all of these brokers speak, and those of each."""
+    keys = sorted({key for versions in spoken.values() for key in versions})
+    return tuple(_api(key, spoken) for key in keys)
+
+
+def _api(key: int, spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> ApiSupport:
+    ranges = [ApiRange(b, *versions[key]) for b, versions in spoken.items() if key in versions]
+    missing = tuple(broker for broker, versions in spoken.items() if key not in versions)
+    lowest, highest = max(r.lowest for r in ranges), min(r.highest for r in ranges)
+    common = not missing and lowest <= highest
+    return ApiSupport(
+        key, api_name(key), lowest if common else None, highest if common else None,
+        tuple(ranges), missing,
+    )  # fmt: skip
+
+
+def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str) -> UsageError:
+    """The error of a level that is neither a number nor the name of a release."""
+    what = "a level such as 1" + (" or a release such as 4.1" if name == METADATA else "")
+    known = f"Releases: {', '.join(releases())}." if name == METADATA else "Look: describe-features"
+    message = f"{name} wants {what}; got '{text}'"
+    return UsageError(message, hint=known, code="bad-value", span=span, text=line)

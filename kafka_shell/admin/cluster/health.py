@@ -1,0 +1,155 @@
+"""What is wrong with the cluster now, the worst first.
+
+First every broker is probed, then all checks run at once, each within its time and on connections
+of its own: what hangs takes nothing from the others. A check that could not run is a finding too.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+
+from kafka_shell.admin.wire import metadata_scan, parallel
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Report
+from kafka_shell.plan.results import Failure
+
+from . import health_checks as checks
+from . import probes
+from .health_checks import Check, Seen, counted
+from .model import Finding, Health, Severity
+
+PROBE_S = 2.0
+# Else it answers, and refuses the login or TLS.
+_SILENT = frozenset(
+    {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
+)
+_LIMIT_S = 9.5  # of the whole, whatever is broken
+_ENTER_S = 4.0  # to reach one broker and read the metadata
+_CHECKS_S = 5.0
+
+
+def _silent(task: str, done: int, total: int | None) -> None:
+    """Progress nobody looks at."""
+
+
+def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report = _silent) -> Health:
+    """What is wrong with the cluster now, the worst first; within 10 s whatever is broken.
+
+    `probe_timeout` is how long a broker or controller may take to answer (seconds). Raises
+    ShellError only where no broker at all can be reached.
+    """
+    until = time.monotonic() + _LIMIT_S
+    if cluster.deadline is not None:
+        until = min(until, cluster.deadline)
+    told = _Waiting(report)
+    with probes.fresh(cluster) as own, own.within(min(_ENTER_S, until - time.monotonic())):
+        found = metadata_scan.scan(own)
+        kraft = own.is_kraft()
+    config = own.config
+    brokers = probes.addresses(found.brokers)
+    patience = max(0.1, min(probe_timeout, until - time.monotonic()))
+    answered = probes.probe_brokers(
+        config, brokers, patience, lambda left: told([f"broker {id}" for id in left])
+    )
+    seen = Seen(found, frozenset(answered.values), probe_timeout)
+    findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
+    findings += checks.absent_brokers(found)
+    config = probes.without_silent(config, brokers, answered)
+    seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
+    wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
+    outcomes = parallel.run_within(
+        config, {check: _bound(check, seen) for check in wanted}, seconds,
+        lambda left: told([check.what for check in left]),
+    )  # fmt: skip
+    told.end()
+    for check, outcome in outcomes.items():
+        if isinstance(outcome, ShellError):
+            findings.append(check.if_failed(check, as_failure(outcome)))
+        else:
+            findings += outcome
+    return Health(
+        cluster_id=found.cluster_id,
+        brokers=len(found.brokers),
+        topics=len(found),
+        partitions=found.partitions,
+        findings=tuple(sorted(findings, key=lambda finding: finding.severity)),
+    )
+
+
+def _bound(check: Check, seen: Seen) -> Callable[[Cluster], list[Finding]]:
+    return lambda cluster: _run(check, cluster, seen)
+
+
+def _run(check: Check, cluster: Cluster, seen: Seen) -> list[Finding]:
+    """What it found, also where it ends half-way."""
+    findings: list[Finding] = []
+    try:
+        findings.extend(check.find(cluster, seen))
+    except ShellError as error:
+        findings.append(check.if_failed(check, as_failure(error)))
+    return findings
+
+
+def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
+    """Brokers that the metadata has as up, and that do not answer."""
+    if not silent:
+        return
+    ids = ", ".join(map(str, silent))
+    yield Finding(
+        Severity.NOT_CHECKED, "brokers",
+        "not checked: log directories, groups, throttles and transactions of"
+        f" broker{'s' if len(silent) > 1 else ''} {ids}",
+        len(silent), (), checks.BROKERS_LOOK,
+    )  # fmt: skip
+    led = found.led_by()
+    what = (
+        "do not answer"
+        if all(each.name in _SILENT for each in silent.values())
+        else "do not answer or refuse this client"
+    )
+    total = sum(led[id] for id in silent)
+    if len(silent) == 1:
+        ((id, why),) = silent.items()
+        what = "does not answer" if why.name in _SILENT else "refuses this client"
+        yield Finding(
+            Severity.CRITICAL, "brokers",
+            f"broker {id} {what}, and leads {counted(total, 'partition')}: {why.message}",
+            1, (str(id),), checks.BROKERS_LOOK,
+        )  # fmt: skip
+        return
+    yield Finding(
+        Severity.CRITICAL, "brokers",
+        f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
+        len(silent),
+        tuple(
+            f"broker {id} (leads {led[id]:,}): {why.message}"
+            for id, why in list(silent.items())[: checks.EXAMPLES]
+        ),
+        checks.BROKERS_LOOK,
+    )  # fmt: skip
+
+
+class _Waiting:
+    """Reports what is being waited for: one task for each set of things."""
+
+    def __init__(self, report: Report) -> None:
+        self._report = report
+        self._task = ""
+
+    def __call__(self, things: list[str]) -> None:
+        more = f" and {len(things) - 3} more" if len(things) > 3 else ""
+        task = f"waiting for {', '.join(things[:3])}{more}"
+        if task != self._task:
+            self.end()
+            self._task = task
+        self._report(task, 0, None)
+
+    def end(self) -> None:
+        """Nothing is waited for any more."""
+        if self._task:
+            self._report(self._task, 1, 1)
+        self._task = ""

@@ -1,0 +1,141 @@
+"""Probes: whether brokers and controllers answer at all, all at once, each on a fresh connection.
+
+A connection that is up already proves nothing: a process that hangs keeps its connections.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.wire import frames, versions
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.dial import Loop
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
+from kafka_shell.admin.wire.exchanges import Login, State
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.link_errors import connect_timeout, silent
+from kafka_shell.admin.wire.login import greet, log_in
+from kafka_shell.admin.wire.transport import Link
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Results
+
+K = TypeVar("K")
+Waiting = Callable[[list[K]], None]
+
+_LOOK_AGAIN = 0.25  # seconds between two calls of `waiting`
+
+
+def probe_brokers(
+    config: ConnectionConfig,
+    brokers: Mapping[int, Address],
+    timeout: float,
+    waiting: Waiting[int] | None = None,
+) -> Results[int, str]:
+    """Connect and log in to each broker, and have it answer a request: its Kafka release by its
+    id, or why it does not answer in time (seconds). `waiting` is called with those outstanding."""
+    return _probe(config, brokers, timeout, waiting, login=True)
+
+
+def probe_controllers(
+    config: ConnectionConfig, controllers: Mapping[int, Address], timeout: float
+) -> Results[int, str]:
+    """The same without a login: a controller's listener mostly has another one."""
+    return _probe(config, controllers, timeout, None, login=False)
+
+
+def addresses(brokers: tuple[Broker, ...]) -> dict[int, Address]:
+    """Where each broker is, by its id."""
+    return {broker.id: Address(broker.host, broker.port) for broker in brokers}
+
+
+def fresh(cluster: Cluster) -> Cluster:
+    """Connections of one's own to the same cluster, by any of its brokers that are known: those
+    that are up already may be to a broker that hangs."""
+    known = addresses(cluster.known_brokers()).values()
+    bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
+    return Cluster(replace(cluster.config, bootstrap=bootstrap))
+
+
+def without_silent(
+    config: ConnectionConfig, brokers: Mapping[int, Address], probed: Results[int, str]
+) -> ConnectionConfig:
+    """The same cluster, entered by the brokers that answered, and nothing sent to the others."""
+    bootstrap = dict.fromkeys([*(brokers[id] for id in probed.values), *config.bootstrap])
+    return replace(config, bootstrap=tuple(bootstrap), avoid=frozenset(probed.failures))
+
+
+def _probe(
+    config: ConnectionConfig,
+    targets: Mapping[K, Address],
+    timeout: float,
+    waiting: Waiting[K] | None,
+    *,
+    login: bool,
+) -> Results[K, str]:
+    until = time.monotonic() + timeout
+    config = replace(config, connect_timeout=timeout)
+    context = None
+    if config.uses_tls:
+        from kafka_shell.admin.wire.tls import make_context
+
+        context = make_context(config.tls)
+    loop = Loop()
+
+    def patience(most: float) -> float:
+        return max(0.05, min(most, until - time.monotonic()))
+
+    def entry(config: ConnectionConfig, address: Address) -> Login:
+        return log_in(config, address, patience) if login else greet(config, address)
+
+    links: dict[K, Link] = {}
+    found: Results[K, str] = Results()
+    try:
+        for key, address in targets.items():
+            links[key] = Link(loop, config, address, entry, context, patience)
+            links[key].looked = True  # a closer look would block the other probes
+        asked: set[K] = set()
+        while outstanding := [key for key in links if not _over(key, links[key], asked, found)]:
+            now = time.monotonic()
+            if now >= until:
+                break
+            if waiting is not None:
+                waiting(outstanding)
+            loop.turn(min(until, now + _LOOK_AGAIN))
+        for key in outstanding:
+            found.failures[key] = as_failure(_late(links[key], timeout))
+    finally:
+        for link in links.values():
+            link.close()
+        loop.close()
+    return Results(
+        {key: found.values[key] for key in links if key in found.values},
+        {key: found.failures[key] for key in links if key in found.failures},
+    )
+
+
+def _over(key: K, link: Link, asked: set[K], found: Results[K, str]) -> bool:
+    """Whether a probe has ended. One that logged in is asked something once more: before the login
+    it is not the request handlers that answer."""
+    if key in found.values or key in found.failures:
+        return True
+    if link.closed:
+        assert link.error is not None
+        found.failures[key] = as_failure(link.error)
+        return True
+    if link.ready and key not in asked:
+        asked.add(key)
+        link.ask(frames.API_VERSIONS, 0, b"", False)
+    elif link.ready and link.answers:
+        found.values[key] = versions.release(link.versions)
+        return True
+    return False
+
+
+def _late(link: Link, timeout: float) -> ShellError:
+    if link.state is State.DIALLING:
+        return connect_timeout(link.address)
+    return silent(link.address, timeout)

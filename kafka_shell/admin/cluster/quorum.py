@@ -1,0 +1,136 @@
+"""The metadata quorum: who votes, how far behind, and changing it (API keys 55, 80, 81)."""
+
+from __future__ import annotations
+
+from binascii import b2a_base64
+from typing import Any
+from uuid import UUID
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import (
+    AUTHORIZATION,
+    as_error,
+    failure,
+    needs,
+)
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+
+from .model import Endpoint, Quorum, QuorumReplica
+
+_TOPIC = "__cluster_metadata"
+_NO_ID = UUID(int=0)
+_PATIENCE_S = 8.0
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster) -> Quorum:
+    """The metadata quorum (KIP-595, API key 55; Kafka 3.3 in KRaft mode), the leader first.
+
+    Directory ids and endpoints since Kafka 3.9 (KIP-853). Wants Describe on the cluster. Raises
+    ShellError, within 8 s: brokers hold the request for longer where no controller answers them.
+    """
+    try:
+        return read(cluster.send(describe_request(), check=False, timeout=_PATIENCE_S))
+    except ShellError as error:
+        if error.code != "deadline":
+            raise
+        raise ShellError(
+            f"the metadata quorum was not read: {error.message}",
+            hint="Run health to see which brokers and controllers answer.",
+            code=error.code,
+            status=error.status,
+        ) from error
+
+
+def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
+    """Why metadata may be out of date: no controller answers, so leaders and in-sync replicas may
+    have changed since. None where one does, if only to refuse (DescribeQuorum, forwarded to it),
+    and where brokers are too old to be asked."""
+    from kafka.protocol.admin import DescribeQuorumRequest
+
+    if not cluster.is_kraft() or not cluster.supports(DescribeQuorumRequest):
+        return None
+    try:
+        with cluster.within(seconds):
+            read(cluster.send(describe_request(), check=False))
+    except ShellError as error:
+        if getattr(error, "kafka_code", None) in AUTHORIZATION:
+            return None
+        return Failure(
+            "STALE_METADATA",
+            f"the controller does not answer, so the metadata may be out of date: {error.message}",
+            hint="Run health to see what is wrong.",
+        )
+    return None
+
+
+def _unreadable(told: Any) -> ShellError:
+    hint = needs(told.error_code, "Describe on the cluster")
+    return as_error(
+        failure(told.error_code, told.error_message, about="the metadata quorum", hint=hint)
+    )
+
+
+def describe_request() -> Any:
+    """DescribeQuorum of the one partition there is."""
+    from kafka.protocol.admin import DescribeQuorumRequest
+
+    kind = DescribeQuorumRequest.TopicData
+    partition = kind.PartitionData(partition_index=0)
+    return DescribeQuorumRequest(topics=[kind(topic_name=_TOPIC, partitions=[partition])])
+
+
+def read(response: Any) -> Quorum:
+    """What the answer says. Raises ShellError where it has an error, or the partition has."""
+    if response.error_code:
+        raise _unreadable(response)
+    partition = response.topics[0].partitions[0]
+    if partition.error_code:
+        raise _unreadable(partition)
+    endpoints = {
+        node.node_id: tuple(Endpoint(each.name, each.host, each.port) for each in node.listeners)
+        for node in response.nodes or ()
+    }
+    replicas = [
+        _replica(row, partition, role, endpoints)
+        for role, rows in (("voter", partition.current_voters), ("observer", partition.observers))
+        for row in rows
+    ]
+    return Quorum(
+        partition.leader_id,
+        partition.leader_epoch,
+        partition.high_watermark,
+        tuple(sorted(replicas, key=lambda r: (r.role != "leader", r.role != "voter", r.id))),
+    )
+
+
+def _replica(
+    row: Any, partition: Any, role: str, endpoints: dict[int, tuple[Endpoint, ...]]
+) -> QuorumReplica:
+    end = max(voter.log_end_offset for voter in partition.current_voters)
+    now = max(voter.last_caught_up_timestamp for voter in partition.current_voters)
+    caught_up = row.last_caught_up_timestamp
+    return QuorumReplica(
+        id=row.replica_id,
+        role="leader" if role == "voter" and row.replica_id == partition.leader_id else role,
+        log_end_offset=row.log_end_offset,
+        lag=max(end - row.log_end_offset, 0),
+        last_caught_up=caught_up,
+        last_fetch=row.last_fetch_timestamp,
+        behind_ms=max(now - caught_up, 0) if caught_up >= 0 else -1,
+        directory_id=_spell_id(row.replica_directory_id),
+        endpoints=endpoints.get(row.replica_id, ()) if role == "voter" else (),
+    )
+
+
+def _spell_id(found: UUID | None) -> str:
+    """A directory id as Kafka writes it; "" for none."""
+    if found is None or found == _NO_ID:
+        return ""
+    return b2a_base64(found.bytes, newline=False).decode().translate(_URL_SAFE).rstrip("=")
+
+
+_URL_SAFE = str.maketrans("+/", "-_")

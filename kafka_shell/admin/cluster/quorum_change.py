@@ -1,0 +1,275 @@
+"""Plans that add and remove voters (KIP-853; API keys 80, 81)."""
+
+from __future__ import annotations
+
+from binascii import a2b_base64
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+from uuid import UUID
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import (
+    REQUEST_TIMED_OUT,
+    UNSUPPORTED_VERSION,
+    as_error,
+    failure,
+    needs,
+)
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import Call
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .model import Quorum, QuorumReplica, Voter
+from .quorum import describe
+
+DEFAULT_TIMEOUT_MS = 30_000
+_DUPLICATE_VOTER, _VOTER_NOT_FOUND, _INVALID_REQUEST = 126, 127, 42
+_FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
+
+
+def _read_id(text: str) -> UUID:
+    return UUID(bytes=a2b_base64(text.translate(_NOT_URL_SAFE) + "=="))
+
+
+_NOT_URL_SAFE = str.maketrans("-_", "+/")
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AddVoter:
+    """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed."""
+
+    voter: Voter
+    timeout_ms: int
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The voter to be."""
+        return (Change(_resource(self.voter.id), "create", after=_spell(self.voter)),)
+
+    def again(self, cluster: Cluster) -> AddVoter:
+        """Nothing of it depends on the cluster."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Add it. The leader asks it for its versions first, and wants it caught up."""
+        from kafka_shell.admin.wire.schemas.quorum import AddRaftVoterRequest
+
+        request = AddRaftVoterRequest(
+            cluster_id=cluster.cluster_id,
+            timeout_ms=self.timeout_ms,
+            voter_id=self.voter.id,
+            voter_directory_id=_read_id(self.voter.directory_id),
+            listeners=[
+                AddRaftVoterRequest.Listener(name=each.name, host=each.host, port=each.port)
+                for each in self.voter.endpoints
+            ],
+        )
+        return _sent(cluster, request, self.changes[0], self.voter, there=True)
+
+
+@dataclass(frozen=True)
+class RemoveVoter:
+    """One RemoveRaftVoter request (KIP-853, API key 81)."""
+
+    voter: Voter
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The voter that goes."""
+        return (Change(_resource(self.voter.id), "delete", before=_spell(self.voter)),)
+
+    def again(self, cluster: Cluster) -> RemoveVoter:
+        """The same voter as it is now."""
+        for replica in describe(cluster).voters:
+            if (replica.id, replica.directory_id) == (self.voter.id, self.voter.directory_id):
+                return RemoveVoter(_voter(replica))
+        raise as_error(_not_there(self.voter, "it is gone meanwhile"))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Remove it. The others commit that; a leader that removes itself resigns then."""
+        from kafka_shell.admin.wire.schemas.quorum import RemoveRaftVoterRequest
+
+        request = RemoveRaftVoterRequest(
+            cluster_id=cluster.cluster_id,
+            voter_id=self.voter.id,
+            voter_directory_id=_read_id(self.voter.directory_id),
+        )
+        return _sent(cluster, request, self.changes[0], self.voter, there=False)
+
+
+def plan_alter(
+    cluster: Cluster,
+    add: Sequence[Voter],
+    remove: Sequence[Voter],
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Add and remove voters one after the other: a quorum changes by one voter at a time.
+
+    What is left out is looked up: the directory id of an observer or voter, the name of a
+    controller's listener. Additions come first, so that the quorum is never smaller than it has to
+    be; only a voter that comes back with another directory is removed before.
+    """
+    quorum = describe(cluster)
+    if not any(voter.directory_id for voter in quorum.voters):
+        asked = {_resource(voter.id): _STATIC for voter in (*add, *remove)}
+        return Plan(Effect.CHANGE, (), refused=Results({}, asked))
+    refused: dict[Resource, Failure] = {}
+    adding, removing = [], []
+    for voter in remove:
+        found = _to_remove(quorum, voter)
+        if isinstance(found, Failure):
+            refused[_resource(voter.id)] = found
+        else:
+            removing.append(RemoveVoter(found))
+    if removing and len(removing) == len(quorum.voters) and not add:
+        refused |= {_resource(step.voter.id): _LAST for step in removing}
+        removing = []
+    replaced = {step.voter.id for step in removing}
+    for voter in add:
+        found = _to_add(quorum, voter, replaced)
+        if isinstance(found, Failure):
+            refused[_resource(voter.id)] = found
+        else:
+            adding.append(AddVoter(found, timeout_ms))
+    back = {step.voter.id for step in adding}
+    first = [step for step in removing if step.voter.id in back]
+    last = [step for step in removing if step.voter.id not in back]
+    return Plan(
+        Effect.DESTROY if removing else Effect.CHANGE,
+        (*first, *adding, *last),
+        chained=True,
+        touches=frozenset({"brokers"}),
+        fresh=describe,
+        warnings=tuple(_warnings(quorum, adding, removing)),
+        refused=Results({}, refused),
+    )
+
+
+def _to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
+    there = [each for each in quorum.voters if each.id == voter.id]
+    found = [each for each in there if voter.directory_id in ("", each.directory_id)]
+    if not there:
+        ids = ", ".join(map(str, sorted(each.id for each in quorum.voters)))
+        return _not_there(voter, f"the voters are {ids}")
+    if not found:
+        return _not_there(voter, f"its directory id is {there[0].directory_id}")
+    return _voter(found[0])
+
+
+def _not_there(voter: Voter, why: str) -> Failure:
+    directory = f" with directory id {voter.directory_id}" if voter.directory_id else ""
+    return Failure(
+        "VOTER_NOT_FOUND",
+        f"there is no voter {voter.id}{directory}: {why}",
+        _VOTER_NOT_FOUND,
+        "Look: describe-quorum",
+    )
+
+
+def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
+    """The whole voter, as far as the quorum knows what was left out."""
+    if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
+        return Failure(
+            "DUPLICATE_VOTER", f"{voter.id} is a voter already", _DUPLICATE_VOTER,
+            "Look: describe-quorum",
+        )  # fmt: skip
+    directory = voter.directory_id
+    if not directory:
+        known = {r.directory_id for r in quorum.replicas if r.id == voter.id and not r.votes}
+        if len(known) != 1 or known == {""}:
+            said = "more than one" if len(known) > 1 else "no"
+            return Failure(
+                "INVALID_REQUEST",
+                f"the quorum has {said} observer {voter.id}, so its directory id is not known",
+                _INVALID_REQUEST,
+                "Start the controller first: it has to catch up before it may vote."
+                f"\nOr name the directory: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
+            )
+        (directory,) = known
+    name = next((each.name for r in quorum.voters for each in r.endpoints), "CONTROLLER")
+    endpoints = tuple(replace(each, name=each.name or name) for each in voter.endpoints)
+    return Voter(voter.id, directory, endpoints)
+
+
+def _warnings(
+    quorum: Quorum, adding: Sequence[AddVoter], removing: Sequence[RemoveVoter]
+) -> Iterable[str]:
+    ids = [step.voter.id for step in adding]
+    for replica in quorum.replicas:
+        if replica.id in ids and not replica.votes and replica.lag > _FAR_BEHIND:
+            yield (
+                f"{replica.id} is {replica.lag:,} records behind: the leader will not take it"
+                " before it has caught up"
+            )
+    if removing:
+        left = len(quorum.voters) + len(adding) - len(removing)
+        losses = max(left - 1, 0) // 2
+        voters = "1 voter is" if left == 1 else f"{left} voters are"
+        survives = f"the loss of {losses}" if losses else "no loss"
+        yield f"{voters} left: the quorum then survives {survives}"
+
+
+_LAST = Failure(
+    "INVALID_REQUEST",
+    "a quorum without voters could never change again",
+    _INVALID_REQUEST,
+    "Add another voter first: alter-quorum --add ID@HOST:PORT",
+)
+
+
+_STATIC = Failure(
+    "UNSUPPORTED_VERSION",
+    "the quorum of this cluster is fixed by its configuration (kraft.version is 0)",
+    UNSUPPORTED_VERSION,
+    "Change that first: update-features kraft.version=1",
+)
+
+
+def _sent(
+    cluster: Cluster, request: Any, change: Change, voter: Voter, *, there: bool
+) -> Results[Change, Change]:
+    (answer,) = cluster.send_all([Call(request, check=False)])
+    if isinstance(answer, Failure):
+        return Results({}, {change: answer})
+    if answer.error_code:
+        slow = answer.error_code == REQUEST_TIMED_OUT
+        hint = "It may still be done. Look: describe-quorum" if slow else ""
+        hint = hint or needs(answer.error_code, "Alter on the cluster")
+        why = failure(
+            answer.error_code, answer.error_message, about=str(change.resource), hint=hint
+        )
+        return Results({}, {change: why})
+    settle(lambda: _votes(cluster, voter) == there)
+    return Results({change: change})
+
+
+def _votes(cluster: Cluster, voter: Voter) -> bool:
+    try:
+        now = describe(cluster).voters
+    except ShellError as error:
+        if error.code == "CLUSTER_AUTHORIZATION_FAILED":
+            raise
+        return False  # the leader has resigned, and there is no other yet
+    return any((each.id, each.directory_id) == (voter.id, voter.directory_id) for each in now)
+
+
+def _resource(id: int) -> Resource:
+    return Resource("voter", str(id))
+
+
+def _voter(replica: QuorumReplica) -> Voter:
+    return Voter(replica.id, replica.directory_id, replica.endpoints)
+
+
+def _spell(voter: Voter) -> str:
+    """`CONTROLLER://host:port:directory id`, as `--add ID@...` reads it."""
+    return f"{','.join(map(str, voter.endpoints))}:{voter.directory_id}"

@@ -1,0 +1,136 @@
+"""The cluster as a whole: its brokers, and letting go of one (API keys 3, 18, 55, 60, 64)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+
+from . import features, probes, quorum
+from .model import ClusterMetadata
+
+T = TypeVar("T")
+_PROBE_S = 2.0  # that a broker may take to answer
+_READ_S = 2.5  # for each of what follows: all of it answers within 10 s
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Brokers:
+    """Every broker, by id: those that answer, those that do not (`silent`), fenced and absent ones.
+    `metadata` names them; `config` enters by those that answer and sends nothing to the others."""
+
+    by_id: dict[int, Broker]
+    silent: dict[int, Failure]
+    metadata: MetadataScan
+    config: ConnectionConfig
+    not_read: dict[str, Failure]
+
+
+def brokers(cluster: Cluster) -> Brokers:
+    """Probe the brokers of the metadata, and look up those that are not in it."""
+    with probes.fresh(cluster) as own:
+        own.deadline = cluster.deadline
+        found = metadata_scan.scan(own)
+        at = probes.addresses(found.brokers)
+        probed = probes.probe_brokers(own.config, at, _PROBE_S)
+    config = probes.without_silent(own.config, at, probed)
+    not_read = {f"broker {id}": why for id, why in probed.failures.items()}
+    with Cluster(config) as own:
+        own.deadline = cluster.deadline
+        registrations = _read(own, "fenced brokers", _registrations, not_read)
+    by_id = _with_states(found, registrations or {}, probed)
+    return Brokers(by_id, probed.failures, found, config, not_read)
+
+
+def metadata(cluster: Cluster) -> ClusterMetadata:
+    """Brokers with racks and versions, controller, cluster id, counts and features.
+
+    What does not answer in time is left out, and named in `not_read`. Raises ShellError where no
+    broker can be reached.
+    """
+    known = brokers(cluster)
+    found, not_read = known.metadata, known.not_read
+    with Cluster(known.config) as own:
+        own.deadline = cluster.deadline
+        told = _read(own, "features", features.describe, not_read)
+        controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
+    summaries = found.summaries()
+    return ClusterMetadata(
+        cluster_id=found.cluster_id,
+        controller=controller,
+        brokers=tuple(
+            replace(broker, controller=broker.id == controller) for broker in known.by_id.values()
+        ),
+        topics=len(summaries),
+        internal_topics=sum(summary.internal for summary in summaries),
+        partitions=found.partitions,
+        bootstrap=",".join(map(str, cluster.config.bootstrap)),
+        features=told.features if told is not None else (),
+        not_read=tuple(not_read.items()),
+    )
+
+
+def _read(
+    cluster: Cluster, what: str, read: Callable[[Cluster], T], not_read: dict[str, Failure]
+) -> T | None:
+    try:
+        with cluster.within(_READ_S):
+            return read(cluster)
+    except ShellError as error:
+        not_read[what] = as_failure(error)
+        return None
+
+
+def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
+    """The active controller. In KRaft that is the quorum's leader: Metadata names any broker."""
+    controller = quorum.describe(cluster).leader if cluster.is_kraft() else found.controller_id
+    return controller if controller >= 0 else None
+
+
+def _with_states(
+    found: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
+) -> dict[int, Broker]:
+    """All brokers by id: those in the metadata, fenced ones, and those that only replicas name."""
+    brokers = {broker.id: broker for broker in registrations.values() if broker.state}
+    for broker in found.brokers:
+        release = probed.values.get(broker.id, "")
+        state = "up" if broker.id in probed.values else "no answer"
+        brokers[broker.id] = replace(broker, version=release, state=state)
+    for id in found.replica_ids() - brokers.keys():
+        brokers[id] = Broker(id, "", 0, state="absent")
+    return {id: brokers[id] for id in sorted(brokers)}
+
+
+def registered(cluster: Cluster) -> frozenset[int] | None:
+    """The brokers that are registered, up or not (DescribeCluster v2, KIP-1073; Kafka 4.0).
+
+    None where brokers are too old to tell.
+    """
+    found = _registrations(cluster)
+    return None if found is None else frozenset(found)
+
+
+def _registrations(cluster: Cluster) -> dict[int, Broker] | None:
+    from kafka.protocol.admin import DescribeClusterRequest
+
+    if not cluster.supports(DescribeClusterRequest, 2):
+        return None
+    answer: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
+    return {
+        row.broker_id: Broker(
+            row.broker_id, row.host, row.port, row.rack, state="fenced" if row.is_fenced else ""
+        )
+        for row in answer.brokers
+    }

@@ -1,0 +1,388 @@
+"""Configs: incrementally altered (KIP-226, 339; API key 44); see config_reads for the reading."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Results
+
+from .checks import (
+    LIST_OPS,
+    check,
+    entry_of,
+    is_settable,
+    refuse_twice,
+)
+from .losses import Loss, losses, related
+from .losses import warnings as loss_warnings
+from .model import (
+    ConfigAlteration,
+    ConfigEntry,
+    ConfigOp,
+    ConfigResource,
+    ConfigSource,
+    ResourceType,
+    own_source,
+)
+from .read import (
+    answerer,
+    by_answerer,
+    by_name,
+    describe,
+    inherited,
+    known_of,
+    own_values,
+    why_not,
+    with_retention,
+)
+
+HIDDEN = "[hidden]"  # stands for a sensitive value, as in Kafka's own texts
+Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
+
+
+@dataclass(frozen=True)
+class AlterConfigs:
+    """One IncrementalAlterConfigs request (KIP-339, API key 44) to the broker that answers for it.
+
+    `alterations` and `now` pair each resource with its operations, and with what is known of the
+    keys they are about, and of those that decide whether records are deleted.
+    """
+
+    alterations: tuple[tuple[ConfigResource, tuple[ConfigAlteration, ...]], ...]
+    now: tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a key of a resource, in the order given."""
+        return tuple(change for change, _ in self.with_losses())
+
+    def with_losses(self) -> list[tuple[Change, Loss | None]]:
+        """Each change with what it deletes."""
+        known = {resource: by_name(entries) for resource, entries in self.now}
+        found: list[tuple[Change, Loss | None]] = []
+        for resource, alterations in self.alterations:
+            found += _changes(resource, alterations, known.get(resource, {}))
+        return found
+
+    def again(self, cluster: Cluster) -> AlterConfigs:
+        """The same operations over the configs as they are now."""
+        known = _known(cluster, dict(self.alterations))
+        for resource, why in known.failures.items():
+            raise ShellError(
+                f"{resource} could not be read again before the change: {why}",
+                hint="Nothing was sent.",
+                code=why.name,
+            )
+        return AlterConfigs(self.alterations, _now(self.alterations, known.values))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Alter, or only validate. A resource's keys are altered all or none."""
+        target = answerer(self.alterations[0][0])
+        response = cluster.send(self._request(validate_only), to=target)
+        rows = {(row.resource_type, row.resource_name): row for row in response.responses}
+        results: Results[Change, Change] = Results()
+        changes = iter(self.changes)
+        done: dict[ConfigResource, list[Change]] = {}
+        for resource, alterations in self.alterations:
+            row = rows.get((int(resource.type), resource.name))
+            code, message = (row.error_code, row.error_message or "") if row else (None, "")
+            why = why_not(cluster, target, resource, code, message, "AlterConfigs")
+            own = [next(changes) for _ in alterations]
+            if why is None:
+                results.values.update(zip(own, own, strict=True))
+                done[resource] = own
+            else:
+                results.failures.update(dict.fromkeys(own, why))
+        if done and not validate_only:
+            _wait_until_visible(cluster, done)
+        return results
+
+    def _request(self, validate_only: bool) -> Any:
+        from kafka.protocol.admin import IncrementalAlterConfigsRequest
+
+        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+        return IncrementalAlterConfigsRequest(
+            resources=[
+                kind(
+                    resource_type=int(resource.type),
+                    resource_name=resource.name,
+                    configs=[
+                        kind.AlterableConfig(
+                            name=alteration.key,
+                            config_operation=int(alteration.op),
+                            value=alteration.value,
+                        )
+                        for alteration in alterations
+                    ],
+                )
+                for resource, alterations in self.alterations
+            ],
+            validate_only=validate_only,
+        )
+
+
+def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
+    """Alter configs of several resources, each on its own.
+
+    Every value is checked against the broker's type first and its units turned into what the broker
+    wants (`7d` to 604800000). Raises ConfigRefused for a key or value that is wrong for every
+    resource; a resource that cannot be read is refused alone.
+    """
+    for resource, given in alterations.items():
+        refuse_twice((alteration.key for alteration in given), str(resource))
+    known = _known(cluster, {each: given for each, given in alterations.items() if given})
+    warnings: dict[str, None] = {}
+    checked = {
+        resource: tuple(check(resource, keys, each, warnings) for each in alterations[resource])
+        for resource, keys in known.values.items()
+    }
+    wanted, unchanged = _without_idle(checked, known.values)
+    for said in _out_of_reach(cluster, wanted):
+        warnings[said] = None
+    steps = []
+    for group in by_answerer(wanted).values():
+        for batch in in_requests(group, lambda resource: len(wanted[resource])):
+            pairs = tuple((resource, wanted[resource]) for resource in batch)
+            steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
+    lossy = [(change, loss) for step in steps for change, loss in step.with_losses() if loss]
+    warnings |= dict.fromkeys(loss_warnings(cluster, lossy) if lossy else ())
+    keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
+    return Plan(
+        Effect.DESTROY if lossy else Effect.CHANGE,
+        tuple(steps),
+        touches=frozenset({"configs"}),
+        warnings=tuple(warnings),
+        refused=Results({}, {Resource(r.kind, r.name): why for r, why in known.failures.items()}),
+        fresh=lambda later: describe(later, list(checked), keys),
+        unchanged=unchanged,
+    )
+
+
+def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:
+    """What is known of each resource's keys, and what holds where a topic's own are removed."""
+    known = known_of(cluster, alterations)
+    removal = ConfigAlteration("retention.ms", ConfigOp.DELETE)
+    removed = [
+        resource
+        for resource in known.values
+        if resource.type is ResourceType.TOPIC and removal in alterations[resource]
+    ]
+    return Results(with_retention(cluster, known.values, removed), known.failures)
+
+
+def _without_idle(
+    checked: Mapping[ConfigResource, Sequence[ConfigAlteration]],
+    known: Mapping[ConfigResource, Any],
+) -> tuple[dict[ConfigResource, tuple[ConfigAlteration, ...]], tuple[Change, ...]]:
+    """The alterations that change something, and what the others would leave as it is."""
+    wanted: dict[ConfigResource, tuple[ConfigAlteration, ...]] = {}
+    unchanged = []
+    for resource, alterations in checked.items():
+        busy = []
+        for alteration in alterations:
+            entry = entry_of(resource, known[resource], alteration.key)
+            change = _change(resource, alteration, entry)
+            if _is_idle(alteration, entry, change):
+                unchanged.append(change)
+            else:
+                busy.append(alteration)
+        if busy:
+            wanted[resource] = tuple(busy)
+    return wanted, tuple(unchanged)
+
+
+def _is_idle(alteration: ConfigAlteration, entry: ConfigEntry | None, change: Change) -> bool:
+    """Whether nothing would change, as far as the broker tells.
+
+    It does not tell sensitive values, nor whether a logger's level is its own.
+    """
+    if entry is None or entry.source is ConfigSource.UNKNOWN or change.before != change.after:
+        return False
+    if entry.resource.type is ResourceType.BROKER_LOGGER:
+        return False
+    return alteration.op is ConfigOp.DELETE or not entry.sensitive
+
+
+def _now(
+    alterations: Sequence[tuple[ConfigResource, Sequence[ConfigAlteration]]],
+    known: Mapping[ConfigResource, Any],
+) -> tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]:
+    """What is known of the keys that are altered, and of those that belong to them."""
+    found = []
+    for resource, wanted in alterations:
+        altered = [alteration.key for alteration in wanted]
+        keys = dict.fromkeys([*altered, *related(resource, altered)])
+        entries = (entry_of(resource, known[resource], key) for key in keys)
+        found.append((resource, tuple(entry for entry in entries if entry is not None)))
+    return tuple(found)
+
+
+def _out_of_reach(
+    cluster: Cluster, checked: Mapping[ConfigResource, Sequence[ConfigAlteration]]
+) -> list[str]:
+    """Brokers with a value of their own, which a cluster-wide default does not reach."""
+    keys = [
+        alteration.key
+        for resource, wanted in checked.items()
+        if resource.kind == "broker-default"
+        for alteration in wanted
+    ]
+    if not keys:
+        return []
+    own, unread = own_values(cluster, keys)
+    return [
+        *(
+            f"broker {broker} keeps its own {entry.name}"
+            + ("" if entry.sensitive else f"={entry.value}")
+            for broker, entry in own
+        ),
+        *(
+            f"broker {broker} may keep a value of its own: it could not be read: {why.message}"
+            for broker, why in unread.items()
+        ),
+    ]
+
+
+# -- what a change looks like ----------------------------------------------------------------------
+
+
+def _changes(
+    resource: ConfigResource,
+    alterations: Sequence[ConfigAlteration],
+    known: Mapping[str, ConfigEntry],
+) -> list[tuple[Change, Loss | None]]:
+    """The changes of one resource, each with what it deletes."""
+    changes = [_change(resource, each, known.get(each.key)) for each in alterations]
+    after = {
+        change.field: inherited(known[change.field]) if change.after is None else str(change.after)
+        for change in changes
+        if change.field in known and change.before != change.after
+    }
+    lost = losses(resource, known, after)
+    return [
+        (replace(change, lost=lost[change.field].final), lost[change.field])
+        if change.field in lost
+        else (change, None)
+        for change in changes
+    ]
+
+
+def _change(
+    resource: ConfigResource, alteration: ConfigAlteration, entry: ConfigEntry | None
+) -> Change:
+    is_own = entry is not None and entry.source is own_source(resource)
+    value = entry.value if entry is not None else None
+    before, effective = (value, None) if is_own else (None, value)
+    after, note = _after(alteration, entry, is_own)
+    reversible = True
+    if entry is not None and entry.sensitive:
+        before, effective = HIDDEN if is_own else None, None
+        after = None if alteration.op is ConfigOp.DELETE else HIDDEN
+        note = "sensitive: its value is not shown"
+    elif entry is not None and before is not None and not is_settable(entry, before):
+        note = "the value before is invalid and could not be set again"
+        reversible = False
+    return Change(
+        Resource(resource.kind, resource.name),
+        "alter",
+        alteration.key,
+        before,
+        after,
+        note=note,
+        reversible=reversible and before is not HIDDEN,
+        effective=effective,
+        source="" if entry is None or entry.source is ConfigSource.UNKNOWN else entry.source.label,
+    )
+
+
+def _after(
+    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
+) -> tuple[str | None, str]:
+    """The value afterwards at this very level, and what there is to say of it."""
+    if alteration.op is ConfigOp.DELETE:
+        return None, _falls_back(entry) if is_own else "not set here: there is nothing to delete"
+    after, note = alteration.value, ""
+    if alteration.op in LIST_OPS:
+        start, note = _list_before(alteration, entry, is_own)
+        after = _list_after(start, alteration)
+    if is_own and entry is not None and entry.value == after:
+        note = "no change: this is what is set"
+    return after, note
+
+
+def _falls_back(entry: ConfigEntry | None) -> str:
+    """What will hold once the own value is gone, where the broker told its synonyms."""
+    weaker = [s for s in entry.synonyms if s.source is not entry.source] if entry else []
+    if not weaker:
+        return "falls back to the default"
+    below, name = weaker[0], entry.name if entry else ""
+    called = "" if below.name == name else f"{below.name}="  # another key may have another unit
+    return f"falls back to {called}{below.value} ({below.source.label})"
+
+
+def _list_before(
+    alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
+) -> tuple[str, str]:
+    """The list that the broker starts from: its own, else Kafka's default, whatever holds now."""
+    if entry is None or is_own:
+        return (entry.value or "" if entry else ""), ""
+    defaults = [s.value or "" for s in entry.synonyms if s.source is ConfigSource.DEFAULT]
+    start = defaults[0] if defaults else ""
+    if not defaults and entry.source is ConfigSource.DEFAULT:
+        start = entry.value or ""
+    if start == (entry.value or ""):
+        return start, ""
+    verb = "added to" if alteration.op is ConfigOp.APPEND else "taken from"
+    return start, f"{verb} Kafka's own default {start or 'of nothing'}, not to what holds now"
+
+
+def _list_after(current: str, alteration: ConfigAlteration) -> str:
+    items = _items(current)
+    given = _items(alteration.value or "")
+    if alteration.op is ConfigOp.APPEND:
+        return ",".join(dict.fromkeys(items + given))
+    return ",".join(item for item in items if item not in given)
+
+
+def _items(text: str) -> list[str]:
+    return [item for item in map(str.strip, text.split(",")) if item]
+
+
+# -- until it is visible ---------------------------------------------------------------------------
+
+
+def _wait_until_visible(cluster: Cluster, done: Mapping[ConfigResource, Sequence[Change]]) -> None:
+    """The controller answers before the brokers know: wait a moment for the one asked next.
+
+    Who looks afterwards sees what was done. It is done in any case, so nothing fails here.
+    """
+    keys = list(dict.fromkeys(change.field for changes in done.values() for change in changes))
+
+    def visible() -> bool:
+        found = describe(cluster, list(done), keys)
+        return all(
+            _is_visible(change, resource, entries)
+            for resource, entries in found.values.items()
+            for change in done[resource]
+        )
+
+    settle(visible)
+
+
+def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[ConfigEntry]) -> bool:
+    entry = by_name(entries).get(change.field)
+    is_own = entry is not None and entry.source is own_source(resource)
+    if change.after is None:
+        return not is_own
+    if entry is None or not is_own:
+        return False
+    # A value may be told in another spelling: it is enough that it is not the one from before.
+    return entry.sensitive or entry.value != change.before or change.before == change.after

@@ -1,0 +1,112 @@
+"""Dynamic configs of brokers that are not running: they stay when a broker is unregistered.
+
+Only a broker itself answers for its configs, so nobody can list these. The active controller
+deletes them where it is asked directly (IncrementalAlterConfigs, KIP-339 and 919).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .model import ResourceType
+
+_DELETE = 1  # the operation of IncrementalAlterConfigs
+_INVALID_REQUEST = 42
+_NOTE = "its value is not known: only the broker itself could tell"
+
+
+@dataclass(frozen=True)
+class DeleteLeftoverConfigs:
+    """Dynamic configs of one broker, deleted by the active controller. One that is not set counts
+    as deleted."""
+
+    broker: int
+    keys: tuple[str, ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One a key."""
+        resource = Resource("broker", str(self.broker))
+        return tuple(
+            Change(resource, "delete", key, note=_NOTE, reversible=False) for key in self.keys
+        )
+
+    def again(self, cluster: Cluster) -> DeleteLeftoverConfigs:
+        """Itself, unless the broker has come back."""
+        why = _why_not(cluster, self.broker)
+        if why is not None:
+            raise ShellError(why.message, hint=why.hint, code=why.name)
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Delete them, or only validate; all or none."""
+        config = replace(cluster.config, bootstrap=(_controller(cluster),))
+        with Cluster(config) as controller:
+            controller.deadline = cluster.deadline
+            answer = controller.send(self._request(validate_only), check=False)
+        (row,) = answer.responses
+        if not row.error_code:
+            return Results({change: change for change in self.changes})
+        hint = needs(row.error_code, "AlterConfigs on the cluster")
+        why = failure(row.error_code, row.error_message, about=f"broker {self.broker}", hint=hint)
+        return Results({}, dict.fromkeys(self.changes, why))
+
+    def _request(self, validate_only: bool) -> Any:
+        from kafka.protocol.admin import IncrementalAlterConfigsRequest
+
+        kind = IncrementalAlterConfigsRequest.AlterConfigsResource
+        configs = [
+            kind.AlterableConfig(name=key, config_operation=_DELETE, value=None)
+            for key in self.keys
+        ]
+        resource = kind(
+            resource_type=int(ResourceType.BROKER), resource_name=str(self.broker), configs=configs
+        )
+        return IncrementalAlterConfigsRequest(resources=[resource], validate_only=validate_only)
+
+
+def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -> Plan:
+    """Delete these dynamic configs of brokers that are not running. One that is up is refused."""
+    refused = {broker: _why_not(cluster, broker) for broker in brokers}
+    return Plan(
+        Effect.DESTROY,
+        tuple(
+            DeleteLeftoverConfigs(broker, tuple(keys))
+            for broker in brokers
+            if refused[broker] is None
+        ),
+        touches=frozenset({"configs"}),
+        refused=Results(
+            {}, {Resource("broker", str(b)): why for b, why in refused.items() if why is not None}
+        ),
+    )
+
+
+def _why_not(cluster: Cluster, broker: int) -> Failure | None:
+    if all(each.id != broker for each in cluster.brokers(refresh=True)):
+        return None
+    return Failure("INVALID_REQUEST", f"broker {broker} is up", _INVALID_REQUEST)
+
+
+def _controller(cluster: Cluster) -> Address:
+    """Where the active controller listens."""
+    told = quorum.describe(cluster)
+    for replica in told.voters:
+        if replica.id == told.leader and replica.endpoints:
+            return Address(replica.endpoints[0].host, replica.endpoints[0].port)
+    raise ShellError(
+        "the address of the active controller is not known",
+        hint="It takes Kafka 3.9 or later, and a metadata quorum with a leader: describe-quorum",
+        code="no-controller",
+    )

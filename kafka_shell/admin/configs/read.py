@@ -1,0 +1,401 @@
+"""Configs as the brokers tell them (KIP-133, 226, 569; API keys 32, 74)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import cycle
+from typing import Any
+
+from kafka_shell.admin.topics.similar import with_near_misses
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, needs
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import carried_over
+
+from . import wire as config_wire
+from .model import (
+    ConfigEntry,
+    ConfigResource,
+    ConfigSource,
+    ConfigSynonym,
+    ConfigType,
+    ResourceType,
+)
+
+Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
+
+_AT_ONCE = 1_000  # topics in one request: some 4 MiB of answer
+_AHEAD = 2  # requests a broker has before its first is read
+_AHEAD_IN_ALL = 16
+_UNTOLD: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # no part of the answer
+_UNSUPPORTED_VERSION = 35
+_INVALID_REQUEST = 42
+
+# A broker that is older calls these kinds a malformed request.
+_SINCE = {
+    ResourceType.BROKER_LOGGER: ("loggers", (2, 4)),
+    ResourceType.CLIENT_METRICS: ("client metrics", (3, 7)),
+    ResourceType.GROUP: ("groups", (4, 0)),
+}
+
+
+def describe(
+    cluster: Cluster,
+    resources: Iterable[ConfigResource],
+    keys: Sequence[str] | None = None,
+    *,
+    synonyms: bool = False,
+    documentation: bool = False,
+) -> Entries:
+    """The configs of each resource, by name; `keys` restricts them.
+
+    One request for all, or for a thousand topics each; but one a broker for what only that broker
+    knows (itself, its loggers). Documentation is some ten times the size of the rest: ask for it
+    once, not for each topic.
+    """
+    asked = list(dict.fromkeys(resources))
+    found: Entries = Results()
+    for part in in_parts(cluster, asked, keys, synonyms=synonyms, documentation=documentation):
+        found.values.update(part.values)
+        found.failures.update(part.failures)
+    return Results({r: found.values[r] for r in asked if r in found.values}, found.failures)
+
+
+def in_parts(
+    cluster: Cluster,
+    resources: Iterable[ConfigResource],
+    keys: Sequence[str] | None = None,
+    *,
+    synonyms: bool = False,
+    documentation: bool = False,
+) -> Iterator[Entries]:
+    """The same as it comes, a request's resources at a time: all brokers are asked at once, and
+    there is never more in memory than they are ahead."""
+    wrong: Entries = Results()
+    asked = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
+    if wrong.failures:
+        yield wrong
+    whole = by_answerer(asked)
+    groups = _spread(cluster, whole)
+    lowest = config_wire.DOCUMENTED_SINCE if documentation else None
+    calls = [
+        Call(_request(group, keys, synonyms, documentation), to=target, lowest=lowest)
+        for target, group in groups
+    ]
+    brokers = len({call.to for call in calls})
+    # Only pieces are held back: what each broker is asked of itself is in flight at once.
+    ahead = max(len(whole), min(_AHEAD * brokers, _AHEAD_IN_ALL))
+    answers = cluster.send_each(calls, ahead)
+    for (target, group), call, answer in zip(groups, calls, answers, strict=True):
+        if isinstance(answer, Failure) and target != answerer(group[0]):
+            answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker has gone
+        yield _read(cluster, target, group, answer)
+
+
+def _spread(
+    cluster: Cluster, groups: Mapping[Target, list[ConfigResource]]
+) -> list[tuple[Target, list[ConfigResource]]]:
+    """Long groups that anybody can answer for in pieces, to each broker in turn."""
+    spread: list[tuple[Target, list[ConfigResource]]] = []
+    for target, group in groups.items():
+        if target is not ANY or len(group) <= _AT_ONCE:
+            spread.append((target, group))
+            continue
+        nodes = cycle(cluster.brokers())
+        for start in range(0, len(group), _AT_ONCE):
+            spread.append((Node(next(nodes).id), group[start : start + _AT_ONCE]))
+    return spread
+
+
+def _read(
+    cluster: Cluster, target: Target, group: Sequence[ConfigResource], answer: Any
+) -> Entries:
+    """What one request's answer says of its resources."""
+    found: Entries = Results()
+    if isinstance(answer, Failure):
+        found.failures.update(dict.fromkeys(group, answer))
+        return found
+    rows = {resource: row for resource, *row in answer}
+    for resource in group:
+        code, message, entries = rows.get(resource, _UNTOLD)
+        why = why_not(cluster, target, resource, code, message)
+        if why is None:
+            found.values[resource] = entries
+        else:
+            found.failures[resource] = why
+    return Results(found.values, with_near_misses(cluster, found.failures, _topic_name))
+
+
+def _topic_name(resource: ConfigResource) -> str:
+    return resource.name if resource.type is ResourceType.TOPIC else ""
+
+
+def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:
+    """The resources by the broker that answers for them."""
+    groups: dict[Target, list[ConfigResource]] = {}
+    for resource in resources:
+        groups.setdefault(answerer(resource), []).append(resource)
+    return groups
+
+
+def answerer(resource: ConfigResource) -> Target:
+    """The broker that alone knows of itself and its loggers; any for the rest."""
+    if _of_one_broker(resource):
+        return Node(int(resource.name))
+    return ANY
+
+
+def why_not(
+    cluster: Cluster,
+    target: Target,
+    resource: ConfigResource,
+    code: int | None,
+    message: str,
+    operation: str = "DescribeConfigs",
+) -> Failure | None:
+    """Why a resource's part of an answer is no success; None where it is one.
+
+    `operation` is what an ACL must allow.
+    """
+    if code is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention {resource}")
+    if code == 0:
+        return None
+    if code == _INVALID_REQUEST and resource.type in _SINCE:
+        what, since = _SINCE[resource.type]
+        release = cluster.release(target)
+        if tuple(map(int, release.split("."))) < since:
+            first = ".".join(map(str, since))
+            return Failure(
+                "UNSUPPORTED_VERSION",
+                f"{resource}: a broker of Kafka {release} has no configs of {what}:"
+                f" they exist since Kafka {first}",
+                _UNSUPPORTED_VERSION,
+                hint="Upgrade the brokers, or do without it.",
+            )
+    own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
+    hint = needs(code, f"{operation} on {resource if own else 'the cluster'}")
+    return failure(code, message, about=str(resource), hint=hint)
+
+
+def _of_one_broker(resource: ConfigResource) -> bool:
+    kinds = (ResourceType.BROKER, ResourceType.BROKER_LOGGER)
+    return resource.type in kinds and bool(resource.name)
+
+
+def _no_broker(resource: ConfigResource, found: Entries) -> bool:
+    """Whether the name can be no broker's id; said so in `found`."""
+    if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
+        return False
+    found.failures[resource] = Failure(
+        "INVALID_REQUEST",
+        f"{resource}: a broker's id is a number",
+        _INVALID_REQUEST,
+        hint="Look: cluster-metadata",
+    )
+    return True
+
+
+def _request(
+    resources: Sequence[ConfigResource],
+    keys: Sequence[str] | None,
+    synonyms: bool,
+    documentation: bool,
+) -> RawRequest:
+    def body(version: int) -> bytes:
+        return config_wire.encode_request(
+            version, resources, keys, synonyms=synonyms, documentation=documentation
+        )
+
+    return RawRequest(
+        config_wire.API_KEY, config_wire.VERSIONS, body, read=config_wire.read_response
+    )
+
+
+def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
+    """Names of the resources of this kind that have configs.
+
+    Client-metrics subscriptions and groups are those that were given some (KIP-1142, API key 74:
+    subscriptions since Kafka 3.7, groups since 4.1).
+    """
+    if kind is ResourceType.TOPIC:
+        return sorted(scan(cluster).names)
+    if kind is not ResourceType.CLIENT_METRICS and kind is not ResourceType.GROUP:
+        return [str(broker.id) for broker in cluster.brokers(refresh=True)]
+    from kafka.protocol.admin import ListConfigResourcesRequest as Request
+
+    try:
+        if kind is ResourceType.CLIENT_METRICS and not cluster.supports(Request, 1):
+            response = cluster.send(Request(), highest=0)
+        else:
+            response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
+    except BrokerError as error:
+        error.hint = error.hint or needs(error.kafka_code or 0, "DescribeConfigs on the cluster")
+        raise
+    return sorted(row.resource_name for row in response.config_resources)
+
+
+def topic_types(cluster: Cluster) -> dict[str, ConfigEntry]:
+    """What the brokers know of topic configs, read off some topic; empty where there is none."""
+    names = scan(cluster).names
+    if not names:
+        return {}
+    resource = ConfigResource(ResourceType.TOPIC, names[0])
+    found = describe(cluster, [resource])
+    return by_name(found.values.get(resource, ()))
+
+
+def by_name(entries: Iterable[ConfigEntry]) -> dict[str, ConfigEntry]:
+    """The entries of one resource by their key."""
+    return {entry.name: entry for entry in entries}
+
+
+# -- what may be set, and what holds where it is not -----------------------------------------------
+
+Known = Mapping[str, ConfigEntry]
+
+# A client-metrics subscription consists of these (KIP-714). Brokers before 4.0 list only what is
+# set, and tell no types.
+_SUBSCRIPTION = {
+    "interval.ms": ConfigType.INT,
+    "match": ConfigType.LIST,
+    "metrics": ConfigType.LIST,
+}
+# Where a broker says how long its topics keep records: the first that is set.
+_AGES = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
+_FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
+
+
+def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[ConfigResource, Any]:
+    """Every key that each resource may have, by name, with its type and what holds there now."""
+    found = describe(cluster, resources, synonyms=True)
+    known: Results[ConfigResource, Known] = Results({}, found.failures)
+    for resource, entries in found.values.items():
+        if resource.kind == "broker-default":
+            known.values[resource] = _of_default(cluster, resource, entries)
+        elif resource.type is ResourceType.CLIENT_METRICS:
+            known.values[resource] = _of_subscription(resource, entries)
+        else:
+            known.values[resource] = by_name(entries)
+    return known
+
+
+def _of_default(
+    cluster: Cluster, default: ConfigResource, own: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    """A cluster-wide default lists what is set only: the rest is read off a broker."""
+    known: dict[str, ConfigEntry] = {}
+    try:
+        theirs = of_some_broker(cluster, synonyms=True)
+    except ShellError:  # their types are not known then
+        theirs = {}
+    for entry in theirs.values():
+        fixed = tuple(synonym for synonym in entry.synonyms if synonym.source in _FIXED)
+        holds, source = entry.value, entry.source
+        if source not in _FIXED:
+            holds = fixed[0].value if fixed else None
+            source = fixed[0].source if fixed else ConfigSource.DEFAULT
+        known[entry.name] = ConfigEntry(
+            default, entry.name, holds, source, entry.read_only, entry.sensitive, entry.type,
+            synonyms=fixed,
+        )  # fmt: skip
+    for entry in own:
+        below = known.get(entry.name)
+        known[entry.name] = ConfigEntry(
+            default, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive,
+            entry.type, synonyms=(*entry.synonyms, *(below.synonyms if below else ())),
+        )  # fmt: skip
+    return known
+
+
+def of_some_broker(
+    cluster: Cluster, keys: Sequence[str] | None = None, *, synonyms: bool = False
+) -> dict[str, ConfigEntry]:
+    """The configs of one broker by name, the first that tells them; those that we are connected to
+    come first. Raises ShellError where none tells."""
+    why = Failure("BROKER_NOT_AVAILABLE", "no broker of the cluster is up", 8)
+    for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
+        resource = ConfigResource(ResourceType.BROKER, str(broker.id))
+        found = describe(cluster, [resource], keys, synonyms=synonyms)
+        if found.ok:
+            return by_name(found[resource])
+        why = found.failures[resource]
+    raise as_error(why)
+
+
+def _of_subscription(
+    resource: ConfigResource, entries: Iterable[ConfigEntry]
+) -> dict[str, ConfigEntry]:
+    known = {
+        key: ConfigEntry(resource, key, None, ConfigSource.DEFAULT, type=kind)
+        for key, kind in _SUBSCRIPTION.items()
+    }
+    for entry in entries:
+        untold = entry.type is ConfigType.UNKNOWN
+        kind = _SUBSCRIPTION.get(entry.name, entry.type) if untold else entry.type
+        known[entry.name] = ConfigEntry(
+            resource, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, kind,
+            synonyms=entry.synonyms,
+        )  # fmt: skip
+    return known
+
+
+def inherited(entry: ConfigEntry) -> str | None:
+    """The value that holds once the own one is gone, in the key's own unit; None where the broker
+    did not tell, as without synonyms."""
+    weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
+    if weaker is None or weaker.value is None:
+        return None
+    return carried_over(weaker.value, weaker.name, entry.name)
+
+
+def with_retention(
+    cluster: Cluster, found: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
+) -> dict[ConfigResource, Known]:
+    """The same, where `removed` topics lose their own retention.ms: brokers do not name what holds
+    then if log.retention.hours or log.retention.minutes says it, so it is read off one."""
+    topics = [
+        resource
+        for resource in removed
+        if (entry := found[resource].get("retention.ms")) and inherited(entry) is None
+    ]
+    if not topics:
+        return dict(found)
+    try:
+        broker = of_some_broker(cluster, _AGES)
+    except ShellError:  # what holds then is not known
+        broker = {}
+    told = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
+    weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in told[:1])
+    return dict(found) | {
+        resource: {
+            **found[resource],
+            "retention.ms": _also(found[resource]["retention.ms"], weaker),
+        }
+        for resource in topics
+    }
+
+
+def _also(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
+    own = tuple(synonym for synonym in entry.synonyms if synonym.source is entry.source)
+    return replace(entry, synonyms=(*own, *weaker))
+
+
+def own_values(
+    cluster: Cluster, keys: Sequence[str]
+) -> tuple[list[tuple[str, ConfigEntry]], dict[str, Failure]]:
+    """(broker's id, entry) of each broker that has one of these keys set for itself alone; and why
+    some could not be asked, by id."""
+    brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
+    found = describe(cluster, brokers, keys)
+    own = [
+        (resource.name, entry)
+        for resource, entries in found.values.items()
+        for entry in entries
+        if entry.overridden
+    ]
+    return own, {resource.name: why for resource, why in found.failures.items()}

@@ -1,0 +1,233 @@
+"""What each protocol's description says of a group (API keys 15, 69, 77, 89), as one noun."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.coordinators import Question, not_found
+from kafka_shell.plan.results import Failure
+
+from .model import Group, GroupType, Member, Task
+
+_CONSUMER = "consumer"  # the protocol type whose members' bytes are known (not Connect's, say)
+
+
+# -- the questions ---------------------------------------------------------------------------------
+
+
+def _classic(groups: Sequence[str]) -> Any:
+    from kafka.protocol.admin import DescribeGroupsRequest
+
+    return DescribeGroupsRequest(groups=list(groups))
+
+
+def _consumer(groups: Sequence[str]) -> Any:
+    from kafka_shell.admin.wire.schemas.groups import ConsumerGroupDescribeRequest
+
+    return ConsumerGroupDescribeRequest(group_ids=list(groups))
+
+
+def _share(groups: Sequence[str]) -> Any:
+    from kafka_shell.admin.wire.schemas.groups import ShareGroupDescribeRequest
+
+    return ShareGroupDescribeRequest(group_ids=list(groups))
+
+
+def _streams(groups: Sequence[str]) -> Any:
+    from kafka_shell.admin.wire.schemas.groups import StreamsGroupDescribeRequest
+
+    return StreamsGroupDescribeRequest(group_ids=list(groups))
+
+
+def _rows(response: Any) -> Iterator[tuple[str, Any]]:
+    return ((row.group_id, row) for row in response.groups)
+
+
+QUESTIONS = {
+    GroupType.CLASSIC: Question(_classic, _rows),
+    GroupType.CONSUMER: Question(_consumer, _rows),
+    GroupType.SHARE: Question(_share, _rows),
+    GroupType.STREAMS: Question(_streams, _rows),
+}
+
+# A group is of one protocol only: the others answer with one of these, or are not there at all.
+_NOT_OF_THIS = frozenset(
+    {"GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION", "unsupported-api", "unsupported-version"}
+)
+
+
+def read(name: str, coordinator: int, told: dict[GroupType, Any]) -> Group | Failure:
+    """The group from the answers of the protocols that were asked about it."""
+    failures = []
+    for kind, row in told.items():
+        if isinstance(row, Failure):
+            failures.append(row)
+        elif row.group_state != "Dead":  # what a broker before 4.0 calls a group that is not there
+            return _READERS[kind](name, coordinator, row)
+    real = [why for why in failures if why.name not in _NOT_OF_THIS]
+    return real[0] if real else not_found(name)
+
+
+# -- reading each ----------------------------------------------------------------------------------
+
+
+def _read_classic(name: str, coordinator: int, row: Any) -> Group:
+    readable = row.protocol_type == _CONSUMER
+    members = [
+        Member(
+            name, each.member_id, each.client_id, _host(each),
+            getattr(each, "group_instance_id", None),
+            subscription=_topics(each.member_metadata) if readable else (),
+            assignment=_partitions(each.member_assignment) if readable else (),
+        )
+        for each in row.members
+    ]  # fmt: skip
+    return Group(
+        name, GroupType.CLASSIC, row.group_state, row.protocol_type, row.protocol_data,
+        coordinator, _sorted(members),
+    )  # fmt: skip
+
+
+def _read_consumer(name: str, coordinator: int, row: Any) -> Group:
+    members = []
+    for each in row.members:
+        now, then = _assigned(each.assignment), _assigned(each.target_assignment)
+        members.append(
+            Member(
+                name, each.member_id, each.client_id, _host(each), each.instance_id,
+                each.rack_id, each.member_epoch, tuple(sorted(each.subscribed_topic_names)),
+                each.subscribed_topic_regex or None, now, then if then != now else None,
+            )
+        )  # fmt: skip
+    return Group(
+        name, GroupType.CONSUMER, row.group_state, _CONSUMER, row.assignor_name, coordinator,
+        _sorted(members), row.group_epoch, row.assignment_epoch,
+    )  # fmt: skip
+
+
+def _read_share(name: str, coordinator: int, row: Any) -> Group:
+    members = [
+        Member(
+            name, each.member_id, each.client_id, _host(each), rack=each.rack_id,
+            epoch=each.member_epoch, subscription=tuple(sorted(each.subscribed_topic_names)),
+            assignment=_assigned(each.assignment),
+        )
+        for each in row.members
+    ]  # fmt: skip
+    return Group(
+        name, GroupType.SHARE, row.group_state, "share", row.assignor_name, coordinator,
+        _sorted(members), row.group_epoch, row.assignment_epoch,
+    )  # fmt: skip
+
+
+def _read_streams(name: str, coordinator: int, row: Any) -> Group:
+    sources = {
+        part.subtopology_id: sorted(
+            {*part.source_topics, *(topic.name for topic in part.repartition_source_topics)}
+        )
+        for part in (row.topology.subtopologies if row.topology else None) or ()
+    }
+    members = []
+    for each in row.members:
+        tasks = _tasks(each.assignment)
+        reads = (
+            TopicPartition(topic, task.partition)
+            for task in tasks
+            if task.role == "active"
+            for topic in sources.get(task.subtopology, ())
+        )
+        members.append(
+            Member(
+                name, each.member_id, each.client_id, _host(each), each.instance_id,
+                each.rack_id, each.member_epoch, assignment=tuple(sorted(reads)), tasks=tasks,
+            )
+        )  # fmt: skip
+    return Group(
+        name, GroupType.STREAMS, row.group_state, "streams", "", coordinator, _sorted(members),
+        row.group_epoch, row.assignment_epoch,
+    )  # fmt: skip
+
+
+_READERS = {
+    GroupType.CLASSIC: _read_classic,
+    GroupType.CONSUMER: _read_consumer,
+    GroupType.SHARE: _read_share,
+    GroupType.STREAMS: _read_streams,
+}
+
+
+def _host(member: Any) -> str:
+    """The address, without the slash that Java's host names begin with."""
+    return str(member.client_host).lstrip("/")
+
+
+def _sorted(members: Iterable[Member]) -> tuple[Member, ...]:
+    return tuple(sorted(members, key=lambda member: (member.client_id, member.id)))
+
+
+def _assigned(assignment: Any) -> tuple[TopicPartition, ...]:
+    return tuple(
+        sorted(
+            TopicPartition(topic.topic_name, partition)
+            for topic in assignment.topic_partitions
+            for partition in topic.partitions
+        )
+    )
+
+
+def _tasks(assignment: Any) -> tuple[Task, ...]:
+    roles = (
+        ("active", assignment.active_tasks),
+        ("standby", assignment.standby_tasks),
+        ("warmup", assignment.warmup_tasks),
+    )
+    return tuple(
+        Task(ids.subtopology_id, partition, role)
+        for role, listed in roles
+        for ids in listed
+        for partition in sorted(ids.partitions)
+    )
+
+
+# -- what classic members tell one another (ConsumerProtocolSubscription and -Assignment) ----------
+# The part read here is the same in all versions. What does not fit is another protocol's.
+
+
+def _topics(data: bytes | None) -> tuple[str, ...]:
+    """The topics that a member wants."""
+    names = []
+    try:
+        (count,) = struct.unpack_from(">i", data or b"", 2)
+        at = 6
+        for _ in range(count):
+            name, at = _string(data or b"", at)
+            names.append(name)
+    except (struct.error, UnicodeDecodeError):
+        return ()
+    return tuple(sorted(names))
+
+
+def _partitions(data: bytes | None) -> tuple[TopicPartition, ...]:
+    """The partitions that a member has."""
+    found = []
+    try:
+        (count,) = struct.unpack_from(">i", data or b"", 2)
+        at = 6
+        for _ in range(count):
+            topic, at = _string(data or b"", at)
+            (many,) = struct.unpack_from(">i", data or b"", at)
+            numbers = struct.unpack_from(f">{max(many, 0)}i", data or b"", at + 4)
+            found += [TopicPartition(topic, number) for number in numbers]
+            at += 4 + 4 * len(numbers)
+    except (struct.error, UnicodeDecodeError):
+        return ()
+    return tuple(sorted(found))
+
+
+def _string(data: bytes, at: int) -> tuple[str, int]:
+    (length,) = struct.unpack_from(">h", data, at)
+    end = at + 2 + length
+    return bytes(data[at + 2 : end]).decode(), end

@@ -1,0 +1,236 @@
+"""Deleting groups and putting members out of them (KIP-229, 345, 571; API keys 42, 13)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.coordinators import Question, ask
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional
+
+from . import read as groups
+from . import streams
+from .model import Group, GroupType, Member, Reset
+from .resets import active
+from .steps import offset_change
+
+_BY_MEMBER = 3  # LeaveGroup takes several members, and static ones, from v3 on (Kafka 2.4)
+_REASON = "removed by an administrator"
+_STAYS = "a client that still runs joins again"
+_LEAVES_ALONE = (GroupType.SHARE, GroupType.STREAMS)
+
+
+# -- delete groups ---------------------------------------------------------------------------------
+
+
+def _delete_request(names: Sequence[str]) -> Any:
+    from kafka.protocol.admin import DeleteGroupsRequest
+
+    return DeleteGroupsRequest(groups_names=list(names))
+
+
+def _delete_rows(response: Any) -> Iterator[tuple[str, Any]]:
+    return ((row.group_id, row) for row in response.results)
+
+
+_DELETE = Question(_delete_request, _delete_rows, "Delete")
+
+
+@dataclass(frozen=True)
+class DeleteGroups:
+    """Groups that go, with their offsets: one DeleteGroups request a coordinator (API key 42)."""
+
+    groups: tuple[Group, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Each group, and each offset that goes with it."""
+        return tuple(change for group in self.groups for change in _changes(group))
+
+    def again(self, cluster: Cluster) -> DeleteGroups:
+        """The same groups with the offsets that they have now. Raises ShellError for one that has
+        members by now, or is gone."""
+        plan = plan_delete(cluster, [group.name for group in self.groups])
+        for resource, why in plan.refused.failures.items():
+            raise ShellError(f"{resource} changed meanwhile: {why.message}", hint=why.hint,
+                             code="changed-meanwhile")  # fmt: skip
+        (step,) = plan.steps
+        assert isinstance(step, DeleteGroups)
+        return step
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Delete them, each on its own."""
+        answers = ask(cluster, {group.name: [_DELETE] for group in self.groups})
+        results: Results[Change, Change] = Results()
+        for group in self.groups:
+            told = answers[group.name].told[_DELETE]
+            for change in _changes(group):
+                if isinstance(told, Failure):
+                    results.failures[change] = told
+                else:
+                    results.values[change] = change
+        return results
+
+
+def _changes(group: Group) -> Iterator[Change]:
+    kind = group.type.value
+    yield Change(group.resource, "delete", note=f"{kind}, {group.state}")
+    for row in group.offsets or ():
+        if row.offset is not None:
+            gone = Reset(row.topic_partition, row.offset, None)
+            yield offset_change(group.name, gone, group.type)
+
+
+def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
+    """Delete groups. One that has members is refused (they are named), as one that is not there."""
+    found = groups.describe(cluster, names, offsets=True)
+    refused = {
+        Resource("group", each): found.failures[each] for each in names if each in found.failures
+    }
+    doomed = []
+    for group in found:
+        if group.state in ("Empty", "Dead") and not group.members:
+            doomed.append(group)
+        else:
+            refused[group.resource] = active(group)
+    return Plan(
+        Effect.DESTROY,
+        (DeleteGroups(tuple(doomed)),) if doomed else (),
+        touches=frozenset({"groups"}),
+        warnings=streams.warnings(cluster, [group.name for group in doomed], "deleting the group"),
+        refused=Results({}, refused),
+    )
+
+
+# -- remove members --------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class RemoveMembers:
+    """One LeaveGroup request for members of a group (API key 13). Static ones go by their name."""
+
+    group: str
+    members: tuple[Member, ...]
+    reason: str
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One removal a member."""
+        return tuple(
+            Change(Resource("group-member", member.id), "delete",
+                   note=f"of group {self.group}: {member.label}; {_STAYS}")
+            for member in self.members
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> RemoveMembers:
+        """The same members. Raises ShellError where one has left."""
+        found = groups.describe(cluster, [self.group])
+        there = {each.id for each in found[self.group].members} if found.ok else set()
+        for member in self.members:
+            if member.id not in there:
+                raise ShellError(
+                    f"member {member.id} left group {self.group} while the question was open",
+                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    code="changed-meanwhile",
+                )
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Remove them, each on its own."""
+        from kafka.protocol.consumer.group import LeaveGroupRequest
+
+        reason = f"{_REASON}: {self.reason}" if self.reason else _REASON
+        request = LeaveGroupRequest(
+            group_id=self.group,
+            members=[
+                LeaveGroupRequest.MemberIdentity(
+                    member_id="" if member.instance_id else member.id,
+                    group_instance_id=member.instance_id,
+                    reason=reason,
+                )
+                for member in self.members
+            ],
+        )
+        to = Coordinator(CoordinatorKind.GROUP, self.group)
+        try:
+            response = cluster.send(request, to=to, lowest=_BY_MEMBER)
+        except ShellError as error:
+            code = getattr(error, "kafka_code", None) or 0
+            error.hint = needs(code, f"Read on group {self.group}") or error.hint
+            raise
+        codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
+        results: Results[Change, Change] = Results()
+        for member, change in zip(self.members, self.changes, strict=True):
+            code = codes.get(member.instance_id or member.id, 0)
+            if code:
+                results.failures[change] = failure(code, about=f"member {member.id}")
+            else:
+                results.values[change] = change
+        return results
+
+
+def plan_remove(
+    cluster: Cluster,
+    name: str,
+    *,
+    members: Sequence[str] = (),
+    instances: Sequence[str] = (),
+    reason: str = "",
+) -> Plan:
+    """Put members out of a group: these, by id or group.instance.id, or all. One that is not there
+    is refused, as are share and streams groups, whose members only leave by themselves."""
+    found = groups.describe(cluster, [name])
+    resource = Resource("group", name)
+    if not found.ok:
+        return Plan(Effect.DESTROY, (), refused=Results({}, {resource: found.failures[name]}))
+    group = found[name]
+    if group.type in _LEAVES_ALONE:
+        why = _cannot_be_removed(group)
+        return Plan(Effect.DESTROY, (), refused=Results({}, {resource: why}))
+    chosen, refused = _chosen(group, members, instances)
+    return Plan(
+        Effect.DESTROY,
+        (RemoveMembers(name, chosen, reason),) if chosen else (),
+        touches=frozenset({"groups"}),
+        fresh=lambda later: groups.describe(later, [name]),
+        refused=Results({}, refused),
+    )
+
+
+def _cannot_be_removed(group: Group) -> Failure:
+    kind = group.type.value
+    said = f"group {group.name} is a {kind} group: Kafka removes members of consumer groups only"
+    return Failure("UNSUPPORTED_VERSION", said, hint="Stop its clients: they leave as they end.")
+
+
+def _chosen(
+    group: Group, ids: Sequence[str], instances: Sequence[str]
+) -> tuple[tuple[Member, ...], dict[Resource, Failure]]:
+    if not ids and not instances:
+        return group.members, {}
+    by_id = {member.id: member for member in group.members}
+    by_instance = {m.instance_id: m for m in group.members if m.instance_id}
+    chosen: dict[str, Member] = {}
+    refused: dict[Resource, Failure] = {}
+    for wanted, known in ((ids, by_id), (instances, by_instance)):
+        for each in wanted:
+            if each in known:
+                chosen[known[each].id] = known[each]
+            else:
+                refused[Resource("group-member", each)] = _no_member(group, each, list(known))
+    return tuple(chosen.values()), refused
+
+
+def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
+    why = failure(25, ours=f"group {group.name} has no member {wanted}")
+    look = f"Look: describe-group {positional('--group', group.name)} --members"
+    return replace(why, hint=did_you_mean(wanted, known, look))

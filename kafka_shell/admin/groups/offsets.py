@@ -1,0 +1,211 @@
+"""How far groups have read, and what is left (OffsetFetch, API key 9; of share groups 90)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.coordinators import Answers, Question, ask
+from kafka_shell.admin.wire.failures import as_error, error_name
+from kafka_shell.plan.results import Failure, Results
+
+from .model import Group, GroupOffset, GroupType, Member
+
+_UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 3, 69
+_NAMED = 3  # partitions that an error names
+_MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch takes many groups from v8 on; v10 names topics by id
+
+
+def _committed(groups: Sequence[str]) -> Any:
+    from kafka.protocol.consumer import OffsetFetchRequest
+
+    kind = OffsetFetchRequest.OffsetFetchRequestGroup
+    return OffsetFetchRequest(groups=[kind(group_id=group, topics=None) for group in groups])
+
+
+def _shared(groups: Sequence[str]) -> Any:
+    from kafka_shell.admin.wire.schemas.groups import DescribeShareGroupOffsetsRequest
+
+    kind = DescribeShareGroupOffsetsRequest.DescribeShareGroupOffsetsRequestGroup
+    return DescribeShareGroupOffsetsRequest(
+        groups=[kind(group_id=group, topics=None) for group in groups]
+    )
+
+
+def _rows(response: Any) -> Iterator[tuple[str, Any]]:
+    return ((row.group_id, row) for row in response.groups)
+
+
+COMMITTED = Question(_committed, _rows, lowest=_MANY_GROUPS, highest=_BY_NAME)
+SHARED = Question(_shared, _rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Committed:
+    """One offset that a group has committed, or where its share of a partition starts.
+
+    `lag` is None where the broker does not tell it; `error` is an error code of the partition.
+    """
+
+    offset: int | None
+    leader_epoch: int | None = None
+    metadata: str = ""
+    lag: int | None = None
+    error: int = 0
+
+
+Offsets = dict[TopicPartition, Committed]
+
+
+def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
+    """The offsets of one group, by partition, in their order; none where there is no such group.
+
+    Raises ShellError.
+    """
+    question = SHARED if kind is GroupType.SHARE else COMMITTED
+    told = ask(cluster, {group: [question]})[group].told[question]
+    if isinstance(told, Failure) and told.code == _GROUP_NOT_FOUND:
+        return {}
+    if isinstance(told, Failure):
+        raise as_error(told)
+    return _read(told, kind)
+
+
+def _read(row: Any, kind: GroupType) -> Offsets:
+    found = _read_shared(row) if kind is GroupType.SHARE else _read_committed(row)
+    return dict(sorted(found))
+
+
+def _read_committed(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
+    for topic in row.topics:
+        for each in topic.partitions:
+            if each.committed_offset >= 0 or each.error_code:
+                yield (
+                    TopicPartition(topic.name, each.partition_index),
+                    Committed(
+                        _known(each.committed_offset),
+                        _known(each.committed_leader_epoch),
+                        each.metadata or "",
+                        error=each.error_code,
+                    ),
+                )
+
+
+def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
+    for topic in row.topics:
+        for each in topic.partitions:
+            yield (
+                TopicPartition(topic.topic_name, each.partition_index),
+                Committed(
+                    _known(each.start_offset),
+                    _known(each.leader_epoch),
+                    lag=_known(each.lag),
+                    error=each.error_code,
+                ),
+            )
+
+
+# -- with lag --------------------------------------------------------------------------------------
+
+
+def with_offsets(
+    cluster: Cluster, groups: Results[str, Group], answers: Answers
+) -> Results[str, Group]:
+    """The groups with a row for each partition that they have an offset in, or read.
+
+    `answers` hold what was told of the offsets. Every partition's end is asked for once, of all
+    leaders at once.
+    """
+    failures = dict(groups.failures)
+    told: dict[str, Offsets] = {}
+    for name, group in groups.values.items():
+        row = answers[name].told[SHARED if group.type is GroupType.SHARE else COMMITTED]
+        if isinstance(row, Failure):
+            failures[name] = row
+        else:
+            told[name] = _read(row, group.type)
+    readers = {name: _readers(groups.values[name].members) for name in told}
+    wanted = {name: sorted({*told[name], *readers[name]}) for name in told}
+    ends = list_offsets(cluster, {each: LATEST for listed in wanted.values() for each in listed})
+    values = {
+        name: replace(
+            groups.values[name],
+            offsets=tuple(
+                _row(groups.values[name], each, told[name].get(each), ends, readers[name])
+                for each in listed
+                if not _fancied(groups.values[name], each, told[name], ends)
+            ),
+        )
+        for name, listed in wanted.items()
+    }
+    return Results(values, failures | _not_answered(ends))
+
+
+def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
+    """A failure for each broker that did not tell the ends of its partitions."""
+    by_reason: dict[Failure, list[TopicPartition]] = {}
+    for each, why in ends.failures.items():
+        if why.code is None:
+            by_reason.setdefault(why, []).append(each)
+    return {f"lag in {_some(partitions)}": why for why, partitions in by_reason.items()}
+
+
+def _some(partitions: Sequence[TopicPartition]) -> str:
+    more = f" and {len(partitions) - _NAMED:,} more" if len(partitions) > _NAMED else ""
+    return ", ".join(map(str, partitions[:_NAMED])) + more
+
+
+def _readers(members: Iterable[Member]) -> dict[TopicPartition, Member]:
+    return {each: member for member in members for each in member.assignment}
+
+
+def _fancied(
+    group: Group,
+    each: TopicPartition,
+    told: Offsets,
+    ends: Results[TopicPartition, Offset],
+) -> bool:
+    """Whether a task's partition is none of this topic: its subtopology has a larger one too."""
+    why = ends.failures.get(each)
+    gone = why is not None and why.code == _UNKNOWN_TOPIC
+    return group.type is GroupType.STREAMS and gone and each not in told
+
+
+def _row(
+    group: Group,
+    each: TopicPartition,
+    told: Committed | None,
+    ends: Results[TopicPartition, Offset],
+    readers: Mapping[TopicPartition, Member],
+) -> GroupOffset:
+    offset = told.offset if told else None
+    end = ends.values[each].offset if each in ends.values else None
+    lag = told.lag if told else None
+    if lag is None and offset is not None and end is not None:
+        lag = end - offset
+    row = GroupOffset(
+        group.name, each.topic, each.partition, offset, end, lag,
+        told.leader_epoch if told else None,
+        told.metadata if told else "",
+        _note(told, ends.failures.get(each)),
+    )  # fmt: skip
+    member = readers.get(each)
+    if member is None or group.type is GroupType.SHARE:  # many members share its partitions
+        return row
+    return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)
+
+
+def _note(told: Committed | None, why: Failure | None) -> str:
+    if told and told.error:
+        return error_name(told.error)
+    if why is None:
+        return ""
+    return "no such topic" if why.code == _UNKNOWN_TOPIC else why.name
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number

@@ -1,0 +1,115 @@
+"""Groups: list and describe (API keys 16; 15, 69, 77, 89 by protocol; 9, 90 for their offsets)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.coordinators import Question, ask
+from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.plan.results import Failure, Results
+
+from . import offsets as group_offsets
+from .describe import QUESTIONS, read
+from .model import Group, GroupListing, GroupType
+
+_NOT_FOUND = 69
+_BY_STATE, _BY_TYPE = 4, 5  # the versions of ListGroups that filter (Kafka 2.6, 3.8)
+
+
+def list_groups(
+    cluster: Cluster, states: Sequence[str] = (), types: Sequence[GroupType] = ()
+) -> Results[str, GroupListing]:
+    """The groups that one may see, by name; each coordinator is asked at once (ListGroups).
+
+    `states` are Kafka's words. The failures are of brokers (`broker 2`), whose groups are missing.
+    Raises ShellError where no broker can be reached.
+    """
+
+    def request(broker: Broker) -> Any:
+        from kafka.protocol.admin import ListGroupsRequest
+
+        lowest = _BY_TYPE if types else _BY_STATE if states else None
+        return ListGroupsRequest(
+            states_filter=list(states),
+            types_filter=[each.value for each in types],
+            min_version=lowest,
+        )
+
+    found = cluster.each_broker(request)
+    listed = {
+        row.group_id: GroupListing(
+            row.group_id,
+            GroupType(row.group_type),
+            row.group_state,
+            row.protocol_type,
+            broker,
+        )
+        for broker, answer in found.values.items()
+        for row in answer.groups
+    }
+    in_order = {name: listed[name] for name in sorted(listed)}
+    return Results(in_order, {f"broker {id}": why for id, why in found.failures.items()})
+
+
+def describe(
+    cluster: Cluster,
+    names: Iterable[str],
+    *,
+    offsets: bool = False,
+    types: Mapping[str, GroupType] | None = None,
+) -> Results[str, Group]:
+    """Each group with its members, and with its offsets and their lag where asked for.
+
+    All coordinators are asked at once, and each only once for all its groups. `types` spares
+    questions where they are known; else each protocol is asked. A group that is not there fails as
+    GROUP_ID_NOT_FOUND and names the near miss.
+    """
+    asked = list(dict.fromkeys(names))
+    known = types or {}
+    wanted = {name: _questions(known.get(name, GroupType.UNKNOWN), offsets) for name in asked}
+    answers = ask(cluster, wanted)
+    results: Results[str, Group] = Results()
+    for name in asked:
+        answer = answers[name]
+        group = read(name, answer.coordinator, _by_type(answer.told))
+        if isinstance(group, Failure):
+            results.failures[name] = group
+        else:
+            results.values[name] = group
+    if offsets:
+        results = group_offsets.with_offsets(cluster, results, answers)
+    return Results(results.values, _with_near_misses(cluster, results.failures))
+
+
+def _questions(kind: GroupType, offsets: bool) -> list[Question]:
+    kinds = list(QUESTIONS) if kind is GroupType.UNKNOWN else [kind]
+    asked = [QUESTIONS[each] for each in kinds]
+    if offsets and kinds != [GroupType.SHARE]:
+        asked.append(group_offsets.COMMITTED)
+    if offsets and GroupType.SHARE in kinds:
+        asked.append(group_offsets.SHARED)
+    return asked
+
+
+def _by_type(told: Mapping[Question, Any]) -> dict[GroupType, Any]:
+    return {kind: told[question] for kind, question in QUESTIONS.items() if question in told}
+
+
+def _with_near_misses(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
+    """The failures; those of groups that are not there name what was probably meant."""
+    missing = [name for name, why in failures.items() if why.code == _NOT_FOUND]
+    found = dict(failures)
+    if not missing:
+        return found
+    try:
+        existing = list_groups(cluster).values
+    except ShellError:
+        return found
+    for name in missing:
+        hint = did_you_mean(name, existing, "Look: list-groups")
+        found[name] = replace(found[name], hint=hint)
+    return found

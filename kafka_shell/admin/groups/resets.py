@@ -1,0 +1,340 @@
+"""Setting the offsets of groups that nobody reads for (KIP-122): what would change, as a Plan."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
+from kafka_shell.admin.records import delete as records
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional, with_option
+from kafka_shell.units import spell_time
+
+from . import read as groups
+from . import streams
+from .model import Group, GroupType, Member, Reset, ResetTo, To
+from .offsets import Offsets, committed
+from .share_offsets import AlterShareOffsets, DeleteShareOffsets
+from .steps import CommitOffsets, DeleteOffsets, offset_change
+
+_NON_EMPTY_GROUP, _SUBSCRIBED = 68, 86
+_SHOWN = 5  # members that a message names
+_SO_ALREADY = "is so already"
+
+Wanted = Mapping[TopicPartition, int | None]
+Refused = dict[Resource, Failure]
+
+
+def plan_reset(
+    cluster: Cluster,
+    name: str,
+    where: ResetTo,
+    partitions: Sequence[TopicPartition] | None = None,
+    kind: GroupType = GroupType.UNKNOWN,
+) -> Plan:
+    """Reset a group's offsets in these partitions, or in all that it has offsets in.
+
+    Refused where the group has members (they are named), or does not exist and no partitions are
+    named; with partitions the group is made, of this `kind`. Offsets outside of what a partition
+    holds become its first or its end, as Kafka's tool has it.
+    """
+    found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
+    if found.why is not None:
+        return _refused(name, found.why)
+    asked = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
+    if not asked:
+        return _refused(name, _nothing_to_reset(name))
+    resets, refused = _targets(cluster, found.now, where, asked)
+    return _plan(cluster, found, resets, refused)
+
+
+def plan_offsets(
+    cluster: Cluster,
+    name: str,
+    wanted: Wanted,
+    kind: GroupType = GroupType.UNKNOWN,
+    *,
+    exact: bool = False,
+) -> Plan:
+    """Set a group's offsets to these; None deletes one. Refused as in `plan_reset`.
+
+    `exact` sets them also where they lie outside of the partition: to put back what was there.
+    """
+    found = _Found.of(cluster, name, kind, may_be_missing=True)
+    if found.why is not None:
+        return _refused(name, found.why)
+    held = records.ranges(cluster, [each for each, offset in wanted.items() if offset is not None])
+    refused: Refused = {each.resource: why for each, why in held.failures.items()}
+    resets = []
+    put = _exactly if exact else _within
+    for each, offset in wanted.items():
+        before = _now(found.now, each)
+        if offset is None:
+            resets.append(Reset(each, before, None))
+        elif each not in held.failures:
+            resets.append(put(each, before, offset, held[each]))
+    return _plan(cluster, found, resets, refused)
+
+
+def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicPartition]) -> Plan:
+    """Delete a group's offsets (KIP-496). Topics that its members read are refused."""
+    found = _Found.of(cluster, name, may_be_active=True)
+    if found.why is not None:
+        return _refused(name, found.why)
+    refused: Refused = {}
+    resets = []
+    for each in dict.fromkeys(partitions):
+        readers = [member for member in found.members if each.topic in _topics(member)]
+        if readers:
+            refused[Resource("topic", each.topic)] = _subscribed(name, each.topic, readers)
+        elif each in found.now:
+            resets.append(Reset(each, _now(found.now, each), None))
+        else:
+            refused[each.resource] = _no_offset(name, each)
+    return _plan(cluster, found, resets, refused)
+
+
+# -- the group as it is ----------------------------------------------------------------------------
+
+
+@dataclass
+class _Found:
+    """The group, its offsets, and why nothing can be done to it (or None).
+
+    `kind` is its type; that of a group which is not there yet is what it is to become: one that
+    is made by committing is a classic one.
+    """
+
+    name: str
+    kind: GroupType
+    now: Offsets = field(default_factory=dict)
+    why: Failure | None = None
+    members: tuple[Member, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    @staticmethod
+    def of(
+        cluster: Cluster,
+        name: str,
+        kind: GroupType = GroupType.UNKNOWN,
+        *,
+        may_be_missing: bool = False,
+        may_be_active: bool = False,
+    ) -> _Found:
+        described = groups.describe(cluster, [name])
+        if name in described.values:
+            return _there(cluster, described[name], kind, may_be_active)
+        why = described.failures[name]
+        if why.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
+            return _Found(name, kind, why=why)
+        near = f" ({why.hint})" if why.hint.startswith("Did you") else ""
+        warning = f"there is no group {name} yet: this makes it{near}"
+        made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
+        return _Found(name, made, warnings=(warning,))
+
+
+def _there(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool) -> _Found:
+    if kind not in (GroupType.UNKNOWN, group.type):
+        said = f"group {group.name} is a {group.type.value} group, not a {kind.value} group"
+        return _Found(group.name, group.type, why=Failure("INCONSISTENT_GROUP_TYPE", said))
+    if group.state != "Empty" and not may_be_active:
+        return _Found(group.name, group.type, why=active(group))
+    now = committed(cluster, group.name, group.type)
+    return _Found(group.name, group.type, now, members=group.members)
+
+
+def active(group: Group) -> Failure:
+    """Nothing can be set while members read: they would go on, and commit what they have."""
+    count = len(group.members)
+    who = f": {_labels(group.members)}" if count else ""
+    said = f"{count} member" + ("" if count == 1 else "s")
+    return Failure(
+        "NON_EMPTY_GROUP",
+        f"group {group.name} is {group.state} and has {said}{who}",
+        _NON_EMPTY_GROUP,
+        hint=f"Stop them first. Look: describe-group {positional('--group', group.name)} --members",
+    )
+
+
+def _labels(members: Sequence[Member]) -> str:
+    more = len(members) - _SHOWN
+    named = ", ".join(member.label for member in members[:_SHOWN])
+    return named + (f" and {more} more" if more > 0 else "")
+
+
+def _topics(member: Member) -> set[str]:
+    """The topics that a member wants or has."""
+    return {*member.subscription, *(each.topic for each in member.assignment)}
+
+
+def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
+    said = f"group {name} reads topic {topic}: {_labels(readers)}"
+    hint = f"Stop them first. Look: describe-group {positional('--group', name)} --members"
+    return Failure("GROUP_SUBSCRIBED_TO_TOPIC", said, _SUBSCRIBED, hint)
+
+
+def _refused(name: str, why: Failure) -> Plan:
+    return Plan(Effect.DESTROY, (), refused=Results({}, {Resource("group", name): why}))
+
+
+def _nothing_to_reset(name: str) -> Failure:
+    said = f"group {name} has no offsets: which partitions is not said"
+    return Failure("NO_OFFSETS", said, hint="Name them: --topic orders:0,1 or --topic orders")
+
+
+def _no_offset(name: str, each: TopicPartition) -> Failure:
+    said = f"group {name} has no offset in {each}"
+    look = f"Look: describe-group {positional('--group', name)} --offsets"
+    return Failure("NO_OFFSETS", said, hint=look)
+
+
+# -- where to --------------------------------------------------------------------------------------
+
+
+def _targets(
+    cluster: Cluster, now: Offsets, where: ResetTo, asked: Sequence[TopicPartition]
+) -> tuple[list[Reset], Refused]:
+    held = records.ranges(cluster, asked)
+    failures = dict(held.failures)
+    at: Mapping[TopicPartition, Offset] = {}
+    if where.to is To.TIME:
+        found = list_offsets(cluster, dict.fromkeys(held.values, where.number))
+        failures |= found.failures
+        at = found.values
+    refused: Refused = {each.resource: why for each, why in failures.items()}
+    resets = []
+    for each, range_ in held.values.items():
+        if each in failures:
+            continue
+        before = _now(now, each)
+        if where.to is To.TIME:
+            resets.append(_at_time(each, before, at[each], range_, where.number))
+        elif where.to is To.CURRENT and before is not None:
+            resets.append(Reset(each, before, before))
+        elif where.to is To.SHIFT and before is None:
+            refused[each.resource] = _no_shift(each)
+        else:
+            resets.append(_within(each, before, _target(where, before, range_), range_))
+    return resets, refused
+
+
+def _target(where: ResetTo, before: int | None, held: OffsetRange) -> int:
+    """The offset that is meant, inside the partition or not."""
+    if where.to is To.EARLIEST:
+        return held.earliest
+    if where.to is To.OFFSET:
+        return where.number
+    if where.to is To.SHIFT and before is not None:
+        return before + where.number
+    return held.latest
+
+
+def _at_time(
+    each: TopicPartition, before: int | None, found: Offset, held: OffsetRange, time: int
+) -> Reset:
+    """The first record since then, with its time; else the end. A zone is always shown."""
+    if found.offset is None:
+        return Reset(each, before, held.latest, f"the end: nothing since {spell_time(time)}")
+    when = time if found.timestamp is None else found.timestamp
+    return Reset(each, before, found.offset, f"the record of {spell_time(when)}")
+
+
+def _no_shift(each: TopicPartition) -> Failure:
+    return Failure("NO_OFFSETS", f"{each} cannot be shifted: the group has no offset in it")
+
+
+def _within(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
+    """The offset, or the first or the end of the partition where it lies outside."""
+    if target < held.earliest:
+        return Reset(each, before, held.earliest, f"the first there is: {target} lies before it")
+    if target > held.latest:
+        return Reset(each, before, held.latest, f"the end: {target} lies behind it")
+    return Reset(each, before, target)
+
+
+def _exactly(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
+    """The very offset, and a word where it lies outside of the partition."""
+    note = _within(each, before, target, held).note
+    return Reset(each, before, target, note and f"outside of {held.earliest} to {held.latest}")
+
+
+def _now(now: Offsets, each: TopicPartition) -> int | None:
+    return now[each].offset if each in now else None
+
+
+# -- the plan --------------------------------------------------------------------------------------
+
+
+def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Refused) -> Plan:
+    name, kind = found.name, found.kind
+    moved = tuple(each for each in resets if each.before != each.after)
+    steps: list[Any] = []
+    if kind is GroupType.SHARE:
+        steps, refused = _share_steps(found, moved, refused)
+    else:
+        to_set = tuple(each for each in moved if each.after is not None)
+        gone = tuple(each for each in moved if each.after is None)
+        steps += [CommitOffsets(name, to_set)] if to_set else []
+        steps += [DeleteOffsets(name, gone)] if gone else []
+    return Plan(
+        Effect.DESTROY,
+        tuple(steps),
+        touches=frozenset({"groups"}),
+        fresh=lambda later: groups.describe(later, [name], offsets=True),
+        warnings=(*found.warnings, *streams.warnings(cluster, [name], "changing its offsets"))
+        if steps
+        else (),
+        refused=Results({}, refused),
+        unchanged=tuple(_unchanged(found, each) for each in resets if each.before == each.after),
+    )
+
+
+def _unchanged(found: _Found, each: Reset) -> Change:
+    return replace(offset_change(found.name, each, found.kind), note=_SO_ALREADY)
+
+
+def _share_steps(
+    found: _Found, moved: Sequence[Reset], refused: Refused
+) -> tuple[list[Any], Refused]:
+    """A share group's offsets are set by the partition, and deleted by the topic (KIP-932)."""
+    name = found.name
+    gone = {each.partition: each for each in moved if each.after is None}
+    steps: list[Any] = []
+    whole: list[Reset] = []
+    for topic in dict.fromkeys(each.topic for each in gone):
+        there = {each for each in found.now if each.topic == topic}
+        if there <= set(gone):
+            whole += [gone[each] for each in sorted(there)]
+        else:
+            refused = refused | {Resource("topic", topic): _by_topic_only(name, topic)}
+    to_set = tuple(each for each in moved if each.after is not None)
+    steps += [AlterShareOffsets(name, to_set)] if to_set else []
+    steps += [DeleteShareOffsets(name, tuple(whole))] if whole else []
+    return steps, refused
+
+
+def _by_topic_only(name: str, topic: str) -> Failure:
+    return Failure(
+        "INVALID_REQUEST",
+        f"offsets of share group {name} in topic {topic} can only be deleted all together",
+        42,
+        hint=f"Leave the partitions out: {with_option('--topic', topic)}",
+    )
+
+
+def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
+    """The offsets that a group has, by partition. Raises ShellError where it has none."""
+    described = groups.describe(cluster, [name])
+    if name in described.failures:
+        raise as_error(described.failures[name])
+    now = committed(cluster, name, described[name].type)
+    found = {each: told.offset for each, told in now.items() if told.offset is not None}
+    if not found:
+        raise as_error(Failure("NO_OFFSETS", f"group {name} has no offsets"))
+    return found

@@ -1,0 +1,1 @@
+"""Replicas: reassignments, throttles, elections, log directories."""

@@ -1,0 +1,88 @@
+"""Log dirs: what is where on the brokers' disks (API key 35; KIP-113, 827, 1066)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.plan.results import Failure, Results
+
+from .model import LogDir, LogReplica, TopicPartition
+
+_CLUSTER_AUTHORIZATION_FAILED = 31
+
+
+def describe(
+    cluster: Cluster,
+    brokers: Sequence[int] | None = None,
+    partitions: Sequence[TopicPartition] | None = None,
+) -> Results[int, tuple[LogDir, ...]]:
+    """The log dirs of each broker by its id: of all brokers that are up (None), or of these.
+
+    With `partitions` only their replicas are in the dirs; a dir without any is there all the same.
+    """
+    if brokers is None:
+        brokers = [broker.id for broker in cluster.brokers(refresh=True)]
+    asked = list(dict.fromkeys(brokers))
+    calls = [Call(_describe_request(partitions), Node(broker), check=False) for broker in asked]
+    results: Results[int, tuple[LogDir, ...]] = Results()
+    for broker, answer in zip(asked, cluster.send_all(calls), strict=True):
+        why = answer if isinstance(answer, Failure) else _refused(broker, answer)
+        if why is None:
+            results.values[broker] = tuple(
+                sorted((_log_dir(broker, row) for row in answer.results), key=lambda dir: dir.path)
+            )
+        else:
+            results.failures[broker] = why
+    return results
+
+
+def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
+    from kafka.protocol.admin import DescribeLogDirsRequest
+
+    if partitions is None:
+        return DescribeLogDirsRequest(topics=None)
+    topic = DescribeLogDirsRequest.DescribableLogDirTopic
+    return DescribeLogDirsRequest(
+        topics=[
+            topic(topic=name, partitions=[each.partition for each in group])
+            for name, group in by_topic(partitions).items()
+        ]
+    )
+
+
+def _refused(broker: int, response: Any) -> Failure | None:
+    """Why a broker tells nothing. Before v3 one that refuses names no dir at all."""
+    code = response.error_code or (0 if response.results else _CLUSTER_AUTHORIZATION_FAILED)
+    if not code:
+        return None
+    return failure(
+        code, about=f"log dirs of broker {broker}", hint=needs(code, "Describe on the cluster")
+    )
+
+
+def _log_dir(broker: int, row: Any) -> LogDir:
+    replicas = [
+        LogReplica(
+            topic.name, part.partition_index, part.partition_size, part.offset_lag,
+            part.is_future_key,
+        )
+        for topic in row.topics
+        for part in topic.partitions
+    ]  # fmt: skip
+    error = None
+    if row.error_code:
+        error = failure(row.error_code, about=f"log dir {row.log_dir} of broker {broker}")
+    return LogDir(
+        broker,
+        row.log_dir,
+        error,
+        row.total_bytes if row.total_bytes >= 0 else None,
+        row.usable_bytes if row.usable_bytes >= 0 else None,
+        tuple(sorted(replicas, key=lambda each: (each.topic, each.partition, each.future))),
+        row.is_cordoned,
+    )

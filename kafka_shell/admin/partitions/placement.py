@@ -1,0 +1,299 @@
+"""Where replicas should be: pure planning, as few copies as can be, racks and leaders spread.
+
+A layout maps each partition to its replicas, the preferred leader first. Brokers map to racks; a
+broker without one is a rack of its own. Every function gives the partitions that change, and only
+those. The same input gives the same plan.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterable, Mapping
+from types import MappingProxyType
+
+from .model import TopicPartition
+
+Replicas = tuple[int, ...]
+Layout = Mapping[TopicPartition, Replicas]
+Racks = Mapping[int, str | None]
+
+
+class ImpossiblePlacement(ValueError):
+    """There are fewer brokers to choose from than replicas wanted."""
+
+
+def drain(
+    layout: Layout, broker: int, racks: Racks, chosen: Collection[TopicPartition] | None = None
+) -> dict[TopicPartition, Replicas]:
+    """Every replica of `broker` (or of the `chosen`) onto another: one copy each, and no more.
+
+    `layout` is the whole cluster's, so that the load it brings is spread. Raises
+    ImpossiblePlacement where a partition is on all the other brokers already.
+    """
+    board = _Board(layout, {id: rack for id, rack in racks.items() if id != broker})
+    changed = [
+        each for each in sorted(layout if chosen is None else chosen) if broker in layout[each]
+    ]
+    for each in changed:
+        board.replace(each, broker)
+    board.spread_leaders([each for each in changed if layout[each][0] == broker])
+    return board.changes(changed)
+
+
+def with_factor(
+    layout: Layout,
+    chosen: Collection[TopicPartition],
+    factor: int,
+    racks: Racks,
+    lagging: Mapping[TopicPartition, Collection[int]] = MappingProxyType({}),
+) -> dict[TopicPartition, Replicas]:
+    """`factor` replicas for each of the `chosen`: those that stay, stay where they are.
+
+    A replica more goes to a rack that has none yet. One less is one that is `lagging`, else of a
+    rack that has several, else of the fullest broker; never the preferred leader.
+    """
+    if not 0 < factor <= len(racks):
+        raise ImpossiblePlacement(f"{factor} replicas on {len(racks)} brokers")
+    board = _Board(layout, racks)
+    for each in sorted(chosen):
+        while len(board.layout[each]) > factor:
+            board.remove(each, lagging.get(each, ()))
+        while len(board.layout[each]) < factor:
+            board.add(each)
+    return board.changes(sorted(chosen))
+
+
+def spread(
+    layout: Layout, chosen: Collection[TopicPartition], racks: Racks
+) -> dict[TopicPartition, Replicas]:
+    """The `chosen` evenly over the brokers of `racks` and no others, their factors kept.
+
+    A replica is copied only where it is on another broker, where its partition can have one more
+    rack, or from a broker that has too many. The leaders are spread, which copies nothing.
+    """
+    board = _Board({each: layout[each] for each in chosen}, racks)
+    order = sorted(chosen)
+    for each in order:
+        if len(layout[each]) > len(racks):
+            raise ImpossiblePlacement(f"{len(layout[each])} replicas on {len(racks)} brokers")
+        for broker in layout[each]:
+            if broker not in racks:
+                board.replace(each, broker)
+        board.widen(each)
+    board.even_replicas()
+    board.spread_leaders(order)
+    return board.changes(order)
+
+
+class _Board:
+    """A layout that is being changed, with what each broker holds."""
+
+    def __init__(self, layout: Layout, racks: Racks) -> None:
+        self.racks = racks
+        self.layout: dict[TopicPartition, Replicas] = dict(layout)
+        self._start = dict(layout)
+        # In the order they came: what was moved last is first to be moved on.
+        self._held: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in racks}
+        self._by_topic: Counter[tuple[str, int]] = Counter()
+        self._leads: Counter[int] = Counter()
+        for each, replicas in layout.items():
+            self._leads[replicas[0]] += 1
+            for broker in replicas:
+                self._held.setdefault(broker, {})[each] = None
+                self._by_topic[each.topic, broker] += 1
+
+    def changes(self, order: Iterable[TopicPartition]) -> dict[TopicPartition, Replicas]:
+        """The partitions that are not as they were."""
+        return {each: self.layout[each] for each in order if self.layout[each] != self._start[each]}
+
+    # -- one partition -----------------------------------------------------------------------------
+
+    def add(self, each: TopicPartition) -> None:
+        """One replica more, at the end."""
+        new = self._best(each, self.layout[each])
+        self._set(each, (*self.layout[each], new))
+
+    def replace(self, each: TopicPartition, old: int) -> None:
+        """Another broker in the place of `old`."""
+        replicas = self.layout[each]
+        new = self._best(each, tuple(broker for broker in replicas if broker != old))
+        self._swap(each, old, new)
+
+    def remove(self, each: TopicPartition, lagging: Collection[int]) -> None:
+        """One replica less; not the preferred leader, and first what is down or not in sync."""
+        first, *others = self.layout[each]
+        crowd = Counter(map(self._rack, (first, *others)))
+        gone = max(
+            others,
+            key=lambda broker: (
+                broker not in self.racks, broker in lagging, crowd[self._rack(broker)],
+                self._by_topic[each.topic, broker], len(self._held[broker]), broker,
+            ),
+        )  # fmt: skip
+        self._set(each, tuple(broker for broker in (first, *others) if broker != gone))
+
+    def widen(self, each: TopicPartition) -> None:
+        """Replicas of crowded racks onto racks that have none, while there is such a rack."""
+        most = len(set(map(self._rack, self.racks)))
+        while True:
+            replicas = self.layout[each]
+            crowd = Counter(map(self._rack, replicas))
+            if len(crowd) >= min(most, len(replicas)):
+                return
+            crowded = [broker for broker in replicas if crowd[self._rack(broker)] > 1]
+            old = max(crowded, key=lambda broker: (len(self._held[broker]), broker))
+            self.replace(each, old)
+
+    def _best(self, each: TopicPartition, beside: Replicas) -> int:
+        """The broker to put a replica on: another rack, few of the topic, few of anything."""
+        taken = Counter(map(self._rack, beside))
+        free = [broker for broker in self.racks if broker not in self.layout[each]]
+        if not free:
+            raise ImpossiblePlacement(f"{each} is on every broker that is left")
+        return min(
+            free,
+            key=lambda broker: (
+                taken[self._rack(broker)], self._by_topic[each.topic, broker],
+                len(self._held[broker]), broker,
+            ),
+        )  # fmt: skip
+
+    def _rack(self, broker: int) -> object:
+        rack = self.racks.get(broker)
+        return broker if rack is None else rack
+
+    def _swap(self, each: TopicPartition, old: int, new: int) -> None:
+        replicas = self.layout[each]
+        self._set(each, tuple(new if broker == old else broker for broker in replicas))
+
+    def _set(self, each: TopicPartition, replicas: Replicas) -> None:
+        before = self.layout[each]
+        for broker in set(before) - set(replicas):
+            del self._held[broker][each]
+            self._by_topic[each.topic, broker] -= 1
+        for broker in set(replicas) - set(before):
+            self._held[broker][each] = None
+            self._by_topic[each.topic, broker] += 1
+        self._leads[before[0]] -= 1
+        self._leads[replicas[0]] += 1
+        self.layout[each] = replicas
+
+    # -- all of them -------------------------------------------------------------------------------
+
+    def even_replicas(self) -> None:
+        """Move replicas from full brokers to empty ones, until they differ by one at most.
+
+        No partition loses a rack by it; where that forbids it they differ by more.
+        """
+        closed: set[tuple[int, object]] = set()  # brokers, and racks that nothing of them may go to
+
+        def pick(
+            here: int, there: int, shifted: Collection[TopicPartition]
+        ) -> TopicPartition | None:
+            rack = self._rack(there)
+            if (here, rack) in closed:
+                return None
+            barred = True
+            for each in reversed(self._held[here]):
+                if self._may(each, here, there):
+                    barred = False
+                    if each not in self._held[there] and each not in shifted:
+                        return each
+            if barred:
+                closed.add((here, rack))
+            return None
+
+        def shift(each: TopicPartition, here: int, there: int) -> None:
+            closed.clear()
+            self._swap(each, here, there)
+
+        _even(self.racks, lambda broker: len(self._held[broker]), pick, shift)
+
+    def _may(self, each: TopicPartition, old: int, new: int) -> bool:
+        """Whether the partition keeps as many racks."""
+        others = {self._rack(broker) for broker in self.layout[each] if broker != old}
+        return self._rack(new) not in others or self._rack(old) in others
+
+    def spread_leaders(self, chosen: Collection[TopicPartition]) -> None:
+        """Choose the first replica of these, so that brokers lead as evenly as can be."""
+        led: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in self.racks}
+        for each in chosen:
+            led.setdefault(self.layout[each][0], {})[each] = None
+
+        def pick(
+            here: int, there: int, shifted: Collection[TopicPartition]
+        ) -> TopicPartition | None:
+            fit = (each for each in led[here] if there in self.layout[each])
+            return next((each for each in fit if each not in shifted), None)
+
+        def lead(each: TopicPartition, here: int, there: int) -> None:
+            rest = tuple(broker for broker in self.layout[each] if broker != there)
+            self._set(each, (there, *rest))
+            del led[here][each]
+            led[there][each] = None
+
+        _even(self.racks, self._leads.__getitem__, pick, lead)
+
+
+Pick = Callable[[int, int, Collection[TopicPartition]], TopicPartition | None]
+"""What can be shifted from one broker to another, beside what is shifted on the way already."""
+
+
+def _even(
+    brokers: Collection[int],
+    load: Callable[[int], int],
+    pick: Pick,
+    shift: Callable[[TopicPartition, int, int], None],
+) -> None:
+    """Shift one at a time, by the shortest way from a full broker to one that has two fewer.
+
+    When no such way is left, no other distribution that the shifts allow is more even.
+    """
+    if not brokers:
+        return
+    stuck: set[int] = set()  # from these there was no way; a shift may have opened one since
+    moved = False
+    while True:
+        least = min(map(load, brokers))
+        full = [each for each in brokers if each not in stuck and load(each) >= least + 2]
+        if not full and moved and stuck:
+            stuck, moved = set(), False
+            continue
+        if not full:
+            return
+        first = max(full, key=lambda broker: (load(broker), -broker))
+        path = _path(first, brokers, load, pick)
+        if not path:
+            stuck.add(first)
+            continue
+        for here, there, each in path:
+            shift(each, here, there)
+        moved = True
+
+
+def _path(
+    full: int, brokers: Collection[int], load: Callable[[int], int], pick: Pick
+) -> list[tuple[int, int, TopicPartition]]:
+    """The shortest way to the emptiest broker that can be reached and has two fewer, or none.
+
+    No partition is shifted twice on it: whether it may be, was asked before the first time.
+    """
+    ways: dict[int, list[tuple[int, int, TopicPartition]]] = {full: []}
+    level, enough = [full], load(full) - 2
+    order = sorted(brokers, key=lambda broker: (load(broker), broker))
+    while level:
+        following: list[int] = []
+        for here in level:
+            shifted = {each for _, _, each in ways[here]}
+            for there in order:
+                each = None if there in ways else pick(here, there, shifted)
+                if each is not None:
+                    ways[there] = [*ways[here], (here, there, each)]
+                    following.append(there)
+                    if load(there) == load(order[0]) or (here == full and load(there) <= enough):
+                        return ways[there]
+        fewer = [broker for broker in following if load(broker) <= enough]
+        if fewer:
+            return ways[min(fewer, key=lambda broker: (load(broker), broker))]
+        level = following
+    return []

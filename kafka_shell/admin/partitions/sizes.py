@@ -1,0 +1,158 @@
+"""What moves weigh: bytes of replicas from the log dirs, the load of brokers, the inflow."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.units import spell_rate
+
+from . import log_dirs
+from .model import BrokerLoad, Move, MoveSize, TopicPartition
+
+SAMPLE_S = 1.0  # between the two looks that tell how fast logs grow
+
+Layout = Mapping[TopicPartition, tuple[int, ...]]
+Racks = Mapping[int, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class Sizes:
+    """Bytes of each replica by partition and broker, and the brokers that told theirs."""
+
+    replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)
+    told: frozenset[int] = frozenset()
+
+    def of(self, partition: TopicPartition, leader: int | None) -> int | None:
+        """The bytes of a partition as its leader has them, else of its largest replica."""
+        sizes = self.replicas.get(partition, {})
+        return sizes.get(-1 if leader is None else leader, max(sizes.values(), default=None))
+
+    def copy(self, partition: TopicPartition, broker: int) -> int | None:
+        """The bytes of one replica; None where the broker does not tell, 0 where it has none."""
+        return self.replicas.get(partition, {}).get(broker, 0) if broker in self.told else None
+
+    def on(self, broker: int) -> int | None:
+        """The bytes of all replicas of a broker; None where it does not tell."""
+        if broker not in self.told:
+            return None
+        return sum(sizes.get(broker, 0) for sizes in self.replicas.values())
+
+
+def read(
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition] | None = None,
+    brokers: Collection[int] | None = None,
+) -> Sizes:
+    """Sizes from the log dirs of the brokers that are up: of all, or of these; of all replicas, or
+    of these."""
+    if partitions is not None and not partitions:
+        return Sizes()
+    up = [
+        each.id for each in cluster.brokers(refresh=True) if brokers is None or each.id in brokers
+    ]
+    found = log_dirs.describe(cluster, up, partitions)
+    sizes: dict[TopicPartition, dict[int, int]] = {}
+    for broker, dirs in found.values.items():
+        for each in (replica for dir in dirs for replica in dir.replicas if not replica.future):
+            sizes.setdefault(each.topic_partition, {})[broker] = each.size
+    return Sizes(sizes, frozenset(found.values))
+
+
+# -- before and after ------------------------------------------------------------------------------
+
+
+def figures(
+    moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes, throttle: int | None
+) -> tuple[Any, ...]:
+    """How much the moves are, and each broker before and after; nothing for no moves."""
+    if not moves:
+        return ()
+    loads = broker_loads(moves, racks, layout, sizes)
+    incoming = [load.incoming for load in loads]
+    total = None if None in incoming else sum(each or 0 for each in incoming)
+    seconds = None
+    if throttle and total is not None:
+        seconds = -(-max(each or 0 for each in incoming) // throttle)
+    copies = sum(len(move.adding) for move in moves)
+    return (MoveSize(len(moves), copies, total, throttle, seconds), *loads)
+
+
+def broker_loads(
+    moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes
+) -> list[BrokerLoad]:
+    """Every broker that is up or concerned, before and after the moves."""
+    before, after = dict(layout), dict(layout)
+    for move in moves:
+        before[move.partition], after[move.partition] = move.before, move.after
+    incoming: Counter[int] = Counter()
+    outgoing: Counter[int] = Counter()
+    unknown = False
+    for move in moves:
+        size = sizes.of(move.partition, move.leader)
+        unknown = unknown or (size is None and bool(move.adding))
+        for broker in move.adding:
+            incoming[broker] += size or 0
+        for broker in move.removing:
+            outgoing[broker] += sizes.copy(move.partition, broker) or 0
+    held = [_held(layout) for layout in (before, after)]
+    led = [Counter(replicas[0] for replicas in layout.values()) for layout in (before, after)]
+    brokers = sorted({*racks, *(broker for move in moves for broker in move.before)})
+    loads = []
+    for broker in brokers:
+        now = sizes.on(broker)
+        then = None if now is None else now + incoming[broker] - outgoing[broker]
+        loads.append(
+            BrokerLoad(
+                broker, racks.get(broker), held[0][broker], held[1][broker],
+                led[0][broker], led[1][broker], now, None if unknown else then,
+                None if unknown else incoming[broker],
+            )
+        )  # fmt: skip
+    return loads
+
+
+def _held(layout: Layout) -> Counter[int]:
+    return Counter(broker for replicas in layout.values() for broker in replicas)
+
+
+# -- a throttle that is too low --------------------------------------------------------------------
+
+
+def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[str, ...]:
+    """A warning where what producers write takes up the throttle: the copies never catch up.
+
+    The inflow is measured: by how much the leaders' logs grow in a second.
+    """
+    copied = [move for move in moves if move.adding and move.leader is not None]
+    if not copied:
+        return ()
+    partitions = [move.partition for move in copied]
+    leaders = {move.leader for move in copied if move.leader is not None}
+    began, first = time.monotonic(), read(cluster, partitions, leaders)
+    time.sleep(SAMPLE_S)
+    took, second = time.monotonic() - began, read(cluster, partitions, leaders)
+    into: Counter[int] = Counter()
+    for move in copied:
+        was, now = (sizes.of(move.partition, move.leader) for sizes in (first, second))
+        grown = 0 if was is None or now is None else max(0, now - was)  # a segment may be deleted
+        for broker in move.adding:
+            into[broker] += round(grown / took)
+    broker, rate = max(into.items(), key=lambda each: each[1])
+    if rate < throttle:
+        return ()
+    return (
+        f"the throttle of {spell_rate(throttle)} is below what is written: broker {broker} would"
+        f" take in {_rate(rate)} of these partitions (as their logs grew in {took:.1f} s),"
+        " so its copies would never catch up",
+    )
+
+
+def _rate(rate: int) -> str:
+    """Two digits are enough of a measured rate."""
+    digits = max(0, len(str(rate)) - 2)
+    return spell_rate(round(rate, -digits))

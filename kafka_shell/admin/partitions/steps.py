@@ -1,0 +1,242 @@
+"""The request that moves replicas, or cancels moves (KIP-455; API key 45)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_failure, failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .log_dir_targets import Placing
+from .model import Move, Reassignment, TopicPartition
+from .progress import TIMEOUT_MS, needing, spell, under_way
+from .throttle_ledger import FORGETFUL, Ledger, Setting
+from .throttle_lift import LiftThrottle
+
+_NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
+
+
+@dataclass(frozen=True)
+class MoveReplicas:
+    """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
+
+    The log dirs that replicas are wanted in are told first; a partition whose dir is refused is not
+    moved. Partitions that `stay` on their brokers only get other dirs. Moves under way are
+    `cancelled` by it where they are to go back: a controller that is told the old replicas as a new
+    aim would first copy the rest.
+    """
+
+    moves: tuple[Move, ...]
+    throttle: tuple[Setting, ...] = ()
+    ledger: Ledger = FORGETFUL
+    cancelled: bool = False
+    placing: Placing = field(default_factory=Placing)
+    stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Of each partition its replicas, the preferred leader first, then their log dirs."""
+        by_partition: dict[Resource, list[Change]] = {}
+        for change in (*self._replicas, *self.placing.changes):
+            by_partition.setdefault(change.resource, []).append(change)
+        return tuple(change for changes in by_partition.values() for change in changes)
+
+    @property
+    def _replicas(self) -> tuple[Change, ...]:
+        return tuple(
+            Change(
+                Resource("partition", str(move.partition)), "alter",
+                before=spell(move.before), after=spell(move.after),
+                note="the move is cancelled" if self.cancelled else "",
+            )
+            for move in self.moves
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> MoveReplicas:
+        """The same wishes over where the replicas are now."""
+        found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
+        moving = under_way(cluster).values
+        now = current(found, moving) if not self.cancelled else _targets(moving)
+        return replace(
+            self,
+            placing=self.placing.again(cluster),
+            moves=tuple(
+                replace(move, before=now.get(move.partition, (None, move.before))[1])
+                for move in self.moves
+            ),
+        )
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Start the moves, each on its own; they go on by themselves."""
+        placed = self.placing.send(cluster)
+        try:
+            moved = self._send(cluster, placed.failures)
+        except ShellError as error:
+            if error.code not in ("deadline", "outcome-unknown"):
+                self.lift(cluster)
+            if not placed.values:
+                raise
+            why = Failure(error.code, error.message, hint=error.hint)
+            return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, why))])
+        if not moved.values:
+            self.lift(cluster)
+        return Results.merge([placed, moved])
+
+    def lift(self, cluster: Cluster) -> None:
+        """Put back what its throttle replaced."""
+        if self.throttle:
+            LiftThrottle(self.throttle, self.ledger).send(cluster, validate_only=False)
+
+    def _send(
+        self, cluster: Cluster, misplaced: Mapping[Change, Failure]
+    ) -> Results[Change, Change]:
+        refused = {change.resource.name: why for change, why in misplaced.items()}
+        wanted = [move for move in self.moves if str(move.partition) not in refused]
+        sent = _send_moves(cluster, wanted, cancel=self.cancelled)
+        if self.cancelled:
+            done = [move for move in self.moves if move.partition in sent.values]
+            _until_back(cluster, done)
+            ordered = _send_moves(cluster, _in_another_order(cluster, done), cancel=False)
+            sent = Results(sent.values, {**sent.failures, **ordered.failures})
+        results: Results[Change, Change] = Results()
+        for move, change in zip(self.moves, self._replicas, strict=True):
+            why = refused.get(change.resource.name)
+            if why is not None:
+                results.failures[change] = replace(why, message=f"not moved, as {why.message}")
+            elif move.partition in sent.failures:
+                results.failures[change] = sent.failures[move.partition]
+            else:
+                results.values[change] = change
+        return results
+
+
+def _send_moves(
+    cluster: Cluster, moves: Sequence[Move], *, cancel: bool
+) -> Results[TopicPartition, TopicPartition]:
+    """Send them, as many together as a controller takes. What came before a request that failed
+    as a whole is done; what would have come after it is not sent."""
+    results: Results[TopicPartition, TopicPartition] = Results()
+    requests = list(in_requests(moves))
+    for number, some in enumerate(requests):
+        try:
+            sent = _send_request(cluster, some, cancel=cancel)
+        except ShellError as error:
+            if not number:
+                raise
+            why = as_failure(error)
+            results.failures.update((move.partition, why) for move in some)
+            left = [move.partition for later in requests[number + 1 :] for move in later]
+            results.failures.update(dict.fromkeys(left, _not_sent(why)))
+            break
+        results.values.update(sent.values)
+        results.failures.update(sent.failures)
+    return results
+
+
+def _not_sent(why: Failure) -> Failure:
+    return Failure("not-sent", f"skipped: an earlier request failed ({why.message})")
+
+
+def _send_request(
+    cluster: Cluster, moves: Sequence[Move], *, cancel: bool
+) -> Results[TopicPartition, TopicPartition]:
+    results: Results[TopicPartition, TopicPartition] = Results()
+    try:
+        response = cluster.send(_request(moves, cancel), to=CONTROLLER)
+    except ShellError as error:
+        raise needing(error, "Alter on the cluster") from None
+    rows = {
+        TopicPartition(topic.name, row.partition_index): row
+        for topic in response.responses
+        for row in topic.partitions
+    }
+    for each in (move.partition for move in moves):
+        row, about = rows.get(each), f"partition {each}"
+        if row is None:
+            said = f"the broker's answer does not mention {about}"
+            results.failures[each] = Failure("UNKNOWN", said)
+        elif row.error_code and not (cancel and row.error_code == _NOT_MOVING):
+            results.failures[each] = failure(row.error_code, row.error_message, about=about)
+        else:
+            results.values[each] = each
+    return results
+
+
+def _request(moves: Sequence[Move], cancel: bool) -> Any:
+    from kafka.protocol.admin import AlterPartitionReassignmentsRequest
+
+    kind = AlterPartitionReassignmentsRequest.ReassignableTopic
+    by_topic: dict[str, list[Move]] = {}
+    for move in moves:
+        by_topic.setdefault(move.partition.topic, []).append(move)
+    return AlterPartitionReassignmentsRequest(
+        timeout_ms=TIMEOUT_MS,
+        topics=[
+            kind(
+                name=topic,
+                partitions=[
+                    kind.ReassignablePartition(
+                        partition_index=move.partition.partition,
+                        replicas=None if cancel else list(move.after),
+                    )
+                    for move in group
+                ],
+            )
+            for topic, group in by_topic.items()
+        ],
+    )
+
+
+def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
+    found = scan(cluster, sorted({move.partition.topic for move in moves}))
+    return {each: replicas for each, (_, replicas) in current(found, {}).items()}
+
+
+def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:
+    """Until a broker tells that the partitions have their old replicas."""
+
+    def back() -> bool:
+        now = _now(cluster, moves)
+        return all(set(now.get(move.partition, ())) == set(move.after) for move in moves)
+
+    settle(back)
+
+
+def _in_another_order(cluster: Cluster, moves: Sequence[Move]) -> list[Move]:
+    now = _now(cluster, moves)
+    return [
+        move
+        for move in moves
+        if (held := now.get(move.partition, ())) != move.after and set(held) == set(move.after)
+    ]
+
+
+def current(
+    found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
+) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
+    """Leader and replicas of each partition; of one that moves, the replicas it had before."""
+    now = {
+        TopicPartition(name, partition.partition): (partition.leader, partition.replicas)
+        for name in found.names
+        for partition in found.topic(name).partitions
+    }
+    for key, each in moving.items():
+        if key in now:
+            now[key] = (now[key][0], each.before)
+    return now
+
+
+def _targets(
+    moving: Mapping[TopicPartition, Reassignment],
+) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
+    return {key: (None, each.after) for key, each in moving.items()}

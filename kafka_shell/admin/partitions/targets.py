@@ -1,0 +1,106 @@
+"""What is wanted of the replicas, as the planner sees it: spread, drained, more or fewer copies."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Failure
+
+from . import placement
+from .model import TopicPartition
+from .placement import ImpossiblePlacement
+from .reassignment import Layout
+
+Wish = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
+"""Where the partitions that change are wanted, and what cannot be done."""
+
+
+def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = ()) -> Wish:
+    """These topics evenly over these brokers (none: all that are up), their racks and leaders too.
+
+    Raises ShellError where a partition has more replicas than there are brokers.
+    """
+    chosen, refused = _partitions(now, topics)
+    racks = {id: rack for id, rack in now.racks.items() if not brokers or id in brokers}
+    try:
+        return placement.spread(now.replicas, chosen, racks), refused
+    except ImpossiblePlacement:
+        most = max(len(now.replicas[each]) for each in chosen)
+        raise ShellError(
+            f"{most} replicas of a partition do not fit on {len(racks)} brokers",
+            hint="Name more brokers, or lower the replication factor first: alter-topic",
+            code="INVALID_REPLICA_ASSIGNMENT",
+        ) from None
+
+
+def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wish:
+    """Everything (or what of these topics) is on `broker` on other brokers.
+
+    What is on all of them already stays, and its topic is refused. Raises ShellError where there is
+    no other broker.
+    """
+    refused: dict[Resource, Failure] = {}
+    chosen: list[TopicPartition] = list(now.replicas)
+    if topics is not None:
+        chosen, refused = _partitions(now, topics)
+    left = now.racks.keys() - {broker}
+    if not left:
+        raise ShellError(
+            f"broker {broker} is the only broker that is up: its replicas have nowhere to go",
+            hint="Start another broker first.",
+            code="INVALID_REPLICA_ASSIGNMENT",
+        )
+    movable = []
+    for each in chosen:
+        if broker not in now.replicas[each]:
+            continue
+        if left - set(now.replicas[each]):
+            movable.append(each)
+        else:
+            refused[Resource("topic", each.topic)] = Failure(
+                "INVALID_REPLICA_ASSIGNMENT",
+                f"topic {each.topic} has replicas on every other broker already",
+                39,
+                f"Lower it first: alter-topic {each.topic} --replication-factor {len(left)}",
+            )
+    return placement.drain(now.replicas, broker, now.racks, movable), refused
+
+
+def with_factor(now: Layout, topics: Sequence[str], factor: int) -> Wish:
+    """These topics with this many replicas a partition. Raises ShellError for an impossible one."""
+    chosen, refused = _partitions(now, topics)
+    if not 0 < factor <= len(now.racks):
+        raise ShellError(
+            f"a replication factor of {factor} cannot be had: {len(now.racks)} brokers are up",
+            hint=f"From 1 to {len(now.racks)}.",
+            code="INVALID_REPLICATION_FACTOR",
+        )
+    lagging = {
+        TopicPartition(topic, part.partition): set(part.replicas) - set(part.isr)
+        for topic in topics
+        if topic in now.found
+        for part in now.found.topic(topic).partitions
+    }
+    return placement.with_factor(now.replicas, chosen, factor, now.racks, lagging), refused
+
+
+def _partitions(
+    now: Layout, topics: Sequence[str]
+) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
+    there = [topic for topic in topics if topic in now.found]
+    refused = {
+        Resource("topic", topic): failure(
+            now.found.errors.get(topic, 3), about=f"topic {topic}", hint="Look: list-topics"
+        )
+        for topic in topics
+        if topic not in now.found
+    }
+    chosen = [
+        TopicPartition(topic, partition.partition)
+        for topic in there
+        for partition in now.found.topic(topic).partitions
+    ]
+    return chosen, refused

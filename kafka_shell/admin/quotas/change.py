@@ -1,0 +1,204 @@
+"""Plans that alter client quotas (KIP-546; API key 49)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence, Set
+from dataclasses import dataclass, replace
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .model import (
+    Default,
+    Quota,
+    QuotaAlteration,
+    QuotaEntity,
+)
+from .read import describe_each
+
+_INVALID_REQUEST = 42
+
+Entity = tuple[tuple[str, str | None], ...]  # as the wire has it, sorted
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlterQuotas:
+    """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
+
+    `now` are the quotas of the entities concerned, as read.
+    """
+
+    alterations: tuple[QuotaAlteration, ...]
+    now: tuple[Quota, ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One change a key of an entity, in the order given."""
+        before = {(quota.entity, quota.key): quota.value for quota in self.now}
+        return tuple(
+            Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
+                   each.value)
+            for each in self.alterations
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> AlterQuotas:
+        """The same alterations over the quotas as they are now."""
+        found = describe_each(cluster, [each.entity for each in self.alterations])
+        for entity, why in found.failures.items():
+            raise ShellError(
+                f"the quotas of {entity} could not be read again before the change: {why}",
+                hint="Nothing was sent.",
+                code=why.name,
+            )
+        return AlterQuotas(self.alterations, _flat(found))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Alter, or only validate. An entity's keys are altered all or none."""
+        from kafka.protocol.admin import AlterClientQuotasRequest
+
+        kind = AlterClientQuotasRequest.EntryData
+        by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
+        for each in self.alterations:
+            by_entity.setdefault(each.entity, []).append(each)
+        request = AlterClientQuotasRequest(
+            entries=[
+                kind(
+                    entity=[
+                        kind.EntityData(entity_type=type_, entity_name=name)
+                        for type_, name in _wire(entity)
+                    ],
+                    ops=[
+                        kind.OpData(
+                            key=each.key,
+                            value=0.0 if each.value is None else each.value,
+                            remove=each.value is None,
+                        )
+                        for each in alterations
+                    ],
+                )
+                for entity, alterations in by_entity.items()
+            ],
+            validate_only=validate_only,
+        )
+        response = cluster.send(request, to=CONTROLLER)
+        # The answer has another order than the request: what failed comes last.
+        rows = {
+            tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
+            for row in response.entries
+        }
+        results: Results[Change, Change] = Results()
+        for each, change in zip(self.alterations, self.changes, strict=True):
+            why = _why(each.entity, rows.get(_wire(each.entity)))
+            if why is None:
+                results.values[change] = change
+            else:
+                results.failures[change] = why
+        if not validate_only:
+            self._settle(cluster, {change.resource for change in results})
+        return results
+
+    def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
+        """Wait until a broker tells what was just done to these entities."""
+        wanted = [each for each in self.alterations if each.entity.resource in done]
+        entities = [each.entity for each in wanted]
+
+        def visible() -> bool:
+            found = describe_each(cluster, entities)
+            now = {(quota.entity, quota.key): quota.value for quota in _flat(found)}
+            return not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted)
+
+        settle(visible)
+
+
+def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:
+    """Set and remove quotas, each entity on its own; keys that are not named stay.
+
+    An entity is refused alone: where one of its keys stands twice, where a value is no number (a
+    broker would take NaN), or where it cannot be read. What is so already is not sent.
+    """
+    refused = _wrong(alterations)
+    asked = [each.entity for each in alterations if each.entity.resource not in refused]
+    found = describe_each(cluster, asked)
+    refused |= {entity.resource: why for entity, why in found.failures.items()}
+    wanted = tuple(each for each in alterations if each.entity.resource not in refused)
+    changed = list(found.values)
+    now = _flat(found)
+    held = {(quota.entity, quota.key): quota.value for quota in now}
+    new: dict[QuotaEntity, list[QuotaAlteration]] = {}
+    same = []
+    for each in wanted:
+        if held.get((each.entity, each.key)) == each.value:
+            same.append(each)
+        else:
+            new.setdefault(each.entity, []).append(each)
+    return Plan(
+        Effect.CHANGE,
+        tuple(
+            AlterQuotas(
+                tuple(each for entity in entities for each in new[entity]),
+                tuple(quota for entity in entities for quota in found[entity]),
+            )
+            for entities in in_requests(new, lambda entity: len(new[entity]))
+        ),
+        touches=frozenset({"quotas", "users", "client_ids"}),
+        fresh=lambda later: describe_each(later, changed),
+        refused=Results({}, refused),
+        unchanged=tuple(
+            replace(change, note="no change: this is what is set" if change.after is not None
+                    else "no change: it is not set")
+            for change in AlterQuotas(tuple(same), now).changes
+        ),
+    )  # fmt: skip
+
+
+def _wrong(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
+    refused: dict[Resource, Failure] = {}
+    seen: set[tuple[QuotaEntity, str]] = set()
+    for each in alterations:
+        what = f"{each.key} of {each.entity}"
+        if not each.entity.parts:
+            said = "a quota is set for a user, a client id or an ip: none is named"
+        elif (each.entity, each.key) in seen:
+            said = f"{what} stands twice in one request"
+        elif each.value is not None and not math.isfinite(each.value):
+            said = f"{what} cannot be {each.value}: a quota is a number"
+        else:
+            seen.add((each.entity, each.key))
+            continue
+        refused[each.entity.resource] = Failure(
+            "INVALID_REQUEST", said, _INVALID_REQUEST, hint="Nothing is sent for it."
+        )
+    return refused
+
+
+def _wire(entity: QuotaEntity) -> Entity:
+    """(type, name or None for the default) of each part, sorted."""
+    parts = ((kind, None if isinstance(name, Default) else name) for kind, name in entity.parts)
+    return tuple(sorted(parts))
+
+
+def _flat(found: Results[QuotaEntity, tuple[Quota, ...]]) -> tuple[Quota, ...]:
+    return tuple(quota for quotas in found for quota in quotas)
+
+
+def _why(entity: QuotaEntity, row: Any) -> Failure | None:
+    if row is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention {entity}")
+    if row.error_code == 0:
+        return None
+    hint = needs(row.error_code, "AlterConfigs on the cluster")
+    if row.error_code == REQUEST_TIMED_OUT:
+        hint = "It may still be done. Look: describe-quotas"
+    return failure(row.error_code, row.error_message, about=str(entity), hint=hint)

@@ -1,0 +1,164 @@
+"""Client quotas: describe and incrementally alter (KIP-546; API keys 48, 49; Kafka 2.6)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kafka_shell.admin.wire.chunks import MANY
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error, needs
+from kafka_shell.admin.wire.requests import Call
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+
+from .model import (
+    DEFAULT,
+    AnyName,
+    Default,
+    Quota,
+    QuotaEntity,
+    QuotaFilter,
+    QuotaHolder,
+)
+
+_EXACT, _DEFAULT, _ANY_NAME = 0, 1, 2  # match types of a filter's component
+_FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
+
+_EVERYTHING = QuotaFilter()
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
+    """The quotas that are set for the entities that pass the filter: all of them without one.
+
+    Sorted by entity and key. Raises ShellError where the broker refuses the filter.
+    """
+    return describe_many(cluster, [which])
+
+
+def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quota, ...]:
+    """What any of the filters takes, each quota once, all asked at the same time.
+
+    Raises ShellError where the broker refuses one.
+    """
+    found: dict[Quota, None] = {}
+    for answer in cluster.send_all([Call(_describe_request(which)) for which in filters]):
+        if isinstance(answer, Failure):
+            raise as_error(_refused(answer))
+        found.update(dict.fromkeys(_quotas(answer)))
+    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+
+
+def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
+    """Who of one kind (`user`, `client_id`, `ip`) has quotas, or children that have some."""
+    own: dict[QuotaEntity, dict[str, None]] = {}
+    below: dict[QuotaEntity, set[QuotaEntity]] = {}
+    for quota in found:
+        name = getattr(quota.entity, kind)
+        if name is None:
+            continue
+        holder = QuotaEntity(**{kind: name})
+        keys = own.setdefault(holder, {})
+        if quota.entity == holder:
+            keys[quota.key] = None
+        else:
+            below.setdefault(holder, set()).add(quota.entity)
+    return tuple(
+        QuotaHolder(holder, tuple(keys), len(below.get(holder, ())))
+        for holder, keys in sorted(own.items(), key=lambda pair: pair[0].order)
+    )
+
+
+def entities(found: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
+    """Every entity that has quotas, with their keys."""
+    keys: dict[QuotaEntity, list[str]] = {}
+    for quota in found:
+        keys.setdefault(quota.entity, []).append(quota.key)
+    return tuple(QuotaHolder(entity, tuple(own)) for entity, own in keys.items())
+
+
+def describe_each(
+    cluster: Cluster, entities: Sequence[QuotaEntity]
+) -> Results[QuotaEntity, tuple[Quota, ...]]:
+    """What is set for each of these very entities; nothing set is no failure."""
+    asked = list(dict.fromkeys(entities))
+    if len(asked) > MANY:
+        return _out_of_all(cluster, asked)
+    calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in asked]
+    results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
+    for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            results.failures[entity] = _refused(answer)
+        else:
+            results.values[entity] = _quotas(answer)
+    return results
+
+
+def _out_of_all(
+    cluster: Cluster, asked: Sequence[QuotaEntity]
+) -> Results[QuotaEntity, tuple[Quota, ...]]:
+    own: dict[QuotaEntity, list[Quota]] = {entity: [] for entity in asked}
+    for quota in describe(cluster):
+        if quota.entity in own:
+            own[quota.entity].append(quota)
+    return Results({entity: tuple(found) for entity, found in own.items()})
+
+
+def _refused(why: Failure) -> Failure:
+    missing = needs(why.code or 0, "DescribeConfigs on the cluster")
+    return replace(why, hint=missing or why.hint)
+
+
+def _describe_request(which: QuotaFilter) -> Any:
+    from kafka.protocol.admin import DescribeClientQuotasRequest
+
+    parts = (("user", which.user), ("client-id", which.client_id), ("ip", which.ip))
+    return DescribeClientQuotasRequest(
+        components=[
+            DescribeClientQuotasRequest.ComponentData(
+                entity_type=kind, match_type=_match(name), match=name if _named(name) else None
+            )
+            for kind, name in parts
+            if name is not None
+        ],
+        strict=which.strict,
+    )
+
+
+def _named(name: object) -> bool:
+    return isinstance(name, str)
+
+
+def _match(name: str | Default | AnyName) -> int:
+    if isinstance(name, str):
+        return _EXACT
+    return _DEFAULT if isinstance(name, Default) else _ANY_NAME
+
+
+def _quotas(response: Any) -> tuple[Quota, ...]:
+    found = [
+        Quota(_noun(row.entity), value.key, value.value)
+        for row in response.entries or ()
+        for value in row.values
+    ]
+    return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
+
+
+def _noun(parts: Any) -> QuotaEntity:
+    """Raises ShellError for an entity type that is newer than this program: left out, a quota
+    would be shown as that of someone else."""
+    names: dict[str, str | Default] = {}
+    for part in parts:
+        field = _FIELDS.get(part.entity_type)
+        if field is None:
+            raise ShellError(
+                f"a quota is set for a {part.entity_type}, which this kafka.sh does not know",
+                hint="A newer kafka.sh may.",
+                code="unknown-entity-type",
+            )
+        names[field] = DEFAULT if part.entity_name is None else part.entity_name
+    return QuotaEntity(**names)

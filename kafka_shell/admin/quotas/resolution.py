@@ -1,0 +1,109 @@
+"""Which quota holds for a client: the levels that a broker looks at, in its order.
+
+Kafka's own ClientQuotaManager decides so (KIP-55), each kind of limit on its own; ips are looked up
+by the broker's ConnectionQuotas (KIP-612). A broker may be given a callback that decides otherwise.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error
+
+from . import read as quotas
+from .model import (
+    CLIENT_QUOTAS,
+    DEFAULT,
+    IP_QUOTAS,
+    Default,
+    Quota,
+    QuotaEntity,
+    QuotaLadder,
+    QuotaLevel,
+    QuotaResolution,
+    QuotaSource,
+)
+
+_CALLBACK = "client.quota.callback.class"
+_Name = str | Default | None
+Entities = tuple[QuotaEntity, ...]
+
+
+def resolve(
+    cluster: Cluster,
+    user: str | None = None,
+    client_id: str | None = None,
+    ip: str | None = None,
+) -> QuotaLadder:
+    """What holds for a connection of this user, client id and ip; None is one that no quota names.
+
+    An ip alone asks about connections only. Raises ShellError where quotas cannot be read.
+    """
+    rungs, doors = _asked(user, client_id, ip)
+    found = quotas.describe_each(cluster, [*rungs, *doors])
+    for why in found.failures.values():
+        raise as_error(why)
+    set_ = [quota for owned in found for quota in owned]
+    return ladder_of(set_, user, client_id, ip)
+
+
+def ladder_of(
+    found: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
+) -> QuotaLadder:
+    """The same out of quotas that were read already."""
+    held = {(quota.entity, quota.key): quota.value for quota in found}
+    rungs, doors = _asked(user, client_id, ip)
+    resolutions = [_resolved(key, rungs, held) for key in CLIENT_QUOTAS if rungs]
+    resolutions += [_resolved(key, doors, held) for key in IP_QUOTAS if doors]
+    return QuotaLadder(user, client_id, ip, tuple(resolutions))
+
+
+def _asked(user: str | None, client_id: str | None, ip: str | None) -> tuple[Entities, Entities]:
+    """The levels of clients, where an ip is not all that is asked about, and those of addresses."""
+    only_ip = ip is not None and user is None and client_id is None
+    rungs = () if only_ip else levels(user, client_id)
+    return rungs, ip_levels(ip) if ip is not None else ()
+
+
+def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
+    """The entities that can hold a limit for this user and client id, the one that wins first.
+
+    A client that tells no id (an empty one) is bound by the quotas of users only.
+    """
+    users: tuple[_Name, ...] = (DEFAULT,) if user is None else (user, DEFAULT)
+    clients: tuple[_Name, ...] = (DEFAULT,) if client_id is None else (client_id, DEFAULT)
+    if client_id == "":
+        return tuple(QuotaEntity(user=each) for each in users)
+    of_users = [
+        QuotaEntity(user=owner, client_id=client) for owner in users for client in (*clients, None)
+    ]
+    return (*of_users, *(QuotaEntity(client_id=client) for client in clients))
+
+
+def ip_levels(ip: str) -> tuple[QuotaEntity, ...]:
+    """The entities that can hold a limit for this address."""
+    return QuotaEntity(ip=ip), QuotaEntity(ip=DEFAULT)
+
+
+def callback(cluster: Cluster) -> str:
+    """The class that decides instead of Kafka's own, on the broker asked; "" for none.
+
+    Raises ShellError where the broker's configs cannot be read.
+    """
+    from kafka_shell.admin.configs.read import of_some_broker
+
+    entry = of_some_broker(cluster).get(_CALLBACK)
+    return (entry.value or "") if entry is not None else ""
+
+
+def _resolved(
+    key: str, entities: Sequence[QuotaEntity], held: Mapping[tuple[QuotaEntity, str], float]
+) -> QuotaResolution:
+    rungs = tuple(
+        QuotaLevel(QuotaSource.of(entity), entity, held.get((entity, key))) for entity in entities
+    )
+    won = next((rung for rung in rungs if rung.value is not None), None)
+    if won is None:
+        return QuotaResolution(key, None, None, None, rungs)
+    return QuotaResolution(key, won.value, won.source, won.entity, rungs)

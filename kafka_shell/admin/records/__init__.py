@@ -1,0 +1,1 @@
+"""Offsets and records of partitions."""

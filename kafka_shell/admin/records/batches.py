@@ -1,0 +1,216 @@
+"""Pieces of logs as they are stored: many partitions in one Fetch (API key 1), the headers of their
+record batches, and their records.
+
+A header is 61 bytes (the message format v2, KIP-98): codec, counts, sizes, times and producer.
+"""
+
+from __future__ import annotations
+
+import struct
+import time
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.plan.results import Failure, Results
+
+from .offsets import by_topic
+
+NAMED = 12  # the last version of Fetch that names topics; later ones have their ids
+_ANSWER_BYTES = 16 << 20
+_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
+
+# offset, length, leader epoch, magic, crc, attributes, last offset delta, base timestamp,
+# max timestamp, producer id, producer epoch, base sequence, records
+_HEADER = struct.Struct(">qiibIhiqqqhii")
+HEADER_BYTES = _HEADER.size
+_LOG_OVERHEAD = 12
+_MAGIC = 2
+_MAGIC_AT = 16
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """One record batch's header; `size` is all of its bytes, `timestamp` milliseconds."""
+
+    base_offset: int
+    size: int
+    attributes: int
+    last_offset: int
+    base_timestamp: int
+    max_timestamp: int
+    producer_id: int
+    producer_epoch: int
+    base_sequence: int
+    records: int
+
+    @property
+    def codec(self) -> str:
+        """none, gzip, snappy, lz4, zstd."""
+        code = self.attributes & 0x07
+        return _CODECS[code] if code < len(_CODECS) else f"codec {code}"
+
+    @property
+    def append_time(self) -> bool:
+        """Whether the broker wrote the timestamps."""
+        return bool(self.attributes & 0x08)
+
+    @property
+    def transactional(self) -> bool:
+        """Whether it is of a transaction."""
+        return bool(self.attributes & 0x10)
+
+    @property
+    def control(self) -> bool:
+        """Whether it holds a marker and no records of a producer."""
+        return bool(self.attributes & 0x20)
+
+
+def headers(raw: bytes) -> Iterator[tuple[Batch, int]]:
+    """Every whole batch's header with where the batch begins; those of old formats are left out."""
+    at = 0
+    while at + _HEADER.size <= len(raw):
+        length = int.from_bytes(raw[at + 8 : at + 12], "big")
+        size = length + _LOG_OVERHEAD
+        if length <= 0 or at + size > len(raw):
+            return
+        if raw[at + _MAGIC_AT] == _MAGIC:
+            (
+                base, _, _, _, _, attributes, delta, base_timestamp, max_timestamp,
+                producer_id, producer_epoch, sequence, records,
+            ) = _HEADER.unpack_from(raw, at)  # fmt: skip
+            yield (
+                Batch(
+                    base, size, attributes, base + delta, base_timestamp, max_timestamp,
+                    producer_id, producer_epoch, sequence, records,
+                ),
+                at,
+            )  # fmt: skip
+        at += size
+
+
+@dataclass(frozen=True, slots=True)
+class LogRecord:
+    """One record. `timestamp` is epoch milliseconds; a value of None is a tombstone."""
+
+    offset: int
+    timestamp: int
+    key: bytes | None
+    value: bytes | None
+
+
+def records(raw: bytes) -> tuple[list[LogRecord], int]:
+    """The records of these batches, and the offset after them; 0 where there is no whole batch.
+
+    Raises what the codec raises, as where it is not installed.
+    """
+    from kafka.record import MemoryRecords
+
+    found: list[LogRecord] = []
+    after = 0
+    batches = MemoryRecords(raw)
+    while batches.has_next():
+        batch = batches.next_batch()
+        after = batch.next_offset  # compaction may have emptied a batch: its header tells
+        if not batch.is_control_batch:
+            found += [LogRecord(r.offset, r.timestamp, r.key, r.value) for r in batch]
+    return found, after
+
+
+# -- fetching --------------------------------------------------------------------------------------
+
+
+def fetch(
+    cluster: Cluster, leader: int, at: Mapping[TopicPartition, int], partition_bytes: int
+) -> Results[TopicPartition, bytes]:
+    """What is at these offsets, in one request that waits for nothing: some of it may be empty,
+    where a batch does not fit in beside the others."""
+    request = fetch_request(at, partition_bytes)
+    call = Call(request, Node(leader), highest=NAMED, change=False, check=False)
+    answer = _unthrottled(cluster, call)
+    results: Results[TopicPartition, bytes] = Results()
+    if isinstance(answer, Failure):
+        results.failures.update(dict.fromkeys(at, answer))
+        return results
+    for topic in answer.responses:
+        for row in topic.partitions:
+            where = TopicPartition(topic.topic, row.partition_index)
+            if row.error_code:
+                results.failures[where] = failure(
+                    row.error_code, about=f"partition {where}",
+                    hint=needs(row.error_code, f"Read on topic {where.topic}"),
+                )  # fmt: skip
+            else:
+                results.values[where] = bytes(row.records or b"")
+    for where in at:
+        if where not in results.values and where not in results.failures:
+            said = f"the broker's answer does not mention partition {where}"
+            results.failures[where] = Failure("UNKNOWN", said)
+    return results
+
+
+def _unthrottled(cluster: Cluster, call: Call) -> Any:
+    """The answer to a Fetch, or a Failure. One that a quota holds back names no topic: it is asked
+    for again when the broker's pause is over, until the deadline."""
+    for _ in cluster.attempts():
+        (answer,) = cluster.send_all([call])
+        if isinstance(answer, Failure) or answer.error_code or not held_back(answer):
+            return answer
+        wait_out(cluster, answer)
+    return THROTTLED
+
+
+THROTTLED = Failure(
+    "throttled",
+    "a quota of this client held back every answer until the deadline",
+    hint="See: resolve-quota",
+)
+
+
+def held_back(answer: Any) -> bool:
+    """Whether a quota keeps a Fetch's answer back: it has a throttle time, and no topics."""
+    return bool(answer.throttle_time_ms) and not answer.responses
+
+
+def wait_out(cluster: Cluster, answer: Any) -> None:
+    """The pause that the broker asks for, or what is left until the deadline."""
+    pause: float = answer.throttle_time_ms / 1000
+    if cluster.deadline is not None:
+        pause = min(pause, cluster.deadline - time.monotonic())
+    time.sleep(max(0.0, pause))
+
+
+def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_ms: int = 0) -> Any:
+    """A Fetch of these offsets; the first batch of the first comes whole, however large."""
+    from kafka.protocol.consumer import FetchRequest
+
+    kind = FetchRequest.FetchTopic
+    return FetchRequest(
+        replica_id=-1,
+        max_wait_ms=wait_ms,
+        min_bytes=1 if wait_ms else 0,
+        max_bytes=_ANSWER_BYTES,
+        isolation_level=0,
+        session_id=0,
+        session_epoch=-1,
+        topics=[
+            kind(
+                topic=name,
+                partitions=[
+                    kind.FetchPartition(
+                        partition=where.partition,
+                        fetch_offset=at[where],
+                        partition_max_bytes=partition_bytes,
+                    )
+                    for where in group
+                ],
+            )
+            for name, group in by_topic(at).items()
+        ],
+        forgotten_topics_data=[],
+        rack_id="",
+    )

@@ -1,0 +1,258 @@
+"""Records at the beginning of partitions: delete them (KIP-107; API key 21)."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetRange, TopicPartition
+from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import MOVED, REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional
+
+from .offsets import by_topic, list_offsets
+
+DEFAULT_TIMEOUT_MS = 30_000
+_OFFSET_OUT_OF_RANGE = 1
+_POLICY_VIOLATION = 44
+_ANSWER_GRACE_S = 5.0
+_MOVED_S = 5.0  # how long a partition whose leader moves is asked again
+
+
+def ranges(
+    cluster: Cluster, partitions: Sequence[TopicPartition], *, committed: bool = False
+) -> Results[TopicPartition, OffsetRange]:
+    """What each partition holds; `committed` ends it where open transactions begin. Two
+    ListOffsets requests a leader."""
+    first = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
+    last = list_offsets(cluster, dict.fromkeys(first.values, LATEST), committed=committed)
+    results: Results[TopicPartition, OffsetRange] = Results({}, first.failures | last.failures)
+    for each, end in last.values.items():
+        begin, to = first[each].offset or 0, end.offset or 0
+        results.values[each] = OffsetRange(
+            each.topic, each.partition, begin, to, max(0, to - begin)
+        )
+    return results
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """A partition and what goes: everything from `first` up to, not including, `to`."""
+
+    partition: TopicPartition
+    first: int
+    to: int
+
+
+@dataclass(frozen=True)
+class DeleteRecords:
+    """One DeleteRecords request a leader (KIP-107, API key 21)."""
+
+    cuts: tuple[Cut, ...]
+    topic_ids: tuple[tuple[str, str], ...]
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """A new beginning a partition."""
+        return tuple(
+            Change(
+                cut.partition.resource, "alter", "first offset", cut.first, cut.to,
+                note=f"{_records(cut.to - cut.first)} go", reversible=False,
+            )
+            for cut in self.cuts
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> DeleteRecords:
+        """The offsets hold, unless a topic was created anew: its records are others."""
+        now = _ids(cluster, [name for name, _ in self.topic_ids])
+        for name, topic_id in self.topic_ids:
+            if now.get(name) != topic_id:
+                raise ShellError(
+                    f"topic {name} was deleted or created anew while the question was open",
+                    hint="Nothing was sent. Run the command again to see the new plan.",
+                    code="changed-meanwhile",
+                )
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Delete. The API cannot only validate."""
+        ended: dict[TopicPartition, Failure | None] = {}
+        left: Sequence[Cut] = self.cuts
+        for _ in cluster.attempts(_MOVED_S):
+            failed = self._round(cluster, left)
+            ended |= {cut.partition: failed.get(cut.partition) for cut in left}
+            left = [cut for cut in left if (why := failed.get(cut.partition)) and why.code in MOVED]
+            if not left:
+                break
+        results: Results[Change, Change] = Results()
+        for cut, change in zip(self.cuts, self.changes, strict=True):
+            reason = ended[cut.partition]
+            if reason is None:
+                results.values[change] = change
+            else:
+                results.failures[change] = reason
+        return results
+
+    def _round(self, cluster: Cluster, cuts: Sequence[Cut]) -> dict[TopicPartition, Failure]:
+        """Ask each leader once; what failed."""
+        offsets = {cut.partition: cut.to for cut in cuts}
+        found = find(cluster, offsets)
+        failed = dict(found.failures)
+        by_leader: dict[int, list[TopicPartition]] = {}
+        for each, partition in found.values.items():
+            if partition.leader is None:
+                failed[each] = without_leader(each)
+            else:
+                by_leader.setdefault(partition.leader, []).append(each)
+        calls = [
+            Call(self._request({each: offsets[each] for each in group}), Node(leader),
+                 timeout=self.timeout_ms / 1000 + _ANSWER_GRACE_S)
+            for leader, group in by_leader.items()
+        ]  # fmt: skip
+        for group, answer in zip(by_leader.values(), cluster.send_all(calls), strict=True):
+            if isinstance(answer, Failure):
+                failed |= dict.fromkeys(group, answer)
+            else:
+                failed |= _refused(group, answer)
+        return failed
+
+    def _request(self, offsets: Mapping[TopicPartition, int]) -> Any:
+        from kafka.protocol.admin import DeleteRecordsRequest
+
+        topic = DeleteRecordsRequest.DeleteRecordsTopic
+        return DeleteRecordsRequest(
+            topics=[
+                topic(
+                    name=name,
+                    partitions=[
+                        topic.DeleteRecordsPartition(
+                            partition_index=each.partition, offset=offsets[each]
+                        )
+                        for each in group
+                    ],
+                )
+                for name, group in by_topic(offsets).items()
+            ],
+            timeout_ms=self.timeout_ms,
+        )
+
+
+def plan_delete(
+    cluster: Cluster,
+    targets: Mapping[TopicPartition, int],
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Delete what comes before an offset of each partition, or all that is there now (LATEST).
+
+    LATEST is worked out here: records that come after the plan was made stay.
+    """
+    held = ranges(cluster, list(targets))
+    refused = {each.resource: why for each, why in held.failures.items()}
+    cuts, unchanged = [], []
+    for each, holds in held.values.items():
+        to = holds.latest if targets[each] == LATEST else targets[each]
+        if to > holds.latest or to < 0:
+            refused[each.resource] = _out_of_range(each, to, holds)
+        elif to <= holds.earliest:
+            unchanged.append(_nothing_before(each, to, holds))
+        else:
+            cuts.append(Cut(each, holds.earliest, to))
+    names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
+    ids = tuple(_ids(cluster, names).items())
+    changed = [cut.partition for cut in cuts]
+    return Plan(
+        Effect.DESTROY,
+        (DeleteRecords(tuple(cuts), ids, timeout_ms),) if cuts else (),
+        fresh=lambda later: ranges(later, changed),
+        warnings=_warnings(cuts),
+        refused=Results({}, refused),
+        unchanged=tuple(unchanged),
+    )
+
+
+def plan_delete_before(
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition],
+    time: int,
+    *,
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Delete the records before the first one of this time (ms since the epoch) or later."""
+    found: Results[TopicPartition, Offset] = list_offsets(cluster, dict.fromkeys(partitions, time))
+    targets = {
+        each: LATEST if offset.offset is None else offset.offset
+        for each, offset in found.values.items()
+    }
+    plan = plan_delete(cluster, targets, timeout_ms=timeout_ms)
+    plan.refused.failures.update({each.resource: why for each, why in found.failures.items()})
+    return plan
+
+
+def _ids(cluster: Cluster, names: Sequence[str]) -> dict[str, str]:
+    if not names:
+        return {}
+    found = scan(cluster, names)
+    return {name: found.summary(name).id for name in names if name in found}
+
+
+def _records(count: int) -> str:
+    return "1 record" if count == 1 else f"{count:,} records"
+
+
+def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
+    if len(cuts) < 2:  # the line of the one says it all
+        return ()
+    total = _records(sum(cut.to - cut.first for cut in cuts))
+    return (f"{total} of {len(cuts):,} partitions go for good: no command brings them back",)
+
+
+def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
+    return failure(
+        _OFFSET_OUT_OF_RANGE,
+        ours=f"partition {each} has no offset {to}: it holds {holds.earliest} to {holds.latest}",
+        hint="Nothing is deleted there. All that is there: --to latest",
+    )
+
+
+def _nothing_before(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
+    note = "it is empty" if not holds.records else f"there is nothing before {to}"
+    return Change(each.resource, "alter", "first offset", holds.earliest, holds.earliest, note=note)
+
+
+def _refused(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartition, Failure]:
+    codes = {
+        TopicPartition(topic.name, row.partition_index): row.error_code
+        for topic in response.topics
+        for row in topic.partitions
+    }
+    failed = {}
+    for each in group:
+        code = codes.get(each)
+        if code is None:
+            said = f"the broker's answer does not mention partition {each}"
+            look = f"Look: list-offsets {positional('--topic', str(each))}"
+            failed[each] = Failure("UNKNOWN", said, hint=look)
+        elif code:
+            failed[each] = failure(code, about=f"partition {each}", hint=_hint(code, each))
+    return failed
+
+
+def _hint(code: int, each: TopicPartition) -> str:
+    if code == REQUEST_TIMED_OUT:
+        return f"It may still be done. Look: list-offsets {positional('--topic', str(each))}"
+    if code == _POLICY_VIOLATION:
+        return (
+            "Records are only deleted where cleanup.policy has delete."
+            f" Look: describe-configs {positional('--topic', each.topic)} cleanup.policy"
+        )
+    return needs(code, f"Delete on topic {each.topic}")

@@ -1,0 +1,187 @@
+"""The log of one partition, read to its end or appended to (API keys 0, 1 and 22).
+
+For small topics that hold this program's own records; what administrators ask about the records of
+others is in records.py.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, TopicPartition
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
+from kafka_shell.admin.wire.requests import Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+from kafka_shell.quoting import positional
+
+from . import offsets
+from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, records, wait_out
+
+_FETCH_BYTES = 8 << 20
+_DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
+_AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch that one side has not heard of
+_UNCOMPRESSED, _CREATE_TIME = 0, 0
+_UNTOLD = Failure("UNKNOWN", "the leader's answer does not mention the partition")
+
+
+def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:
+    """Every record, from the log start offset to the high watermark as it is now.
+
+    Raises ShellError: no such topic, no right to Read it, no leader, or not all of it until the
+    deadline. A part of the records is never an answer.
+    """
+    at, end = _bounds(cluster, TopicPartition(topic, partition))
+    found: list[LogRecord] = []
+    asked = cluster.attempts()
+    while at < end:
+        some, after = _fetch(cluster, topic, partition, at)
+        found += [record for record in some if at <= record.offset < end]
+        if after > at:
+            at, asked = after, cluster.attempts()
+        elif next(asked, None) is None:
+            raise ShellError(
+                f"topic {topic} partition {partition} could not be read to its end: nothing came"
+                f" at offset {at:,} of {end:,}",
+                hint="Try again, or give it longer with --deadline.",
+                code="incomplete",
+            )
+    return tuple(found)
+
+
+def _bounds(cluster: Cluster, where: TopicPartition) -> tuple[int, int]:
+    start = _one(cluster, where, EARLIEST)
+    end = _one(cluster, where, LATEST)
+    return start.offset or 0, end.offset or 0
+
+
+def _one(cluster: Cluster, where: TopicPartition, when: int) -> Offset:
+    found = offsets.list_offsets(cluster, {where: when})
+    if found.failures:
+        raise as_error(found.failures[where])
+    return found[where]
+
+
+def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
+    """The records from `at` on, as many as one answer holds, and the offset after them."""
+    request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
+    answer = _of_leader(cluster, request, topic, partition, _fetched)
+    found, after = records(bytes(answer.records or b""))
+    return found, after or at
+
+
+def _fetched(response: Any) -> Any:
+    """The partition's part; None where there is none."""
+    rows = (row for topic in response.responses for row in topic.partitions)
+    return next(rows, None)
+
+
+def append(
+    cluster: Cluster,
+    topic: str,
+    records: Sequence[tuple[bytes | None, bytes | None]],
+    partition: int = 0,
+) -> int:
+    """Append the records as one batch, all or none, to every in-sync replica; the first's offset.
+
+    Idempotent (KIP-98): the batch is sent again where an answer was lost, and is there once.
+    Raises ShellError: no right to Write, too few in-sync replicas until the deadline, or a deadline
+    after which nobody knows ("outcome-unknown").
+    """
+    from kafka.protocol.producer import ProduceRequest
+
+    kind = ProduceRequest.TopicProduceData
+    request = ProduceRequest(
+        transactional_id=None,
+        acks=-1,
+        timeout_ms=30_000,
+        topic_data=[
+            kind(
+                name=topic,
+                partition_data=[
+                    kind.PartitionProduceData(
+                        index=partition, records=_batch(records, *_producer(cluster))
+                    )
+                ],
+            )
+        ],
+    )
+    answer = _of_leader(cluster, request, topic, partition, _produced)
+    return int(answer.base_offset)
+
+
+def _produced(response: Any) -> Any:
+    rows = (row for topic in response.responses for row in topic.partition_responses)
+    return next(rows, None)
+
+
+def _producer(cluster: Cluster) -> tuple[int, int]:
+    """A producer id and epoch of our own (API key 22)."""
+    from kafka.protocol.producer import InitProducerIdRequest
+
+    answer = cluster.send(
+        InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000,
+                              producer_id=-1, producer_epoch=-1),
+        change=False,
+    )  # fmt: skip
+    return answer.producer_id, answer.producer_epoch
+
+
+def _batch(
+    records: Sequence[tuple[bytes | None, bytes | None]], producer_id: int, epoch: int
+) -> bytes:
+    from kafka.record.default_records import DefaultRecordBatchBuilder
+
+    room = 1024 + sum(len(key or b"") + len(value or b"") + 64 for key, value in records)
+    builder = DefaultRecordBatchBuilder(
+        magic=2, compression_type=_UNCOMPRESSED, is_transactional=False, producer_id=producer_id,
+        producer_epoch=epoch, base_sequence=0, batch_size=room,
+    )  # fmt: skip
+    now = int(time.time() * 1000)
+    for number, (key, value) in enumerate(records):
+        if builder.append(number, now, key, value, []) is None:
+            raise ShellError(f"{len(records):,} records are too many for one batch")
+    return bytes(builder.build())
+
+
+def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read: Any) -> Any:
+    """The partition's part of the leader's answer; asked again while leadership moves."""
+    about = f"topic {topic}"
+    why: Failure | None = None
+    for _ in cluster.attempts():
+        leader = _leader(cluster, topic, partition)
+        if leader is None:
+            continue
+        # The request may be repeated: a batch carries its producer's sequence.
+        response = cluster.send(request, Node(leader), highest=NAMED, change=False)
+        answer = read(response)
+        if answer is None:
+            why = THROTTLED if held_back(response) else _UNTOLD
+            wait_out(cluster, response)
+            continue
+        code = answer.error_code if hasattr(answer, "error_code") else 0
+        if code in (0, _DUPLICATE_SEQUENCE):
+            return answer
+        why = failure(code, getattr(answer, "error_message", None), about=about)
+        if code not in _AGAIN:
+            raise as_error(why)
+    if why is not None and not why.code:
+        raise as_error(replace(why, name="deadline", message=f"{about}: {why.message}"))
+    raise ShellError(
+        f"{about} partition {partition} has had no leader that would answer"
+        + (f" (the last one said {error_name(why.code)})" if why and why.code else ""),
+        hint=f"Look: describe-topic {positional('--topic', topic)}",
+        code="deadline",
+    )
+
+
+def _leader(cluster: Cluster, topic: str, partition: int) -> int | None:
+    found = topics.describe(cluster, [topic])
+    if found.failures:
+        raise as_error(found.failures[topic])
+    return next((p.leader for p in found[topic].partitions if p.partition == partition), None)

@@ -1,0 +1,173 @@
+"""Where things are in partitions (API key 2, ListOffsets; KIP-79, 734, 405, 1005, 1023)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from kafka_shell.admin.partitions.model import (
+    EARLIEST_LOCAL,
+    EARLIEST_PENDING_UPLOAD,
+    LATEST_TIERED,
+    MAX_TIMESTAMP,
+    Offset,
+    TopicPartition,
+)
+from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.plan.results import Failure, Results
+
+# The first version that knows what a special timestamp means; the others are as old as the API.
+_SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
+_UNCOMMITTED, _COMMITTED = 0, 1
+_REMOTE_MS = 30_000  # how long a broker may look in remote storage (v10)
+_ANYBODY, _LOOKING = -1, -2  # replica ids: a consumer asks the leader, this one asks any replica
+_LATEST = -1
+
+# The leader has moved, or does not know yet how far the partition is: worth asking again.
+_PASSING = frozenset({3, 5, 6, 9, 74, 75, 78})
+_PATIENCE_S = 5.0
+
+
+def list_offsets(
+    cluster: Cluster, wanted: Mapping[TopicPartition, int], *, committed: bool = False
+) -> Results[TopicPartition, Offset]:
+    """The offset of each partition for a time (milliseconds since the epoch) or a constant.
+
+    For a time it is that of the first record of then or later. `committed` takes the last stable
+    offset for the end (isolation level read_committed). Every leader is asked once, all at once.
+    A broker too old for a constant fails its own partitions only ("unsupported-version").
+    """
+    found: Results[TopicPartition, Offset] = Results()
+    left = dict(wanted)
+    for _ in cluster.attempts(_PATIENCE_S):
+        again = _ask(cluster, left, committed, found)
+        left = {each: wanted[each] for each in again}
+        if not left:
+            break
+    return Results(
+        {each: found.values[each] for each in wanted if each in found.values},
+        {each: found.failures[each] for each in wanted if each not in found.values},
+    )
+
+
+def _ask(
+    cluster: Cluster,
+    wanted: Mapping[TopicPartition, int],
+    committed: bool,
+    found: Results[TopicPartition, Offset],
+) -> list[TopicPartition]:
+    """One round into `found`; the partitions that are worth another."""
+    partitions = find(cluster, wanted)
+    found.failures.update(partitions.failures)
+    requests: dict[tuple[int, int], list[TopicPartition]] = {}
+    for each, partition in partitions.values.items():
+        if partition.leader is None:
+            found.failures[each] = without_leader(each)
+        else:
+            lowest = _SINCE.get(wanted[each], 1)
+            requests.setdefault((partition.leader, lowest), []).append(each)
+    calls = [
+        Call(_request({each: wanted[each] for each in group}, committed), Node(leader),
+             lowest=lowest)
+        for (leader, lowest), group in requests.items()
+    ]  # fmt: skip
+    again: list[TopicPartition] = []
+    for group, answer in zip(requests.values(), cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            found.failures.update(dict.fromkeys(group, answer))
+        else:
+            again += _take(group, answer, found)
+    return again
+
+
+def log_ends(
+    cluster: Cluster, replicas: Mapping[int, Sequence[TopicPartition]]
+) -> dict[tuple[int, TopicPartition], int]:
+    """The log end offset of each of these replicas, by broker and partition, where one tells it.
+
+    How far a follower is behind its leader. Its log dirs tell less: their lag is against the high
+    watermark that the follower knows, which is never beyond its own end.
+    """
+    calls = [
+        Call(_request(dict.fromkeys(partitions, _LATEST), False, _LOOKING), Node(broker),
+             check=False)
+        for broker, partitions in replicas.items()
+    ]  # fmt: skip
+    return {
+        (broker, TopicPartition(topic.name, row.partition_index)): row.offset
+        for broker, answer in zip(replicas, cluster.send_all(calls), strict=True)
+        if not isinstance(answer, Failure)
+        for topic in answer.topics
+        for row in topic.partitions
+        if not row.error_code
+    }
+
+
+def _request(
+    wanted: Mapping[TopicPartition, int], committed: bool, replica_id: int = _ANYBODY
+) -> Any:
+    from kafka.protocol.consumer import ListOffsetsRequest
+
+    topic = ListOffsetsRequest.ListOffsetsTopic
+    return ListOffsetsRequest(
+        replica_id=replica_id,
+        isolation_level=_COMMITTED if committed else _UNCOMMITTED,
+        timeout_ms=_REMOTE_MS,
+        topics=[
+            topic(
+                name=name,
+                partitions=[
+                    topic.ListOffsetsPartition(
+                        partition_index=each.partition, timestamp=wanted[each]
+                    )
+                    for each in group
+                ],
+            )
+            for name, group in by_topic(wanted).items()
+        ],
+    )
+
+
+def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartition]]:
+    """The partitions by their topic, as most requests want them."""
+    grouped: dict[str, list[TopicPartition]] = {}
+    for each in partitions:
+        grouped.setdefault(each.topic, []).append(each)
+    return grouped
+
+
+def _take(
+    group: Iterable[TopicPartition], response: Any, found: Results[TopicPartition, Offset]
+) -> list[TopicPartition]:
+    rows = {
+        TopicPartition(topic.name, row.partition_index): row
+        for topic in response.topics
+        for row in topic.partitions
+    }
+    again = []
+    for each in group:
+        row = rows.get(each)
+        if row is None:
+            found.failures[each] = Failure(
+                "UNKNOWN", f"the broker's answer does not mention {each}"
+            )
+        elif row.error_code:
+            found.failures[each] = failure(
+                row.error_code,
+                about=f"partition {each}",
+                hint=needs(row.error_code, f"Describe on topic {each.topic}"),
+            )
+            if row.error_code in _PASSING:
+                again.append(each)
+        else:
+            found.values[each] = Offset(
+                _known(row.offset), _known(row.timestamp), _known(row.leader_epoch)
+            )
+    return again
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number

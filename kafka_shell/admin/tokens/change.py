@@ -1,0 +1,268 @@
+"""Plans that create, renew and expire delegation tokens (KIP-48; API keys 38 to 40)."""
+
+from __future__ import annotations
+
+from base64 import b64decode
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import CONTROLLER, Call
+from kafka_shell.plan.model import Change, Effect, Plan, Resource, Secret
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import spell_duration, spell_time
+
+from .model import DelegationToken, NewToken
+from .read import (
+    NOT_AUTHORIZED,
+    NOT_FOUND,
+    Tokens,
+    failure_of,
+    hmac_secret,
+    read_tokens,
+    spell_principal,
+    split_principal,
+)
+
+_FOR_OTHERS_SINCE = 3  # the version of CreateDelegationToken that names an owner (Kafka 3.3)
+
+
+# -- create ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CreateToken:
+    """One CreateDelegationToken request (API key 38), which cannot only validate.
+
+    No `owner` is oneself. `max_life` is milliseconds; None is the broker's own maximum. `made`
+    holds the token once it is there: only the answer to the request tells it.
+    """
+
+    owner: str = ""
+    renewers: tuple[str, ...] = ()
+    max_life: int | None = None
+    made: list[NewToken] = field(default_factory=list, compare=False, repr=False)
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The creation: of a token for its owner, and once it is made, of the token by its id."""
+        about = Resource("token for", self.owner or "oneself")
+        if self.made:
+            about = self.made[0].token.resource
+        said = [f"renewed by {', '.join(self.renewers)}"] if self.renewers else []
+        if self.max_life is not None:
+            said.append(f"lives {spell_duration(self.max_life)} at most")
+        return (Change(about, "create", note="; ".join(said)),)
+
+    def again(self, cluster: Cluster) -> CreateToken:
+        """The same: nothing that is there matters."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Create it."""
+        from kafka_shell.admin.wire.schemas.delegation_tokens import (
+            CreateDelegationTokenRequest as Request,
+        )
+
+        kind, name = split_principal(self.owner) if self.owner else (None, None)
+        renewer = Request.CreatableRenewers
+        request = Request(
+            owner_principal_type=kind,
+            owner_principal_name=name,
+            renewers=[
+                renewer(principal_type=type_, principal_name=each)
+                for type_, each in map(split_principal, self.renewers)
+            ],
+            max_lifetime_ms=-1 if self.max_life is None else self.max_life,
+        )
+        lowest = _FOR_OTHERS_SINCE if self.owner else None
+        answer = cluster.send(request, to=CONTROLLER, lowest=lowest, check=False)
+        if answer.error_code:
+            (change,) = self.changes
+            return Results({}, {change: self._refused(answer.error_code)})
+        self.made.append(self._new(answer))
+        token = self.made[0].token
+        if token.owner == token.requester:  # else one may never see it
+            settle(lambda: token.id in read_tokens(cluster))
+        (change,) = self.changes
+        return Results({change: change})
+
+    def _new(self, answer: Any) -> NewToken:
+        token = DelegationToken(
+            id=answer.token_id,
+            owner=spell_principal(answer.principal_type, answer.principal_name),
+            requester=spell_principal(
+                answer.token_requester_principal_type, answer.token_requester_principal_name
+            ),
+            renewers=self.renewers,
+            issued=answer.issue_timestamp_ms,
+            expires=answer.expiry_timestamp_ms,
+            max_time=answer.max_timestamp_ms,
+        )
+        return NewToken(token, hmac_secret(answer.hmac))
+
+    def _refused(self, code: int) -> Failure:
+        about = f"a token for {self.owner}" if self.owner else "a token"
+        if code == NOT_AUTHORIZED:
+            said = f"not authorized to make {about}: it needs CreateTokens on user {self.owner}"
+            return failure(code, ours=said, about=about)
+        return failure_of(code, about)
+
+
+def plan_create(
+    cluster: Cluster,
+    *,
+    owner: str = "",
+    renewers: Sequence[str] = (),
+    max_life: int | None = None,
+    keep: Callable[[NewToken], NewToken] = lambda made: made,
+) -> Plan:
+    """Make a token for oneself or another. `keep` is handed the token and says what is shown."""
+    step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life)
+    return Plan(Effect.CHANGE, (step,), fresh=lambda _: keep(step.made[0]))
+
+
+# -- renew, expire ---------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AlterLives:
+    """How long tokens live from now on: RenewDelegationToken or ExpireDelegationToken.
+
+    API keys 39 and 40, neither of which can only validate; one request a token, all in flight.
+    `until` is what is said of the new time; empty where a token ends at once. `period` is
+    milliseconds, -1 the broker's default for a renewal, and at once for an expiry.
+    """
+
+    renew: bool
+    tokens: tuple[DelegationToken, ...]
+    hmacs: tuple[Secret, ...]
+    period: int
+    until: tuple[str, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """A new time for each token, or its end."""
+        return tuple(map(self._change, self.tokens, self.until))
+
+    def _change(self, token: DelegationToken, until: str) -> Change:
+        if not until:
+            owner = f"of {token.owner}" if token.owner else ""
+            return Change(token.resource, "delete", note=owner, reversible=False)
+        before = spell_time(token.expires) if token.expires else None
+        return Change(token.resource, "alter", "expires", before, until, reversible=not self.renew)
+
+    def again(self, cluster: Cluster) -> AlterLives:
+        """The same over the tokens as they are now."""
+        now = read_tokens(cluster)
+        return replace(
+            self, tokens=tuple(now[each.id][0] if each.id in now else each for each in self.tokens)
+        )
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Renew or expire them, each on its own."""
+        calls = [Call(self._request(hmac), CONTROLLER, check=False) for hmac in self.hmacs]
+        results: Results[Change, Change] = Results()
+        expected: dict[str, int] = {}
+        for change, token, answer in zip(
+            self.changes, self.tokens, cluster.send_all(calls), strict=True
+        ):
+            if isinstance(answer, Failure):
+                results.failures[change] = answer
+            elif answer.error_code:
+                results.failures[change] = failure_of(answer.error_code, str(change.resource))
+            else:
+                results.values[change] = change
+                expected[token.id] = answer.expiry_timestamp_ms
+        gone = not any(self.until)
+        settle(lambda: _settled(read_tokens(cluster), expected, gone=gone))
+        return results
+
+    def _request(self, hmac: Secret) -> Any:
+        from kafka_shell.admin.wire.schemas import delegation_tokens as messages
+
+        raw = b64decode(hmac.reveal())
+        if self.renew:
+            return messages.RenewDelegationTokenRequest(hmac=raw, renew_period_ms=self.period)
+        return messages.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
+
+
+def _settled(now: Tokens, expected: dict[str, int], *, gone: bool) -> bool:
+    if gone:
+        return not expected.keys() & now.keys()
+    return all(now[each][0].expires == at for each, at in expected.items() if each in now)
+
+
+def plan_renew(
+    cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
+) -> Plan:
+    """Let tokens live for `period` ms from `now` on; None is the broker's default. No token
+    outlives its maximum. They are named by id, or by HMAC where one may not see them."""
+
+    def until(token: DelegationToken) -> str:
+        if period is None:
+            return "the broker's default from now"
+        return spell_time(min(now + period, token.max_time or now + period))
+
+    return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=True)
+
+
+def plan_expire(
+    cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
+) -> Plan:
+    """End tokens: at once (None), or `period` ms from `now`. Named as in `plan_renew`."""
+
+    def until(token: DelegationToken) -> str:
+        if period is None:
+            return ""
+        return spell_time(min(now + period, token.max_time or now + period))
+
+    return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=False)
+
+
+def _plan(
+    cluster: Cluster,
+    ids: Sequence[str],
+    hmacs: Sequence[Secret],
+    period: int,
+    until: Callable[[DelegationToken], str],
+    *,
+    renew: bool,
+) -> Plan:
+    known = read_tokens(cluster)
+    by_hmac = {hmac: token for token, hmac in known.values()}
+    chosen = {token: hmac for each in ids for token, hmac in [known.get(each, (None, None))]
+              if token is not None and hmac is not None}  # fmt: skip
+    chosen |= {by_hmac.get(hmac, _unseen(hmac)): hmac for hmac in hmacs}
+    missing = {
+        Resource("token", each): failure_of(NOT_FOUND, f"token {each}")
+        for each in ids
+        if each not in known
+    }
+    tokens = tuple(chosen)
+    step = AlterLives(renew, tokens, tuple(chosen.values()), period, tuple(map(until, tokens)))
+    seen = [token.id for token in tokens]
+    return Plan(
+        Effect.CHANGE if renew else Effect.DESTROY,
+        (step,) if tokens else (),
+        fresh=lambda later: _left(later, seen) or None,
+        refused=Results({}, missing),
+    )
+
+
+def _unseen(hmac: Secret) -> DelegationToken:
+    """A token that its HMAC names and that one may not see: its digest tells it from others."""
+    from hashlib import sha256
+
+    digest = sha256(hmac.reveal().encode()).hexdigest()[:8]
+    return DelegationToken(f"of the HMAC given ({digest})", "", "", (), 0, 0, 0)
+
+
+def _left(cluster: Cluster, ids: Iterable[str]) -> tuple[DelegationToken, ...]:
+    now = read_tokens(cluster)
+    return tuple(now[each][0] for each in ids if each in now)

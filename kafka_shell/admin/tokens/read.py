@@ -1,0 +1,104 @@
+"""Delegation tokens: create, renew, expire, describe (KIP-48, 373; API keys 38 to 41).
+
+A token's id is a user name and its HMAC the password that goes with it, for SCRAM (`tokenauth`).
+"""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error, failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Secret
+from kafka_shell.plan.results import Failure
+
+from .model import DelegationToken
+
+NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
+_HINTS = {
+    61: "The brokers need delegation.token.secret.key to be set.",
+    NOT_FOUND: "Look: describe-tokens",
+    _OWNER_MISMATCH: "Its owner and its renewers may: describe-tokens tells who they are.",
+    _NOT_ALLOWED: "Log in on a SASL or TLS listener: --command-config FILE.",
+}
+
+Tokens = dict[str, tuple[DelegationToken, Secret]]
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
+    """The tokens of these owners (`User:bob`), or all, that one may see. Sorted by owner, age.
+
+    One sees one's own, those one may renew, and those that ACLs show. Raises ShellError where the
+    broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
+    """
+    now = time.time() * 1000
+    found = (
+        replace(token, expired=token.expires <= now)
+        for token, _ in read_tokens(cluster, owners).values()
+    )
+    return tuple(sorted(found, key=lambda token: (token.owner, token.issued, token.id)))
+
+
+def read_tokens(cluster: Cluster, owners: Sequence[str] | None = None) -> Tokens:
+    """Tokens by id, each with its HMAC."""
+    from kafka_shell.admin.wire.schemas.delegation_tokens import (
+        DescribeDelegationTokenRequest as Request,
+    )
+
+    kind = Request.DescribeDelegationTokenOwner
+    named = None
+    if owners is not None:
+        pairs = map(split_principal, dict.fromkeys(owners))
+        named = [kind(principal_type=type_, principal_name=name) for type_, name in pairs]
+    response = cluster.send(Request(owners=named), check=False)
+    if response.error_code:
+        raise as_error(failure_of(response.error_code, "delegation tokens"))
+    return {row.token_id: (_token(row), hmac_secret(row.hmac)) for row in response.tokens}
+
+
+def _token(row: Any) -> DelegationToken:
+    return DelegationToken(
+        id=row.token_id,
+        owner=spell_principal(row.principal_type, row.principal_name),
+        requester=spell_principal(
+            row.token_requester_principal_type, row.token_requester_principal_name
+        ),
+        renewers=tuple(spell_principal(each.principal_type, each.principal_name)
+                       for each in row.renewers),
+        issued=row.issue_timestamp,
+        expires=row.expiry_timestamp,
+        max_time=row.max_timestamp,
+    )  # fmt: skip
+
+
+def spell_principal(kind: str | None, name: str | None) -> str:
+    return f"{kind}:{name}" if kind else ""
+
+
+def split_principal(principal: str) -> tuple[str, str]:
+    """(type, name) of `User:bob`. Raises ShellError where it has no type."""
+    kind, colon, name = principal.partition(":")
+    if not (kind and colon and name):
+        raise ShellError(
+            f"{principal} is no principal",
+            hint=f"A principal has a type: User:{principal.strip(':')}",
+            code="bad-principal",
+        )
+    return kind, name
+
+
+def hmac_secret(hmac: bytes) -> Secret:
+    """The HMAC as it is typed, and as SCRAM has it for a password."""
+    return Secret(b64encode(hmac).decode())
+
+
+def failure_of(code: int, about: str) -> Failure:
+    return failure(code, about=about, hint=_HINTS.get(code, ""))

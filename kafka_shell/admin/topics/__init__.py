@@ -1,0 +1,1 @@
+"""Topics: read, create, alter, delete."""

@@ -1,0 +1,219 @@
+"""Plans that create, alter and delete topics (KIP-4; API keys 19, 20, 37)."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
+from kafka_shell.admin.wire.chunks import in_requests
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .model import NewTopic, Topic, TopicDescription
+from .read import describe
+from .steps import (
+    DEFAULT_TIMEOUT_MS,
+    CreatePartitions,
+    CreateTopics,
+    DeleteTopics,
+    Growth,
+    count_of,
+    records_of,
+    spell,
+)
+
+_INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
+_INVALID_FACTOR = ("INVALID_REPLICATION_FACTOR", 38)
+_INVALID_ASSIGNMENT = ("INVALID_REPLICA_ASSIGNMENT", 39)
+_INVALID_REQUEST = ("INVALID_REQUEST", 42)
+_INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
+
+
+def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
+    """Create topics. A name that stands twice in the batch is refused, and it alone (KIP-4)."""
+    count = Counter(new.name for new in topics)
+    refused: Results[Resource, Any] = Results()
+    wanted = []
+    for new in {new.name: new for new in topics}.values():
+        wrong = _twice(new.name, count[new.name]) if count[new.name] > 1 else _cannot_be(new)
+        if wrong is None:
+            wanted.append(new)
+        else:
+            refused.failures[Resource("topic", new.name)] = wrong
+    return Plan(
+        Effect.CHANGE,
+        tuple(CreateTopics(each, timeout_ms) for each in in_requests(wanted, records_of)),
+        touches=frozenset({"topics"}),
+        fresh=lambda cluster: _there(cluster, wanted) if timeout_ms > 0 else None,
+        refused=refused,
+    )
+
+
+def _there(cluster: Cluster, wanted: Sequence[NewTopic]) -> Results[Resource, TopicDescription]:
+    """Those that are there, with what was set: what became of the others has been told."""
+    found = scan(cluster, [new.name for new in wanted])
+    there = [new for new in wanted if new.name in found]
+    own = _own_configs(cluster, [new for new in there if new.configs])
+    return Results(
+        {
+            Resource("topic", new.name): TopicDescription(
+                found.topic(new.name), own.get(new.name, ())
+            )
+            for new in there
+        }
+    )
+
+
+def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[ConfigEntry, ...]]:
+    """The configs that were set; nothing where they may not be read."""
+    if not made:
+        return {}
+    keys = list(dict.fromkeys(key for new in made for key, _ in new.configs))
+    resources = [ConfigResource(ResourceType.TOPIC, new.name) for new in made]
+    try:
+        read = configs.describe(cluster, resources, keys)
+    except ShellError:
+        return {}
+    return {
+        resource.name: tuple(entry for entry in entries if entry.overridden)
+        for resource, entries in read.values.items()
+    }
+
+
+def _twice(name: str, times: int) -> Failure:
+    return _failure(
+        _INVALID_REQUEST,
+        f"topic {name} stands {times} times in one request",
+        "Name it once; nothing was created for it.",
+    )
+
+
+def _cannot_be(new: NewTopic) -> Failure | None:
+    """Numbers that a request cannot hold, or that mean something else there (-1: the default)."""
+    count, factor = new.partitions, new.replication_factor
+    if count is not None and not 0 < count <= _INT32:
+        said = f"topic {new.name} cannot have {count} partitions"
+        return _failure(_INVALID_PARTITIONS, said, "At least one; leave it out for the default.")
+    if factor is not None and not 0 < factor <= _INT16:
+        said = f"topic {new.name} cannot have the replication factor {factor}"
+        return _failure(_INVALID_FACTOR, said, "At least one; leave it out for the default.")
+    return _no_brokers(new.name, new.assignment)
+
+
+def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | None:
+    wrong = [node for replicas in assignment for node in replicas if not 0 <= node <= _INT32]
+    if not wrong:
+        return None
+    return _failure(
+        _INVALID_ASSIGNMENT, f"the assignment of topic {name} names {wrong[0]}: that is no broker"
+    )
+
+
+def plan_delete(
+    cluster: Cluster, names: Sequence[str], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+) -> Plan:
+    """Delete topics. A name given twice is sent once; one that is not there is refused."""
+    found = describe(cluster, names)
+    warnings = tuple(
+        f"{topic.name} is internal: Kafka itself keeps its state there"
+        for topic in found
+        if topic.internal
+    )
+    return Plan(
+        Effect.DESTROY,
+        tuple(
+            DeleteTopics(each, timeout_ms)
+            for each in in_requests(found, lambda topic: 1 + len(topic.partitions))
+        ),
+        touches=frozenset({"topics"}),
+        warnings=warnings,
+        refused=_as_refused(found),
+    )
+
+
+def plan_partitions(
+    cluster: Cluster,
+    names: Sequence[str],
+    count: int,
+    *,
+    assignment: Sequence[Sequence[int]] = (),
+    timeout_ms: int = DEFAULT_TIMEOUT_MS,
+) -> Plan:
+    """Raise the number of partitions to `count`; a topic that has as many is left as it is.
+
+    `assignment`, where given, lists every partition as Kafka's tool has it: those that exist must
+    be as they are, the rest places the new ones.
+    """
+    found = describe(cluster, names)
+    refused = _as_refused(found)
+    growths, placed = [], tuple(tuple(replicas) for replicas in assignment)
+    unchanged = []
+    for topic in found:
+        have = len(topic.partitions)
+        now = tuple(partition.replicas for partition in topic.partitions)
+        if count == have and placed in ((), now):
+            unchanged.append(
+                Change(
+                    Resource("topic", topic.name), "alter", "partitions", have, have,
+                    note="no change",
+                )
+            )  # fmt: skip
+            continue
+        wrong = _cannot_grow(topic, count, placed)
+        if wrong is None:
+            growths.append(Growth(topic.name, have, count, placed[have:]))
+        else:
+            refused.failures[Resource("topic", topic.name)] = wrong
+    return Plan(
+        Effect.CHANGE,
+        tuple(
+            CreatePartitions(each, timeout_ms)
+            for each in in_requests(growths, lambda growth: growth.after - growth.before)
+        ),
+        touches=frozenset({"topics"}),
+        refused=refused,
+        fresh=lambda later: describe(later, [growth.name for growth in growths]),
+        unchanged=tuple(unchanged),
+    )
+
+
+def _cannot_grow(
+    topic: Topic, count: int, assignment: tuple[tuple[int, ...], ...]
+) -> Failure | None:
+    have = len(topic.partitions)
+    now = tuple(partition.replicas for partition in topic.partitions)
+    if assignment and len(assignment) != count:
+        said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
+        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, those that exist first.")
+    if count < have:
+        said = f"topic {topic.name} has {count_of(have)}: {count} is not more"
+        return _failure(_INVALID_PARTITIONS, said, "Partitions can only be added.")
+    if count == have:
+        said = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
+        move = "To move replicas: reassign-partitions. To add partitions, list them as well."
+        return _failure(_INVALID_ASSIGNMENT, said, move)
+    if count > _INT32:
+        return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
+    if not assignment:
+        return None
+    if assignment[:have] != now:
+        return _failure(
+            _INVALID_ASSIGNMENT,
+            f"the first {count_of(have)} of topic {topic.name} must stay on {spell(now)}",
+            "List every partition: the ones that exist as they are, then the new ones.",
+        )
+    return _no_brokers(topic.name, assignment)
+
+
+def _as_refused(found: Results[str, Topic]) -> Results[Resource, Any]:
+    return Results({}, {Resource("topic", name): why for name, why in found.failures.items()})
+
+
+def _failure(error: tuple[str, int], message: str, hint: str = "") -> Failure:
+    return Failure(error[0], message, error[1], hint)

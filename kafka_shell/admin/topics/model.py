@@ -1,0 +1,89 @@
+"""Topics, partitions and brokers, as Metadata (API key 3) tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from kafka_shell.admin.configs.model import ConfigEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Partition:
+    """One partition. `leader` is None while it has none; the first replica is the preferred one."""
+
+    topic: str
+    partition: int
+    leader: int | None
+    leader_epoch: int
+    replicas: tuple[int, ...]
+    isr: tuple[int, ...]
+    offline: tuple[int, ...] = ()
+
+    @property
+    def under_replicated(self) -> bool:
+        """Whether some replica is not in sync."""
+        return len(self.isr) < len(self.replicas)
+
+    @property
+    def on_preferred_leader(self) -> bool:
+        """Whether the leader is the preferred replica."""
+        return bool(self.replicas) and self.leader == self.replicas[0]
+
+
+@dataclass(frozen=True, slots=True)
+class TopicSummary:
+    """One line of `list-topics`. `under_replicated` and `offline` (without a leader) count
+    partitions; the replication factors are the smallest and the largest of a partition."""
+
+    name: str
+    id: str
+    internal: bool
+    partitions: int
+    replication_factor: int
+    under_replicated: int = 0
+    offline: int = 0
+    max_replication_factor: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Topic:
+    """One topic, its partitions in order. `id` is empty on brokers before 2.8, which have none."""
+
+    name: str
+    id: str
+    internal: bool
+    partitions: tuple[Partition, ...]
+
+    @property
+    def replication_factor(self) -> int:
+        """Replicas of the first partition, as Kafka's tool reports it."""
+        return len(self.partitions[0].replicas) if self.partitions else 0
+
+    @property
+    def replication_factors(self) -> tuple[int, int]:
+        """The smallest and the largest number of replicas of a partition."""
+        counts = [len(partition.replicas) for partition in self.partitions]
+        return min(counts, default=0), max(counts, default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class NewTopic:
+    """A topic to create. None for partitions or factor means the broker's default.
+
+    `assignment` lists the replicas of each partition, the preferred leader first.
+    """
+
+    name: str
+    partitions: int | None = None
+    replication_factor: int | None = None
+    assignment: tuple[tuple[int, ...], ...] = ()
+    configs: tuple[tuple[str, str], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TopicDescription:
+    """A topic, and the configs that are set at its own level."""
+
+    topic: Topic
+    overrides: tuple[ConfigEntry, ...] = ()
+    shown: tuple[Partition, ...] | None = None  # the partitions a filter left; None is all

@@ -1,0 +1,89 @@
+"""Partitions as Metadata has them: leader, replicas, or why there is no such partition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional
+
+from .model import Partition, Topic
+from .similar import with_near_misses
+
+_UNKNOWN_TOPIC_OR_PARTITION = 3
+_LEADER_NOT_AVAILABLE = 5
+
+
+def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:
+    """Each of these partitions, or why it cannot be told of. One Metadata request (API key 3)."""
+    asked = list(dict.fromkeys(wanted))
+    results: Results[TopicPartition, Partition] = Results()
+    if not asked:
+        return results
+    found = scan(cluster, list(dict.fromkeys(each.topic for each in asked)))
+    topics: dict[str, Topic] = {}
+    for each in asked:
+        if each.topic not in found:
+            results.failures[each] = _no_topic(found, each.topic)
+            continue
+        topic = topics.get(each.topic) or topics.setdefault(each.topic, found.topic(each.topic))
+        partition = _numbered(topic, each.partition)
+        if partition is None:
+            results.failures[each] = _no_partition(topic, each.partition)
+        else:
+            results.values[each] = partition
+    return results
+
+
+def of_topics(
+    cluster: Cluster, found: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
+) -> Results[Resource, Partition]:
+    """The partitions of these topics with these numbers (None: all); near misses are named."""
+    results: Results[Resource, Partition] = Results()
+    for name, numbers in wanted.items():
+        if name not in found:
+            results.failures[Resource("topic", name)] = _no_topic(found, name)
+            continue
+        topic = found.topic(name)
+        for number in range(len(topic.partitions)) if numbers is None else numbers:
+            resource = TopicPartition(name, number).resource
+            partition = _numbered(topic, number)
+            if partition is None:
+                results.failures[resource] = _no_partition(topic, number)
+            else:
+                results.values[resource] = partition
+    named = with_near_misses(cluster, results.failures, lambda resource: resource.name)
+    return Results(results.values, named)
+
+
+def without_leader(each: TopicPartition) -> Failure:
+    """Why nothing can be asked about a partition that is offline."""
+    said = f"partition {each} has no leader"
+    look = f"Look: describe-topic {positional('--topic', each.topic)}"
+    return failure(_LEADER_NOT_AVAILABLE, ours=said, hint=look)
+
+
+def _numbered(topic: Topic, number: int) -> Partition | None:
+    """Partitions are in order, and mostly all there."""
+    if number < len(topic.partitions) and topic.partitions[number].partition == number:
+        return topic.partitions[number]
+    return next((each for each in topic.partitions if each.partition == number), None)
+
+
+def _no_topic(found: MetadataScan, name: str) -> Failure:
+    code = found.errors.get(name, _UNKNOWN_TOPIC_OR_PARTITION)
+    return failure(code, about=f"topic {name}", hint=needs(code, f"Describe on topic {name}"))
+
+
+def _no_partition(topic: Topic, number: int) -> Failure:
+    last = len(topic.partitions) - 1
+    return failure(
+        _UNKNOWN_TOPIC_OR_PARTITION,
+        ours=f"topic {topic.name} has no partition {number}",
+        hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
+    )

@@ -1,0 +1,41 @@
+"""Topics: list, describe, and plans to create, delete and grow them (KIP-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.plan.results import Results
+
+from .model import Topic, TopicSummary
+from .similar import with_near_misses
+
+
+def describe(
+    cluster: Cluster,
+    names: Sequence[str],
+    *,
+    seen: MetadataScan | None = None,
+    only: Callable[[TopicSummary], bool] | None = None,
+) -> Results[str, Topic]:
+    """Each topic with its partitions, or why it cannot be described.
+
+    `seen` is what was just read of them; without it they are asked for. Those that are not `only`
+    what is wanted are left out, and never decoded.
+    """
+    asked = list(dict.fromkeys(names))
+    results: Results[str, Topic] = Results()
+    if not asked:
+        return results
+    found = scan(cluster, asked) if seen is None else seen
+    for name in asked:
+        if name in found:
+            if only is None or only(found.summary(name)):
+                results.values[name] = found.topic(name)
+        else:
+            code = found.errors.get(name, 3)
+            hint = needs(code, f"Describe on topic {name}")
+            results.failures[name] = failure(code, about=f"topic {name}", hint=hint)
+    return Results(results.values, with_near_misses(cluster, results.failures, str))

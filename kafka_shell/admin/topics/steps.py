@@ -1,0 +1,402 @@
+"""The requests that change topics: create, delete, add partitions (KIP-4; API keys 19, 20, 37).
+
+A controller answers before the brokers know of a change. Each step waits, within its own timeout,
+until the broker that is asked next shows it: who looks right afterwards sees what was done.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, in_turn
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
+from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional
+from kafka_shell.units import for_people
+
+from .model import NewTopic, Topic
+
+DEFAULT_TIMEOUT_MS = 30_000
+_PARTITIONS_BY_DEFAULT = 10  # reckoned where the broker decides
+_REQUEST_TIMED_OUT = 7
+_UNKNOWN_TOPIC_ID = 100
+_ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
+_POLL_S = 0.05
+
+Outcomes = Results[Change, Change]
+
+
+def records_of(new: NewTopic) -> int:
+    """Records that creating this topic takes."""
+    partitions = len(new.assignment) or new.partitions or _PARTITIONS_BY_DEFAULT
+    return 1 + partitions + len(new.configs)
+
+
+# -- create ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class CreateTopics:
+    """One CreateTopics request (KIP-4, API key 19).
+
+    `timeout_ms` bounds the wait for the topics to be complete: every partition has a leader. Zero
+    or less does not wait; the broker still gets its usual time, as one of 4.x does nothing in none.
+    """
+
+    topics: tuple[NewTopic, ...]
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One creation a topic."""
+        return tuple(
+            Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.topics
+        )
+
+    def again(self, cluster: Cluster) -> CreateTopics:
+        """Nothing was there before: the broker refuses a name that exists by now."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Create, or only validate."""
+        from kafka.protocol.admin import CreateTopicsRequest
+
+        patience = _Patience(cluster, self.timeout_ms)
+        by_default = any(
+            None in (new.partitions, new.replication_factor) and not new.assignment
+            for new in self.topics
+        )
+
+        def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
+            request = CreateTopicsRequest(
+                topics=[_creatable(CreateTopicsRequest, new) for new in topics],
+                timeout_ms=patience.broker_ms,
+                validate_only=validate_only,
+            )
+            answer = cluster.send(
+                request,
+                to=CONTROLLER,
+                lowest=4 if by_default else 1,
+                timeout=patience.begin(),
+            )
+            return getattr(answer, "throttle_time_ms", 0), answer.topics
+
+        if validate_only:
+            _, rows = ask(self.topics)
+            return _verdicts(_by_topic(self.changes, rows, "appear", "Create"))
+        rows = in_turn(cluster, self.topics, lambda new: new.name, ask)
+        results = _by_topic(self.changes, rows, "appear", "Create")
+        return patience.wait(
+            results,
+            lambda seen, name: name in seen and not seen.summary(name).offline,
+            "is created but not complete: a partition has no leader yet",
+        )
+
+
+def _shape(new: NewTopic) -> str:
+    """What a topic is created with, in a line."""
+    if new.assignment:
+        parts = [f"{count_of(len(new.assignment))} on {spell(new.assignment)}"]
+    else:
+        count, factor = new.partitions, new.replication_factor
+        parts = [
+            "the broker's number of partitions" if count is None else count_of(count),
+            "the broker's replication factor" if factor is None else f"replication factor {factor}",
+        ]
+    configs = (f"{key}={for_people(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs)
+    return ", ".join([*parts, *configs])
+
+
+def count_of(partitions: int) -> str:
+    """`1 partition`, `6 partitions`."""
+    return f"{partitions:,} partition{'' if partitions == 1 else 's'}"
+
+
+def spell(assignment: Iterable[Sequence[int]]) -> str:
+    """An assignment as it is typed: `1:2,2:3`."""
+    return ",".join(":".join(map(str, replicas)) for replicas in assignment)
+
+
+def _creatable(request: Any, new: NewTopic) -> Any:
+    kind = request.CreatableTopic
+    return kind(
+        name=new.name,
+        num_partitions=-1 if new.partitions is None else new.partitions,
+        replication_factor=-1 if new.replication_factor is None else new.replication_factor,
+        assignments=[
+            kind.CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
+            for index, replicas in enumerate(new.assignment)
+        ],
+        configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
+    )
+
+
+# -- delete ----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class DeleteTopics:
+    """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic id where there is one.
+
+    A topic that was deleted and created again meanwhile has another id and is not lost.
+    """
+
+    topics: tuple[Topic, ...]
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One deletion a topic."""
+        return tuple(
+            Change(
+                Resource("topic", topic.name),
+                "delete",
+                before=f"{count_of(len(topic.partitions))},"
+                f" replication factor {topic.replication_factor}",
+                note=f"topic id {topic.id}" if topic.id else "",
+                reversible=False,
+            )
+            for topic in self.topics
+        )
+
+    def again(self, cluster: Cluster) -> DeleteTopics:
+        """The ids hold: what is deleted is what was shown."""
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Delete. The API cannot only validate."""
+        from kafka.protocol.admin import DeleteTopicsRequest
+
+        patience = _Patience(cluster, self.timeout_ms)
+        ids = {topic.name: topic.id for topic in self.topics}
+        names = {topic_id: name for name, topic_id in ids.items()}
+        by_id = all(ids.values())
+        state = DeleteTopicsRequest.DeleteTopicState
+
+        def ask(topics: Sequence[Topic]) -> tuple[int, Rows]:
+            request = DeleteTopicsRequest(
+                topics=[state(name=None, topic_id=uuid_of(each.id)) for each in topics if by_id],
+                topic_names=[each.name for each in topics],
+                timeout_ms=patience.broker_ms,
+            )
+            answer = cluster.send(
+                request,
+                to=CONTROLLER,
+                lowest=6 if by_id else 0,
+                highest=6 if by_id else 5,
+                timeout=patience.begin(),
+            )
+            for row in answer.responses:
+                if by_id:
+                    row.name = names.get(spell_id(row.topic_id.bytes), row.name)
+            return getattr(answer, "throttle_time_ms", 0), answer.responses
+
+        rows = in_turn(cluster, self.topics, lambda topic: topic.name, ask)
+        results = _by_topic(self.changes, rows, "vanish", "Delete")
+        for change, why in results.failures.items():
+            if why.code == _UNKNOWN_TOPIC_ID:
+                results.failures[change] = _vanished(change.resource.name, ids)
+        return patience.wait(
+            results,
+            lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
+            "is deleted, but the brokers still show it",
+        )
+
+
+def _vanished(name: str, ids: dict[str, str]) -> Failure:
+    return Failure(
+        "UNKNOWN_TOPIC_ID",
+        f"topic {name} with the id {ids[name]} is not there any more",
+        _UNKNOWN_TOPIC_ID,
+        hint=f"Someone else deleted it. If a topic {name} is there now, it is another one, and"
+        " was left alone.",
+    )
+
+
+# -- more partitions -------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, slots=True)
+class Growth:
+    """A topic's partitions before and after; `placed` puts the new ones, or is empty."""
+
+    name: str
+    before: int
+    after: int
+    placed: tuple[tuple[int, ...], ...] = ()
+
+
+@dataclass(frozen=True)
+class CreatePartitions:
+    """One CreatePartitions request (KIP-195, API key 37)."""
+
+    growths: tuple[Growth, ...]
+    timeout_ms: int = DEFAULT_TIMEOUT_MS
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One raised count a topic."""
+        return tuple(
+            Change(
+                Resource("topic", growth.name), "alter", "partitions", growth.before, growth.after,
+                note=f"new on {spell(growth.placed)}" if growth.placed else "", reversible=False,
+            )
+            for growth in self.growths
+        )  # fmt: skip
+
+    def again(self, cluster: Cluster) -> CreatePartitions:
+        """The counts as they are now."""
+        now = scan(cluster, [growth.name for growth in self.growths])
+        growths = []
+        for growth in self.growths:
+            if growth.name not in now:
+                raise ShellError(
+                    f"topic {growth.name} vanished while the question was open",
+                    hint="Nothing was sent. Look: list-topics",
+                    code="UNKNOWN_TOPIC_OR_PARTITION",
+                )
+            before = now.summary(growth.name).partitions
+            growths.append(Growth(growth.name, before, growth.after, growth.placed))
+        return CreatePartitions(tuple(growths), self.timeout_ms)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Add the partitions, or only validate."""
+        from kafka.protocol.admin import CreatePartitionsRequest
+
+        kind = CreatePartitionsRequest.CreatePartitionsTopic
+        patience = _Patience(cluster, self.timeout_ms)
+
+        def ask(growths: Sequence[Growth]) -> tuple[int, Rows]:
+            request = CreatePartitionsRequest(
+                topics=[
+                    kind(
+                        name=growth.name,
+                        count=growth.after,
+                        assignments=[
+                            kind.CreatePartitionsAssignment(broker_ids=list(replicas))
+                            for replicas in growth.placed
+                        ]
+                        or None,
+                    )
+                    for growth in growths
+                ],
+                timeout_ms=patience.broker_ms,
+                validate_only=validate_only,
+            )
+            answer = cluster.send(request, to=CONTROLLER, timeout=patience.begin())
+            return answer.throttle_time_ms, answer.results
+
+        if validate_only:
+            _, rows = ask(self.growths)
+            return _verdicts(_by_topic(self.changes, rows, "grow", "Alter"))
+        rows = in_turn(cluster, self.growths, lambda growth: growth.name, ask)
+        results = _by_topic(self.changes, rows, "grow", "Alter")
+        after = {growth.name: growth.after for growth in self.growths}
+        return patience.wait(
+            results,
+            lambda seen, name: (
+                name in seen
+                and seen.summary(name).partitions >= after[name]
+                and not seen.summary(name).offline
+            ),
+            "has its new partitions, but one of them has no leader yet",
+        )
+
+
+# -- shared ----------------------------------------------------------------------------------------
+
+
+class _Patience:
+    """How long a request may take at the broker, and until when its effect is waited for."""
+
+    def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
+        self._cluster = cluster
+        self._waits = timeout_ms > 0
+        self.broker_ms = timeout_ms if self._waits else DEFAULT_TIMEOUT_MS
+        self._until = 0.0
+
+    def begin(self) -> float:
+        """A request goes out: how long its answer may take (seconds)."""
+        self._until = time.monotonic() + self.broker_ms / 1000
+        return self.broker_ms / 1000 + _ANSWER_GRACE_S
+
+    def wait(
+        self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
+    ) -> Outcomes:
+        """Wait for what is done to be visible; what is not in time has timed out."""
+        waiting = {change.resource.name: change for change in results.values.values()}
+        while self._waits and waiting:
+            try:
+                seen = scan(self._cluster, list(waiting))
+            except ShellError as error:  # it is done all the same: only the look failed
+                return _late(results, waiting.values(), f"is asked for, and then: {error.message}")
+            for name in [name for name in waiting if visible(seen, name)]:
+                del waiting[name]
+            if waiting and time.monotonic() > self._until:
+                return _late(results, waiting.values(), otherwise)
+            if waiting:
+                time.sleep(_POLL_S)
+        return results
+
+
+def _verdicts(results: Outcomes) -> Outcomes:
+    """What validating tells: a quota that is used up for now is no verdict."""
+    return Results(
+        results.values,
+        {c: why for c, why in results.failures.items() if why.code != QUOTA_EXCEEDED},
+    )
+
+
+def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
+    for change in changes:
+        name = change.resource.name
+        del results.values[change]
+        results.failures[change] = Failure(
+            "REQUEST_TIMED_OUT",
+            f"topic {name} {what}",
+            _REQUEST_TIMED_OUT,
+            hint=f"Look again: describe-topic {positional('--topic', name)}",
+        )
+    return results
+
+
+def _by_topic(
+    changes: Iterable[Change], rows: Iterable[Any], may_still: str, operation: str
+) -> Outcomes:
+    """Each change with the outcome of its topic's row; a topic without a row is unknown.
+
+    `operation` is what an ACL must allow.
+    """
+    outcomes = {row.name: row for row in rows}
+    results: Outcomes = Results()
+    for change in changes:
+        name = change.resource.name
+        row = outcomes.get(name)
+        if row is None:
+            results.failures[change] = Failure(
+                "UNKNOWN", f"the broker's answer does not mention topic {name}",
+                hint=f"Look: describe-topic {positional('--topic', name)}",
+            )  # fmt: skip
+        elif row.error_code == 0:
+            results.values[change] = change
+        else:
+            late = row.error_code == _REQUEST_TIMED_OUT
+            look = f"Look: describe-topic {positional('--topic', name)}"
+            hint = f"It may still {may_still}. {look}" if late else ""
+            hint = hint or needs(row.error_code, f"{operation} on topic {name}")
+            results.failures[change] = failure(
+                row.error_code, row.error_message, about=f"topic {name}", hint=hint
+            )
+    return results

@@ -1,0 +1,361 @@
+"""Ending transactions: markers for those that hang (API key 27), fencing of a producer (22)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.topics.model import Partition
+from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import (
+    AUTHORIZATION,
+    CONCURRENT_TRANSACTIONS,
+    COORDINATION,
+    failure,
+    needs,
+)
+from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from . import producers
+from . import read as transactions
+from .model import HangingTransaction, Transaction
+
+_NOT_LEADER = frozenset({5, 6})
+_FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
+_TIMEOUT_MS = 60_000  # of the next transactions, where the coordinator told none
+_PATIENCE_S = 20.0  # the markers of the transaction it aborts come first
+
+Clock = Callable[[], float]
+
+
+# -- abort -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class AbortTransactions:
+    """WriteTxnMarkers requests (API key 27), one to each leader: ABORT for these transactions."""
+
+    transactions: tuple[HangingTransaction, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One abortion a transaction."""
+        return tuple(
+            Change(
+                each.resource,
+                "abort",
+                note=f"aborted; of producer {each.producer_id}, epoch {each.producer_epoch}",
+                reversible=False,
+                lost="readers of committed records never see what it wrote",
+            )
+            for each in self.transactions
+        )
+
+    def again(self, cluster: Cluster) -> AbortTransactions:
+        """The same, if each is still open as it was."""
+        open_ = _open(cluster, [each.topic_partition for each in self.transactions])
+        for each in self.transactions:
+            if _identity(each) not in open_:
+                raise ShellError(
+                    f"the transaction of {each.resource.name} has ended meanwhile",
+                    hint="Nothing was sent. Look: find-hanging-transactions",
+                    code="changed-meanwhile",
+                )
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Write the markers. Each transaction has an outcome of its own."""
+        changes = dict(zip(self.transactions, self.changes, strict=True))
+        partitions = find(cluster, [each.topic_partition for each in self.transactions])
+        results: Results[Change, Change] = Results()
+        by_leader: dict[int, list[HangingTransaction]] = {}
+        for each in self.transactions:
+            found = _leader(partitions, each.topic_partition)
+            if isinstance(found, Failure):
+                results.failures[changes[each]] = found
+            else:
+                by_leader.setdefault(found, []).append(each)
+        calls = [Call(_markers(each), Node(leader)) for leader, each in by_leader.items()]
+        for group, answer in zip(by_leader.values(), cluster.send_all(calls), strict=True):
+            codes = {} if isinstance(answer, Failure) else _codes(answer)
+            for each in group:
+                why = answer if isinstance(answer, Failure) else _why_not_aborted(each, codes)
+                if why is None:
+                    results.values[changes[each]] = changes[each]
+                else:
+                    results.failures[changes[each]] = why
+        self._settle(
+            cluster, [each for each in self.transactions if changes[each] in results.values]
+        )
+        return results
+
+    def _settle(self, cluster: Cluster, done: Sequence[HangingTransaction]) -> None:
+        wanted = {_identity(each) for each in done}
+        if wanted:
+            asked = [each.topic_partition for each in done]
+            settle(lambda: not wanted & _open(cluster, asked))
+
+
+def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
+    return each.topic_partition, each.producer_id, each.start_offset
+
+
+def _open(
+    cluster: Cluster, partitions: Sequence[TopicPartition]
+) -> set[tuple[TopicPartition, int, int]]:
+    """The open transactions of these partitions, as (partition, producer id, first offset)."""
+    found = producers.describe(cluster, partitions)
+    return {
+        (state.topic_partition, state.producer_id, state.transaction_start)
+        for states in found
+        for state in states
+        if state.transaction_start is not None
+    }
+
+
+def _leader(found: Results[TopicPartition, Partition], each: TopicPartition) -> int | Failure:
+    if each in found.failures:
+        return found.failures[each]
+    leader = found[each].leader
+    return without_leader(each) if leader is None else leader
+
+
+def _markers(group: Iterable[HangingTransaction]) -> Any:
+    from kafka.protocol.producer import WriteTxnMarkersRequest
+
+    marker = WriteTxnMarkersRequest.WritableTxnMarker
+    return WriteTxnMarkersRequest(
+        markers=[
+            marker(
+                producer_id=each.producer_id,
+                producer_epoch=each.producer_epoch,
+                transaction_result=False,
+                # A producer that never ended one has no epoch; 0 is not above any coordinator's.
+                coordinator_epoch=each.coordinator_epoch or 0,
+                topics=[
+                    marker.WritableTxnMarkerTopic(
+                        name=each.topic, partition_indexes=[each.partition]
+                    )
+                ],
+            )
+            for each in group
+        ]
+    )
+
+
+def _codes(response: Any) -> dict[tuple[int, TopicPartition], int]:
+    return {
+        (marker.producer_id, TopicPartition(topic.name, row.partition_index)): row.error_code
+        for marker in response.markers
+        for topic in marker.topics
+        for row in topic.partitions
+    }
+
+
+def _why_not_aborted(
+    each: HangingTransaction, codes: dict[tuple[int, TopicPartition], int]
+) -> Failure | None:
+    code = codes.get((each.producer_id, each.topic_partition))
+    about = f"the transaction of {each.resource.name}"
+    if code is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention {about}")
+    if not code:
+        return None
+    hint = needs(code, "Alter or ClusterAction on the cluster")
+    if code in _NOT_LEADER:
+        hint = "The leader has moved: run the command again."
+    return failure(code, about=about, hint=hint)
+
+
+def plan_abort(
+    cluster: Cluster, hanging: Sequence[HangingTransaction], *, clock: Clock = time.time
+) -> Plan:
+    """Abort these open transactions of partitions. One that its coordinator knows is warned about:
+    markers that it did not write break the atomicity of what its producer commits."""
+    partitions = [each.topic_partition for each in hanging]
+    return Plan(
+        Effect.DESTROY,
+        (AbortTransactions(tuple(hanging)),) if hanging else (),
+        warnings=tuple(_not_hanging(cluster, hanging, clock)),
+        fresh=lambda later: _last_stable(later, partitions),
+    )
+
+
+def _not_hanging(
+    cluster: Cluster, chosen: Sequence[HangingTransaction], clock: Clock
+) -> Iterable[str]:
+    listed = transactions.list_transactions(
+        cluster, producer_ids=sorted({each.producer_id for each in chosen})
+    )
+    ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
+    known = transactions.describe(cluster, ids.values(), clock=clock)
+    for name, why in known.failures.items():
+        if why.code != transactions.NOT_FOUND:
+            yield f"transactional id {name} could not be looked up: {why.message}"
+    for each in chosen:
+        transaction = known.values.get(ids.get(each.producer_id, ""))
+        if transaction is not None and each.topic_partition in transaction.partitions:
+            name = transaction.transactional_id
+            yield (
+                f"{each.topic_partition}: this transaction does not hang, its coordinator knows it"
+                f" as {name} ({transaction.state}); fence-producer {name} aborts all of it"
+            )
+    if not {each.producer_id for each in chosen} <= set(ids):
+        yield from transactions.doubts(cluster)
+    if not listed.ok:
+        brokers = ", ".join(map(str, listed.failures))
+        yield f"broker {brokers} did not tell which transactions it coordinates"
+
+
+def _last_stable(
+    cluster: Cluster, partitions: Sequence[TopicPartition]
+) -> Results[TopicPartition, PartitionOffset]:
+    """Where readers of committed records get to in each partition now."""
+    found = list_offsets(cluster, dict.fromkeys(partitions, LATEST), committed=True)
+    return Results(
+        {
+            each: PartitionOffset(each.topic, each.partition, offset.offset)
+            for each, offset in found.values.items()
+        },
+        found.failures,
+    )
+
+
+def find_open(
+    cluster: Cluster, each: TopicPartition, start_offset: int, *, clock: Clock = time.time
+) -> HangingTransaction | Failure:
+    """The transaction that is open in a partition since this offset, hanging or not."""
+    found = producers.describe(cluster, [each])
+    if each in found.failures:
+        return found.failures[each]
+    open_ = [state for state in found[each] if state.transaction_start is not None]
+    for state in open_:
+        if state.transaction_start == start_offset:
+            return transactions.hanging(state, None, int(clock() * 1000))
+    starts = ", ".join(str(state.transaction_start) for state in open_)
+    return Failure(
+        "no-open-transaction",
+        f"no open transaction of partition {each} starts at offset {start_offset}",
+        hint=f"Open are those at {starts}." if starts else "None is open there.",
+    )
+
+
+# -- fence -----------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class FenceProducers:
+    """InitProducerId (API key 22) of each transactional id: a new epoch, so that the producer that
+    has the old one can do no more, and its open transaction is aborted."""
+
+    transactions: tuple[Transaction, ...]
+    validates = False
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """One a transactional id."""
+        return tuple(_fenced(each) for each in self.transactions)
+
+    def again(self, cluster: Cluster) -> FenceProducers:
+        """The same, over the transactions as they are now."""
+        found = transactions.describe(
+            cluster, [each.transactional_id for each in self.transactions]
+        )
+        for name, why in found.failures.items():
+            raise ShellError(
+                f"transactional id {name} could not be read again before the change: {why}",
+                hint="Nothing was sent.",
+                code=why.name,
+            )
+        return FenceProducers(tuple(found))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+        """Fence each. An open transaction is aborted before the answer comes."""
+        codes: dict[str, int | Failure] = {}
+        left = list(self.transactions)
+        for _ in cluster.attempts(_PATIENCE_S):
+            calls = [
+                Call(_init(each), Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id),
+                     highest=_FENCE_HIGHEST, check=False)
+                for each in left
+            ]  # fmt: skip
+            for each, answer in zip(left, cluster.send_all(calls), strict=True):
+                told = answer if isinstance(answer, Failure) else answer.error_code
+                codes[each.transactional_id] = told
+            left = [each for each in left if _passing(codes[each.transactional_id])]
+            if not left:
+                break
+        results: Results[Change, Change] = Results()
+        for each, change in zip(self.transactions, self.changes, strict=True):
+            why = _why_not_fenced(each.transactional_id, codes[each.transactional_id])
+            if why is None:
+                results.values[change] = change
+            else:
+                results.failures[change] = why
+        return results
+
+
+def _fenced(each: Transaction) -> Change:
+    note, lost = "its producer can do no more", ""
+    if each.under_way:
+        note += f", its {each.state} transaction is aborted"
+        count = len(each.partitions)
+        lost = f"what the transaction wrote to {count} partition{'' if count == 1 else 's'}"
+    return Change(
+        each.resource, "fence", "epoch", each.producer_epoch, "a new one",
+        note=note, reversible=False, lost=lost,
+    )  # fmt: skip
+
+
+def _init(each: Transaction) -> Any:
+    from kafka.protocol.producer import InitProducerIdRequest
+
+    return InitProducerIdRequest(
+        transactional_id=each.transactional_id,
+        transaction_timeout_ms=each.timeout_ms if each.timeout_ms > 0 else _TIMEOUT_MS,
+        producer_id=-1,
+        producer_epoch=-1,
+    )
+
+
+def _passing(told: int | Failure) -> bool:
+    """Whether the coordinator asks for patience: it is aborting the open transaction, say."""
+    return told == CONCURRENT_TRANSACTIONS or told in COORDINATION
+
+
+def _why_not_fenced(name: str, told: int | Failure) -> Failure | None:
+    write = f"Write on transactional id {name}"
+    if isinstance(told, Failure):
+        if told.code in AUTHORIZATION and not told.hint:
+            return Failure(told.name, told.message, told.code, hint=f"It takes {write}.")
+        return told
+    if not told:
+        return None
+    return failure(told, about=f"transactional id {name}", hint=needs(told, write))
+
+
+def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
+    """Fence the producers of these transactional ids. One that no coordinator knows is refused:
+    asking for its epoch would create it."""
+    found = transactions.describe(cluster, transactional_ids)
+    names = list(found.values)
+    return Plan(
+        Effect.DESTROY,
+        (FenceProducers(tuple(found)),) if names else (),
+        touches=frozenset({"transactional_ids"}),
+        fresh=lambda later: transactions.describe(later, names),
+        refused=Results(
+            {},
+            {Resource("transactional-id", name): why for name, why in found.failures.items()},
+        ),
+    )

@@ -1,0 +1,152 @@
+"""Producers that partitions remember (DescribeProducers, API key 61; KIP-664; Kafka 2.8)."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+from typing import Any
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.topics.model import Partition
+from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.plan.results import Failure, Results
+
+from .model import ProducerState
+
+States = Results[TopicPartition, tuple[ProducerState, ...]]
+
+_MOST = 1_000  # partitions in one request: a broker walks them all before it answers
+_PATIENCE_S = 5.0
+# Another broker leads by now, or does not know it yet: worth asking again.
+_PASSING = frozenset({5, 6, 9})
+
+
+def describe(
+    cluster: Cluster, wanted: Iterable[TopicPartition], *, broker: int | None = None
+) -> States:
+    """The producers that each partition remembers, by producer id.
+
+    Every leader is asked at once, or one `broker` that has a replica of each. It takes Read on the
+    topics.
+    """
+    left = tuple(dict.fromkeys(wanted))
+    order, found = left, States()
+    for _ in cluster.attempts(_PATIENCE_S):
+        partitions = find(cluster, left)
+        found.failures.update(partitions.failures)
+        left = _ask(cluster, _by_broker(partitions.values, broker, found), found)
+        if not left or broker is not None:
+            break
+    return Results(
+        {each: found.values[each] for each in order if each in found.values},
+        {each: found.failures[each] for each in order if each not in found.values},
+    )
+
+
+def _by_broker(
+    partitions: Mapping[TopicPartition, Partition], broker: int | None, found: States
+) -> dict[int, list[TopicPartition]]:
+    """The partitions by whom to ask about them; those that nobody can tell of fail."""
+    grouped: dict[int, list[TopicPartition]] = {}
+    for each, partition in partitions.items():
+        if broker is None and partition.leader is None:
+            found.failures[each] = without_leader(each)
+        elif broker is not None and broker not in partition.replicas:
+            found.failures[each] = _no_replica(each, partition.replicas, broker)
+        else:
+            asked = partition.leader if broker is None else broker
+            assert asked is not None
+            grouped.setdefault(asked, []).append(each)
+    return grouped
+
+
+def _no_replica(each: TopicPartition, replicas: Sequence[int], broker: int) -> Failure:
+    have = ", ".join(map(str, replicas))
+    return Failure(
+        "no-replica",
+        f"broker {broker} has no replica of partition {each}",
+        hint=f"Its replicas are on {have}.",
+    )
+
+
+def _ask(
+    cluster: Cluster, wanted: Mapping[int, Sequence[TopicPartition]], found: States
+) -> tuple[TopicPartition, ...]:
+    """One round into `found`; the partitions that are worth another."""
+    batches = [(node, batch) for node, each in wanted.items() for batch in _batches(each)]
+    calls = [Call(_request(batch), Node(node)) for node, batch in batches]
+    again: list[TopicPartition] = []
+    for (_, batch), answer in zip(batches, cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            found.failures.update(dict.fromkeys(batch, answer))
+        else:
+            again += _take(batch, answer, found)
+    return tuple(again)
+
+
+def _batches(wanted: Iterable[TopicPartition]) -> Iterator[list[TopicPartition]]:
+    rest = iter(wanted)
+    while batch := list(islice(rest, _MOST)):
+        yield batch
+
+
+def _request(wanted: Iterable[TopicPartition]) -> Any:
+    from kafka.protocol.admin import DescribeProducersRequest
+
+    return DescribeProducersRequest(
+        topics=[
+            DescribeProducersRequest.TopicRequest(
+                name=name, partition_indexes=[each.partition for each in group]
+            )
+            for name, group in by_topic(wanted).items()
+        ]
+    )
+
+
+def _take(batch: Iterable[TopicPartition], response: Any, found: States) -> list[TopicPartition]:
+    rows = {
+        TopicPartition(topic.name, row.partition_index): row
+        for topic in response.topics
+        for row in topic.partitions
+    }
+    again = []
+    for each in batch:
+        row = rows.get(each)
+        if row is None:
+            found.failures[each] = Failure(
+                "UNKNOWN", f"the broker's answer does not mention {each}"
+            )
+        elif row.error_code:
+            found.failures[each] = failure(
+                row.error_code,
+                row.error_message,
+                about=f"partition {each}",
+                hint=needs(row.error_code, f"Read on topic {each.topic}"),
+            )
+            if row.error_code in _PASSING:
+                again.append(each)
+        else:
+            states = (_state(each, producer) for producer in row.active_producers)
+            found.values[each] = tuple(sorted(states, key=lambda state: state.producer_id))
+    return again
+
+
+def _state(each: TopicPartition, producer: Any) -> ProducerState:
+    return ProducerState(
+        topic=each.topic,
+        partition=each.partition,
+        producer_id=producer.producer_id,
+        producer_epoch=producer.producer_epoch,
+        last_sequence=_known(producer.last_sequence),
+        last_timestamp=_known(producer.last_timestamp),
+        coordinator_epoch=_known(producer.coordinator_epoch),
+        transaction_start=_known(producer.current_txn_start_offset),
+    )
+
+
+def _known(number: int) -> int | None:
+    return None if number < 0 else number

@@ -1,0 +1,314 @@
+"""Transactions: list, describe, find those that hang (KIP-664, 994; API keys 65, 66; Kafka 3.0)."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, needs
+from kafka_shell.admin.wire.metadata_scan import is_missing, scan
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+
+from . import producers
+from .model import (
+    UNDER_WAY,
+    HangingSearch,
+    HangingTransaction,
+    ProducerState,
+    Transaction,
+    TransactionListing,
+    Unread,
+)
+
+DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # of the brokers' transaction.max.timeout.ms
+_TRANSACTION = 1  # FindCoordinator's type of key
+_BATCHED = 4  # the first version of it that takes many keys: Kafka 3.0, as DescribeTransactions
+NOT_FOUND = 105
+_PATIENCE_S = 5.0
+_NOBODY = "kafka-sh: a transactional id that nobody has"
+_STATE_TOPIC = "__transaction_state"
+
+Clock = Callable[[], float]
+
+
+def list_transactions(
+    cluster: Cluster,
+    *,
+    states: Sequence[str] = (),
+    producer_ids: Sequence[int] = (),
+    longer_than_ms: int | None = None,
+    pattern: str | None = None,
+) -> Results[int, tuple[TransactionListing, ...]]:
+    """The transactional ids that each broker coordinates, sorted; those one may describe.
+
+    `longer_than_ms` (Kafka 3.8) takes open transactions that run longer; `pattern` (4.1) is a
+    regular expression of whole ids. Raises ShellError for a state that no broker knows.
+    """
+    from kafka.protocol.admin import ListTransactionsRequest
+
+    request = ListTransactionsRequest(
+        state_filters=list(states),
+        producer_id_filters=list(producer_ids),
+        duration_filter=-1 if longer_than_ms is None else longer_than_ms,
+        transactional_id_pattern=pattern,
+    )
+    answers = cluster.each_broker(lambda _: request)
+    found: Results[int, tuple[TransactionListing, ...]] = Results({}, answers.failures)
+    for broker, answer in answers.values.items():
+        if unknown := answer.unknown_state_filters:
+            raise ShellError(
+                f"the brokers know no transaction state {', '.join(sorted(unknown))}",
+                code="unknown-state",
+            )
+        rows = (
+            TransactionListing(row.transactional_id, broker, row.producer_id, row.transaction_state)
+            for row in answer.transaction_states
+        )
+        found.values[broker] = tuple(sorted(rows, key=lambda row: row.transactional_id))
+    return found
+
+
+def describe(
+    cluster: Cluster, transactional_ids: Iterable[str], *, clock: Clock = time.time
+) -> Results[str, Transaction]:
+    """Each transactional id with its current transaction, or why it cannot be told of.
+
+    All coordinators are asked at once, each in one request. Partitions of topics that one may not
+    describe are left out by the broker.
+    """
+    asked = list(dict.fromkeys(transactional_ids))
+    found: Results[str, Transaction] = Results()
+    left = asked
+    for _ in cluster.attempts(_PATIENCE_S):
+        left = _describe_round(cluster, left, found, clock)
+        if not left:
+            break
+    return Results(
+        {each: found.values[each] for each in asked if each in found.values},
+        {each: found.failures[each] for each in asked if each not in found.values},
+    )
+
+
+def _describe_round(
+    cluster: Cluster, asked: Sequence[str], found: Results[str, Transaction], clock: Clock
+) -> list[str]:
+    """One round into `found`; the ids whose coordinator is not ready or another one by now."""
+    from kafka.protocol.admin import DescribeTransactionsRequest
+
+    where = _coordinators(cluster, asked)
+    found.failures.update(where.failures)
+    by_node: dict[int, list[str]] = {}
+    for each, node in where.values.items():
+        by_node.setdefault(node, []).append(each)
+    calls = [
+        Call(DescribeTransactionsRequest(transactional_ids=each), Node(node))
+        for node, each in by_node.items()
+    ]
+    for (node, group), answer in zip(by_node.items(), cluster.send_all(calls), strict=True):
+        if isinstance(answer, Failure):
+            found.failures.update(dict.fromkeys(group, answer))
+            continue
+        rows = {row.transactional_id: row for row in answer.transaction_states}
+        for each in group:
+            told = _transaction(each, node, rows.get(each), clock)
+            if isinstance(told, Failure):
+                found.failures[each] = told
+            else:
+                found.values[each] = told
+    return [
+        each
+        for each in asked
+        if each not in found.values and found.failures[each].code in COORDINATION
+    ]
+
+
+def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
+    """Who coordinates each id: one FindCoordinator request (API key 10) for all."""
+    from kafka.protocol.metadata import FindCoordinatorRequest
+
+    found: Results[str, int] = Results()
+    if not asked:
+        return found
+    if is_missing(cluster, _STATE_TOPIC):  # to ask for a coordinator would make it
+        return Results({}, {each: _why(each, NOT_FOUND) for each in asked})
+    request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(asked))
+    for row in cluster.send(request, lowest=_BATCHED).coordinators:
+        if row.error_code:
+            found.failures[row.key] = _why(row.key, row.error_code)
+        else:
+            found.values[row.key] = row.node_id
+    return found
+
+
+def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | Failure:
+    if row is None:
+        return Failure("UNKNOWN", f"the broker's answer does not mention transactional id {each}")
+    if row.error_code:
+        return _why(each, row.error_code)
+    started = row.transaction_start_time_ms if row.transaction_start_time_ms >= 0 else None
+    open_ = started is not None and row.transaction_state in UNDER_WAY
+    return Transaction(
+        transactional_id=each,
+        coordinator=node,
+        state=row.transaction_state,
+        producer_id=row.producer_id,
+        producer_epoch=row.producer_epoch,
+        timeout_ms=row.transaction_timeout_ms,
+        started=started,
+        duration_ms=max(0, int(clock() * 1000) - started) if started and open_ else None,
+        partitions=tuple(
+            sorted(
+                TopicPartition(topic.topic, partition)
+                for topic in row.topics
+                for partition in topic.partitions
+            )
+        ),
+    )
+
+
+def _why(each: str, code: int) -> Failure:
+    hint = needs(code, f"Describe on transactional id {each}")
+    if code == NOT_FOUND:
+        hint = "Look: list-transactions"
+    return failure(code, about=f"transactional id {each}", hint=hint)
+
+
+# -- hanging ---------------------------------------------------------------------------------------
+
+
+def find_hanging(
+    cluster: Cluster,
+    *,
+    partitions: Sequence[TopicPartition] | None = None,
+    topics: Sequence[str] | None = None,
+    broker: int | None = None,
+    max_timeout_ms: int = DEFAULT_MAX_TIMEOUT_MS,
+    clock: Clock = time.time,
+) -> HangingSearch:
+    """Open transactions in which nothing was written for `max_timeout_ms` and that no coordinator
+    will end (KIP-664).
+
+    In these partitions, in these topics, or in all; with `broker` in those it has a replica of, as
+    it sees them. A partition with an open transaction that a coordinator which does not answer may
+    know is among the `unread`.
+    """
+    wanted, refused = _to_search(cluster, partitions, topics, broker)
+    states = producers.describe(cluster, wanted, broker=broker)
+    now = int(clock() * 1000)
+    candidates = [
+        state
+        for each in states
+        for state in each
+        if state.transaction_start is not None
+        and (state.last_timestamp is None or now - state.last_timestamp > max_timeout_ms)
+    ]
+    found, untold = only_hanging(cluster, candidates, clock=clock) if candidates else ((), {})
+    nameless = any(each.transactional_id is None for each in found)
+    return HangingSearch(
+        found=found,
+        searched=len(states.values),
+        doubts=doubts(cluster) if nameless else (),
+        unread=(
+            *(Unread(name, None, why.name, why.message, why.hint) for name, why in refused.items()),
+            *(
+                Unread(each.topic, each.partition, why.name, why.message, why.hint)
+                for each, why in (states.failures | untold).items()
+            ),
+        ),
+    )
+
+
+def _to_search(
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition] | None,
+    topics: Sequence[str] | None,
+    broker: int | None,
+) -> tuple[list[TopicPartition], dict[str, Failure]]:
+    """The partitions, and the topics among those named that cannot be searched."""
+    if partitions is not None and topics is None:
+        return list(partitions), {}
+    found = scan(cluster, topics)
+    wanted = list(partitions or ())
+    for name in sorted(found.names):
+        for each in found.topic(name).partitions:
+            if broker is None or broker in each.replicas:
+                wanted.append(TopicPartition(name, each.partition))
+    refused = {}
+    for name in topics or ():
+        if name not in found:
+            code = found.errors.get(name, 3)
+            hint = needs(code, f"Describe and Read on topic {name}")
+            refused[name] = failure(code, about=f"topic {name}", hint=hint)
+    return wanted, refused
+
+
+def only_hanging(
+    cluster: Cluster, candidates: Sequence[ProducerState], *, clock: Clock = time.time
+) -> tuple[tuple[HangingTransaction, ...], dict[TopicPartition, Failure]]:
+    """Those of the open transactions that no coordinator will end, and the partitions of which
+    nobody can tell, as the coordinator that may know theirs does not answer."""
+    listed = list_transactions(
+        cluster, producer_ids=sorted({each.producer_id for each in candidates})
+    )
+    ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
+    known = describe(cluster, ids.values(), clock=clock)
+    silent = next((_unasked(*each) for each in listed.failures.items()), None)
+    now = int(clock() * 1000)
+    found = []
+    untold: dict[TopicPartition, Failure] = {}
+    for each in sorted(candidates, key=lambda each: (each.topic_partition, each.producer_id)):
+        transactional_id = ids.get(each.producer_id)
+        why = silent if transactional_id is None else known.failures.get(transactional_id)
+        if why is not None and why.code != NOT_FOUND:
+            untold[each.topic_partition] = why
+            continue
+        transaction = known.values.get(transactional_id) if transactional_id is not None else None
+        # What a coordinator still has in its list, it will end.
+        if transaction is None or each.topic_partition not in transaction.partitions:
+            found.append(hanging(each, transactional_id, now))
+    return tuple(found), untold
+
+
+def hanging(state: ProducerState, transactional_id: str | None, now: int) -> HangingTransaction:
+    """The open transaction of a producer's state. `now` is milliseconds since the epoch."""
+    assert state.transaction_start is not None
+    last = state.last_timestamp
+    return HangingTransaction(
+        topic=state.topic,
+        partition=state.partition,
+        producer_id=state.producer_id,
+        producer_epoch=state.producer_epoch,
+        coordinator_epoch=state.coordinator_epoch,
+        start_offset=state.transaction_start,
+        last_timestamp=last,
+        duration_ms=None if last is None else max(0, now - last),
+        transactional_id=transactional_id,
+    )
+
+
+def _unasked(broker: int, why: Failure) -> Failure:
+    said = f"broker {broker} could not be asked which transactions it coordinates: {why.message}"
+    return Failure(why.name, said, None, why.hint)
+
+
+def doubts(cluster: Cluster) -> tuple[str, ...]:
+    """Why a coordinator could know a transaction all the same."""
+    found = []
+    (why,) = describe(cluster, [_NOBODY]).failures.values()
+    if why.code in AUTHORIZATION:
+        found.append(
+            "You may not describe every transactional id: some of these may be transactions that"
+            " their coordinator knows well. It takes Describe on transactional id *."
+        )
+    state = scan(cluster, [_STATE_TOPIC])
+    if _STATE_TOPIC in state and (offline := state.summary(_STATE_TOPIC).offline):
+        found.append(
+            f"{offline} partitions of {_STATE_TOPIC} are offline: nobody can tell of the"
+            " transactions that are kept there."
+        )
+    return tuple(found)

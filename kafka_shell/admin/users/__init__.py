@@ -1,0 +1,1 @@
+"""SCRAM credentials, and everything about one user."""

@@ -1,0 +1,166 @@
+"""Everything about one user, gathered from the other families; each part can fail alone."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+from kafka_shell.admin.acls import authorizer
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
+    Access,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclResourceType,
+)
+from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.model import ClientConfigFilter, ClientRegistration
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.quotas import resolution as quota_resolution
+from kafka_shell.admin.quotas.model import DEFAULT, Default, Quota, QuotaFilter, QuotaLadder
+from kafka_shell.admin.tokens import read as delegation_tokens
+from kafka_shell.admin.tokens.model import DelegationToken
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_error, as_failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+
+from . import scram
+from .model import ScramCredential, UserPage
+
+T = TypeVar("T")
+_ANYONE = "User:*"
+
+
+def describe(cluster: Cluster, name: str) -> UserPage:
+    """All that can be known of a user (`alice` or `User:alice`).
+
+    Raises ShellError where no broker can be reached; what is refused stands in its place.
+    """
+    cluster.brokers()
+    user = name.removeprefix("User:")
+    principal = f"User:{user}"
+    found = _part(lambda: _quotas(cluster, user))
+    rules = _part(lambda: authorizer.read(cluster, ()))
+    known = None if isinstance(rules, Failure) else rules.super_users
+    bindings = _part(lambda: _bindings(cluster, principal))
+    which = ClientConfigFilter(user=user)
+    now = int(time.time() * 1000)
+    said = _part(lambda: client_configs.registrations(cluster, which, now=now))
+    own = bindings if isinstance(bindings, Failure) else _about(principal, bindings)
+    return UserPage(
+        user=user,
+        principal=principal,
+        super_user=None if known is None else principal in known,
+        credentials=_part(lambda: _credentials(cluster, user)),
+        quotas=found if isinstance(found, Failure) else _of_user(found, user),
+        limits=() if isinstance(found, Failure) else _limits(found, user),
+        client_configs=_part(lambda: client_configs.describe(cluster, which)),
+        registrations=said,
+        acls=own,
+        tokens=_part(lambda: _tokens(cluster, principal)),
+        groups=_part(lambda: _groups(cluster, principal, rules, bindings)),
+        client_ids=_client_ids(user, found, said),
+    )
+
+
+def _part(read: Callable[[], T]) -> T | Failure:
+    try:
+        return read()
+    except ShellError as error:
+        return as_failure(error)
+
+
+def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
+    found = scram.describe(cluster, [user])
+    for why in found.failures.values():
+        if why.name != "RESOURCE_NOT_FOUND":
+            raise as_error(why)
+    return found.values.get(user, ())
+
+
+# -- quotas ----------------------------------------------------------------------------------------
+
+
+def _quotas(cluster: Cluster, user: str) -> tuple[Quota, ...]:
+    """What is set for the user and its client ids, for the default user, and for client ids."""
+    mine = quotas.describe(cluster, QuotaFilter(user=user))
+    named = [quota.entity.client_id for quota in mine if isinstance(quota.entity.client_id, str)]
+    clients: list[str | Default] = [*dict.fromkeys(named), DEFAULT]
+    others = [QuotaFilter(user=DEFAULT)]
+    others += [QuotaFilter(client_id=client, strict=True) for client in clients]
+    return (*mine, *quotas.describe_many(cluster, others))
+
+
+def _of_user(found: Sequence[Quota], user: str) -> tuple[Quota, ...]:
+    return tuple(quota for quota in found if quota.entity.user == user)
+
+
+def _limits(found: Sequence[Quota], user: str) -> tuple[QuotaLadder, ...]:
+    named = [None, *_named(_of_user(found, user))]
+    return tuple(quota_resolution.ladder_of(found, user, client) for client in named)
+
+
+def _named(found: Sequence[Quota]) -> list[str]:
+    names = (quota.entity.client_id for quota in found)
+    return list(dict.fromkeys(name for name in names if isinstance(name, str)))
+
+
+# -- access ----------------------------------------------------------------------------------------
+
+
+def _bindings(cluster: Cluster, principal: str) -> tuple[AclBinding, ...]:
+    """What speaks of the principal or of everyone, and all that is about groups."""
+    filters = [
+        AclFilter(principal=principal),
+        AclFilter(principal=_ANYONE),
+        AclFilter(resource_type=AclResourceType.GROUP),
+    ]
+    found = acls.describe_each(cluster, filters)
+    return tuple(dict.fromkeys(binding for each in found for binding in each))
+
+
+def _about(principal: str, bindings: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
+    kept = (each for each in bindings if each.principal in (principal, _ANYONE))
+    return tuple(sorted(kept, key=lambda binding: binding.order))
+
+
+def _tokens(cluster: Cluster, principal: str) -> tuple[DelegationToken, ...]:
+    return delegation_tokens.describe(cluster, [principal])
+
+
+def _groups(
+    cluster: Cluster,
+    principal: str,
+    rules: authorizer.Rules | Failure,
+    bindings: tuple[AclBinding, ...] | Failure,
+) -> tuple[str, ...]:
+    """The groups there are that the principal may read from anywhere."""
+    for part in (bindings, rules):
+        if isinstance(part, Failure):
+            raise as_error(part)
+    assert not isinstance(rules, Failure) and not isinstance(bindings, Failure)
+    found = groups.list_groups(cluster)
+    for why in found.failures.values():
+        raise as_error(why)
+    held = replace(rules, bindings=bindings)
+    asked = (
+        Access(principal, AclOperation.READ, AclResourceType.GROUP, name) for name in found.values
+    )
+    return tuple(access.name for access in asked if authorizer.verdict(held, access).allowed)
+
+
+def _client_ids(
+    user: str,
+    found: tuple[Quota, ...] | Failure,
+    said: tuple[ClientRegistration, ...] | Failure,
+) -> tuple[str, ...]:
+    """Client ids that quotas name with the user, or that registered as the user's (KIP-649)."""
+    quoted = () if isinstance(found, Failure) else _of_user(found, user)
+    registered = () if isinstance(said, Failure) else said
+    names = {*_named(quoted), *(each.entity.client_id for each in registered)}
+    return tuple(sorted(name for name in names if name))

@@ -1,0 +1,1 @@
+"""Kafka's protocol: connections, login, requests in flight, messages."""

@@ -1,0 +1,317 @@
+"""Java client properties as a ConnectionConfig."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.plan.model import Secret
+from kafka_shell.units import to_path
+
+from .endpoint import Address, ConnectionConfig, OAuth, Sasl, Tls, parse_addresses
+from .password_source import PasswordSource
+from .properties import Jaas, Property, bad, parse_jaas
+
+PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
+
+# Properties that are read. A file shared with Java clients has others; those mean nothing here.
+KNOWN = frozenset(
+    {
+        "bootstrap.servers",
+        "client.id",
+        "security.protocol",
+        "request.timeout.ms",
+        "default.api.timeout.ms",
+        "retry.backoff.ms",
+        "retry.backoff.max.ms",
+        "socket.connection.setup.timeout.ms",
+        "sasl.mechanism",
+        "sasl.jaas.config",
+        "sasl.kerberos.service.name",
+        "sasl.oauthbearer.token",
+        "sasl.oauthbearer.token.endpoint.url",
+        "sasl.oauthbearer.token.endpoint.allow.loopback.http",
+        "sasl.oauthbearer.scope",
+        "sasl.oauthbearer.client.credentials.client.id",
+        "sasl.oauthbearer.client.credentials.client.secret",
+        "ssl.truststore.type",
+        "ssl.truststore.location",
+        "ssl.truststore.certificates",
+        "ssl.truststore.password",
+        "ssl.keystore.type",
+        "ssl.keystore.location",
+        "ssl.keystore.certificate.chain",
+        "ssl.keystore.key",
+        "ssl.keystore.password",
+        "ssl.key.password",
+        "ssl.endpoint.identification.algorithm",
+        "ssl.protocol",
+        "ssl.enabled.protocols",
+    }
+)
+
+_SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key")
+
+Properties = Mapping[str, Property]
+
+
+def is_secret(name: str) -> bool:
+    """Whether a property's value is not to be shown."""
+    return name.endswith(_SECRETS)
+
+
+def shown_value(name: str, value: str) -> str:
+    """The value as it may be shown: `***` for a secret, and for what may be one.
+
+    A property that nobody here knows may hold anything (`aws.secret.access.key`).
+    """
+    of_program = "." not in name and name != "password-command"
+    if is_secret(name) or not (of_program or name in KNOWN):
+        return "***"
+    return "***" if "://" in value and "@" in value else value
+
+
+def to_connection(properties: Properties) -> ConnectionConfig:
+    """The connection that client properties describe. Raises ShellError with file and line."""
+    return _Reader(properties).connection()
+
+
+class _Reader:
+    """One set of properties on its way to a ConnectionConfig."""
+
+    def __init__(self, properties: Properties) -> None:
+        self._properties = properties
+
+    def connection(self) -> ConnectionConfig:
+        default = ConnectionConfig()
+        protocol = self._choice("security.protocol", PROTOCOLS, default.security_protocol)
+        return ConnectionConfig(
+            bootstrap=self._addresses() or default.bootstrap,
+            security_protocol=protocol,
+            sasl=self._sasl() if protocol.startswith("SASL_") else None,
+            tls=self._tls() if protocol.endswith("SSL") else Tls(),
+            client_id=self._text("client.id") or default.client_id,
+            connect_timeout=self._seconds(
+                "socket.connection.setup.timeout.ms", default.connect_timeout
+            ),
+            request_timeout=self._seconds("request.timeout.ms", default.request_timeout),
+            call_timeout=self._seconds("default.api.timeout.ms", default.call_timeout),
+            backoff=self._seconds("retry.backoff.ms", default.backoff),
+            backoff_max=self._seconds("retry.backoff.max.ms", default.backoff_max),
+            cluster_id=self._text("cluster-id"),
+        )
+
+    def _addresses(self) -> tuple[Address, ...]:
+        found = self._find("bootstrap.servers")
+        if found is None:
+            return ()
+        try:
+            return parse_addresses(found.value)
+        except UsageError as error:
+            raise bad(found.where, error.message, "Expected host:port[,host:port].") from None
+
+    # -- values ------------------------------------------------------------------------------------
+
+    def _find(self, name: str) -> Property | None:
+        found = self._properties.get(name)
+        return found if found is not None and found.value.strip() else None
+
+    def _text(self, name: str) -> str:
+        found = self._find(name)
+        return found.value.strip() if found else ""
+
+    def _where(self, name: str) -> str:
+        found = self._properties.get(name)
+        return found.where if found else ""
+
+    def _secret(self, name: str) -> Secret | None:
+        found = self._find(name)
+        return Secret(found.value) if found else None
+
+    def _choice(self, name: str, choices: tuple[str, ...], default: str) -> str:
+        value = self._text(name).upper()
+        if not value:
+            return default
+        if value not in choices:
+            said = f"{name}={self._text(name)} is not known"
+            raise bad(self._where(name), said, f"Expected one of {', '.join(choices)}.")
+        return value
+
+    def _seconds(self, name: str, default: float) -> float:
+        value = self._text(name)
+        if not value:
+            return default
+        if not (value.isascii() and value.isdigit()):
+            raise bad(self._where(name), f"{name}={value} is no number", "Expected milliseconds.")
+        return int(value) / 1000
+
+    # -- SASL --------------------------------------------------------------------------------------
+
+    def _sasl(self) -> Sasl:
+        found = self._find("sasl.jaas.config")
+        jaas = parse_jaas(found) if found else Jaas("", {})
+        mechanism = self._text("sasl.mechanism").upper() or self._likely_mechanism(jaas)
+        if mechanism == "OAUTHBEARER":
+            return Sasl(mechanism, oauth=self._oauth(jaas.options))
+        password = jaas.options.get("password")
+        service = self._text("sasl.kerberos.service.name") or jaas.options.get("serviceName", "")
+        username = jaas.options.get("username") or self._text("username")
+        return Sasl(
+            mechanism,
+            username,
+            None if password is None else Secret(password),
+            service_name=service or "kafka",
+            token=jaas.options.get("tokenauth", "").lower() == "true",
+            source=self._password_source(username, mechanism) if password is None else None,
+        )
+
+    def _password_source(self, username: str, mechanism: str) -> PasswordSource | None:
+        """A profile's `password-command` or `keyring`."""
+        command, keyring = self._find("password-command"), self._find("keyring")
+        found = command or keyring
+        if found is None:
+            return None
+        if command is not None and keyring is not None:
+            raise bad(found.where, "password-command cannot be used with keyring", "Leave one out.")
+        if not username:
+            raise bad(found.where, "username is not set", 'Expected username = "NAME" beside it.')
+        if not mechanism:
+            expected = "Expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
+            raise bad(found.where, "sasl.mechanism is not set", expected)
+        return PasswordSource(
+            command.value if command else "", keyring.value if keyring else "", found.where
+        )
+
+    def _likely_mechanism(self, jaas: Jaas) -> str:
+        if jaas.module == "PlainLoginModule":
+            return "PLAIN"
+        if jaas.module == "OAuthBearerLoginModule":
+            return "OAUTHBEARER"
+        if jaas.module == "ScramLoginModule":
+            raise bad(
+                self._where("sasl.jaas.config"),
+                "sasl.mechanism is not set",
+                "Expected sasl.mechanism=SCRAM-SHA-256 or SCRAM-SHA-512 beside sasl.jaas.config.",
+            )
+        # Java's default; a login that was never configured is told so when it is needed.
+        return "GSSAPI" if jaas.module else ""
+
+    def _oauth(self, options: Mapping[str, str]) -> OAuth:
+        endpoint = self._text("sasl.oauthbearer.token.endpoint.url")
+        prefix = "sasl.oauthbearer.client.credentials.client."
+        secret = self._secret(f"{prefix}secret")
+        if secret is None and "clientSecret" in options:
+            secret = Secret(options["clientSecret"])
+        return OAuth(
+            token=self._secret("sasl.oauthbearer.token"),
+            token_file=_path_of(endpoint) if endpoint.startswith("file:") else "",
+            token_endpoint="" if endpoint.startswith("file:") else endpoint,
+            client_id=self._text(f"{prefix}id") or options.get("clientId", ""),
+            client_secret=secret,
+            scope=self._text("sasl.oauthbearer.scope") or options.get("scope", ""),
+            allow_loopback_http=self._text(
+                "sasl.oauthbearer.token.endpoint.allow.loopback.http"
+            ).lower()
+            == "true",
+            unsecured_claims=_unsecured_claims(options),
+            extensions=tuple(
+                (key.partition("_")[2], value)
+                for key, value in options.items()
+                if key.startswith(("extension_", "unsecuredLoginExtension_"))
+            ),
+        )
+
+    # -- TLS ---------------------------------------------------------------------------------------
+
+    def _tls(self) -> Tls:
+        algorithm = self._properties.get("ssl.endpoint.identification.algorithm")
+        return Tls(
+            ca_file=self._pem_file("ssl.truststore", _convert_trust),
+            ca_text=self._text("ssl.truststore.certificates"),
+            certificate_file=self._pem_file("ssl.keystore", _convert_key),
+            certificate_text=self._text("ssl.keystore.certificate.chain"),
+            key_text=self._secret("ssl.keystore.key"),
+            key_password=self._secret("ssl.key.password") or self._secret("ssl.keystore.password"),
+            check_hostname=algorithm is None or bool(algorithm.value.strip()),
+            minimum_version=self._minimum_version(),
+        )
+
+    def _minimum_version(self) -> str:
+        wanted = self._text("ssl.enabled.protocols") or self._text("ssl.protocol")
+        names = [name.strip() for name in wanted.split(",") if name.strip()]
+        known = sorted(set(names) & {"TLSv1.2", "TLSv1.3"})
+        if names and not known and names != ["TLS"]:
+            setting = next(n for n in ("ssl.enabled.protocols", "ssl.protocol") if self._find(n))
+            said = f"{setting}={wanted} names no TLS version that is safe"
+            raise bad(self._where(setting), said, "Expected TLSv1.2 or TLSv1.3.")
+        return known[0] if known else "TLSv1.2"
+
+    def _pem_file(self, store: str, convert: Callable[[str, str], str]) -> str:
+        location = self._text(f"{store}.location")
+        if not location:
+            return ""
+        path = to_path(location)
+        try:
+            with path.open("rb") as file:
+                head = file.read(1 << 16)
+        except OSError as error:
+            where = self._where(f"{store}.location")
+            said = f"{store}.location={location} cannot be read: {error.strerror}"
+            raise bad(where, said, "Expected the path of a PEM file.") from None
+        if b"-----BEGIN" in head:
+            return str(path)
+        kind = _store_kind(head) or self._text(f"{store}.type") or "no PEM"
+        raise ShellError(
+            f"{self._where(f'{store}.location')}: {location} is {_article(kind)} store, and only"
+            " PEM can be read here",
+            hint=f"Convert it: {convert(location, kind)} Then set {store}.type=PEM and"
+            f" {store}.location to the new file.",
+            code="not-pem",
+            status=Status.WRONG,
+        )
+
+
+def _store_kind(head: bytes) -> str:
+    if head[:4] == b"\xfe\xed\xfe\xed":
+        return "JKS"
+    return "PKCS12" if head[:1] == b"\x30" else ""
+
+
+def _article(kind: str) -> str:
+    return f"a {kind}" if kind != "no PEM" else "no PEM"
+
+
+def _convert_trust(location: str, kind: str) -> str:
+    return f"keytool -list -rfc -keystore {location} > ca.pem"
+
+
+def _convert_key(location: str, kind: str) -> str:
+    openssl = "openssl pkcs12 -in {} -out client.pem"
+    if kind == "PKCS12":
+        return openssl.format(location)
+    return (
+        f"keytool -importkeystore -srckeystore {location} -destkeystore client.p12"
+        f" -deststoretype PKCS12 && {openssl.format('client.p12')}"
+    )
+
+
+def _path_of(url: str) -> str:
+    from urllib.parse import unquote, urlparse
+
+    return unquote(urlparse(url).path)
+
+
+def _unsecured_claims(
+    options: Mapping[str, str],
+) -> tuple[tuple[str, str | float | tuple[str, ...]], ...]:
+    """Claims of Java's unsecured login module; a list begins with its own separator: `,a,b`."""
+    claims: list[tuple[str, str | float | tuple[str, ...]]] = []
+    for key, value in options.items():
+        kind, _, name = key.partition("Claim_")
+        if kind == "unsecuredLoginString":
+            claims.append((name, value))
+        elif kind == "unsecuredLoginNumber":
+            claims.append((name, float(value)))
+        elif kind == "unsecuredLoginList" and value:
+            claims.append((name, tuple(value[1:].split(value[0]))))
+    return tuple(claims)

@@ -1,0 +1,185 @@
+"""What is sent, and to whom: targets, calls, and bodies that are encoded already."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any, Protocol
+
+from . import frames
+from .versions import api_name
+
+# API keys that change nothing: their requests are sent again when a connection is lost. The rest
+# may have been done by then, and nobody can tell.
+_READS = frozenset(
+    {1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 41, 46, 48, 50, 55, 60, 61, 65, 66, 69}
+    | {74, 75, 77, 89, 90}
+)
+
+# The first flexible version of APIs whose bodies are encoded by hand.
+_FLEXIBLE_SINCE = {1: 12, 2: 6, 3: 9, 9: 6, 10: 3, 15: 5, 16: 3, 18: 3, 32: 4, 60: 0, 75: 0}
+
+
+class CoordinatorKind(IntEnum):
+    """Key types of FindCoordinator (API key 10). A SHARE key is `group:topic id:partition`."""
+
+    GROUP = 0
+    TRANSACTION = 1
+    SHARE = 2
+
+
+@dataclass(frozen=True, slots=True)
+class AnyBroker:
+    """Whichever broker is at hand; in KRaft each forwards changes to the controller."""
+
+    def __str__(self) -> str:
+        return "any broker"
+
+
+@dataclass(frozen=True, slots=True)
+class Controller:
+    """The controller of a ZooKeeper-mode cluster; in KRaft any broker, as Metadata has it."""
+
+    def __str__(self) -> str:
+        return "the controller"
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """The broker with this id."""
+
+    id: int
+
+    def __str__(self) -> str:
+        return f"broker {self.id}"
+
+
+@dataclass(frozen=True, slots=True)
+class Coordinator:
+    """Whichever broker coordinates this group, transactional id or share partition."""
+
+    kind: CoordinatorKind
+    key: str
+
+    def __str__(self) -> str:
+        what = {0: "group", 1: "transactional id", 2: "share group"}[self.kind]
+        return f"the coordinator of {what} {self.key}"
+
+
+ANY = AnyBroker()
+CONTROLLER = Controller()
+Target = AnyBroker | Controller | Node | Coordinator
+
+
+class Request(Protocol):
+    """What a connection can send. `versions` are the lowest and highest this side speaks."""
+
+    @property
+    def api_key(self) -> int: ...
+    @property
+    def name(self) -> str: ...
+    @property
+    def versions(self) -> tuple[int, int]: ...
+    @property
+    def validates_only(self) -> bool: ...
+    def flexible(self, version: int) -> bool: ...
+    def encode(self, version: int) -> bytes: ...
+    def decode(self, version: int, body: memoryview) -> Any: ...
+    def lacks(self, version: int) -> tuple[str, int] | None: ...
+
+
+@dataclass(frozen=True)
+class RawRequest:
+    """A request that needs no kafka-python: `body` makes the bytes of a version.
+
+    `flexible_since` is None for APIs whose flexible versions are known here. The answer is bytes,
+    or what `read` makes of a version's bytes.
+    """
+
+    api_key: int
+    versions: tuple[int, int]
+    body: Callable[[int], bytes]
+    flexible_since: int | None = None
+    validates_only: bool = False
+    read: Callable[[int, bytes], Any] | None = None
+
+    @property
+    def name(self) -> str:
+        """Kafka's name of the API."""
+        return api_name(self.api_key)
+
+    def flexible(self, version: int) -> bool:
+        """Whether this version has compact strings and tagged fields."""
+        since = self.flexible_since
+        if since is None:
+            since = _FLEXIBLE_SINCE[self.api_key]
+        return version >= since
+
+    def encode(self, version: int) -> bytes:
+        """The body."""
+        return self.body(version)
+
+    def decode(self, version: int, body: memoryview) -> Any:
+        """The answer's body as it came, or as it is read."""
+        return bytes(body) if self.read is None else self.read(version, bytes(body))
+
+    def lacks(self, version: int) -> tuple[str, int] | None:
+        """Whoever encodes by hand knows what the version has."""
+        return None
+
+
+@dataclass(frozen=True)
+class Call:
+    """One request and where it goes.
+
+    `request` is a kafka-python message or a RawRequest; None asks for the connection alone: the
+    result is its Link. `lowest` and `highest` narrow the versions
+    that will do, `version` fixes one. `raw` asks for the body's bytes. `change` says whether it
+    may alter the cluster, where the API key does not tell. `check` off hands over an answer whose
+    own error code is not 0. `timeout` (seconds) bounds this call.
+    """
+
+    request: Any
+    to: Target = ANY
+    raw: bool = False
+    version: int | None = None
+    lowest: int | None = None
+    highest: int | None = None
+    change: bool | None = None
+    check: bool = True
+    timeout: float | None = None
+
+    def versions(self, request: Request) -> tuple[int, int]:
+        """The versions that will do."""
+        if self.version is not None:
+            return self.version, self.version
+        low, high = request.versions
+        if self.lowest is not None:
+            low = max(low, self.lowest)
+        if self.highest is not None:
+            high = min(high, self.highest)
+        return low, high
+
+    def changes(self, request: Request) -> bool:
+        """Whether sending it twice could do something twice."""
+        if self.change is not None:
+            return self.change
+        return request.api_key not in _READS and not request.validates_only
+
+
+METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body)
+"""Of the brokers, the cluster's id and the controller alone: no topic is asked about."""
+
+NO_REQUEST = RawRequest(-1, (0, 0), lambda _: b"", 0)
+
+
+def as_request(request: Any) -> Request:
+    """A kafka-python message, or something that is a Request already."""
+    if request is None:
+        return NO_REQUEST
+    if isinstance(request, RawRequest):
+        return request
+    from .codec import Message
+
+    return Message(request)

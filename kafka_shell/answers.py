@@ -1,0 +1,51 @@
+"""What a command answers besides models: nothing, rows that come slowly, a list of names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TypeVar, overload
+
+Row = TypeVar("Row", covariant=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """An answer without rows, and what a person is told of it (on standard error)."""
+
+    note: str
+
+
+class Lazy(Sequence[Row]):
+    """Rows that are made when they are looked at: of a hundred thousand, mostly the names do."""
+
+    def __init__(self, names: Sequence[str], make: Callable[[str], Row]) -> None:
+        self.names = names
+        self._make = make
+
+    def __len__(self) -> int:
+        return len(self.names)
+
+    @overload
+    def __getitem__(self, index: int) -> Row: ...
+    @overload
+    def __getitem__(self, index: slice) -> Lazy[Row]: ...
+    def __getitem__(self, index: int | slice) -> Row | Lazy[Row]:
+        if isinstance(index, slice):
+            return Lazy(self.names[index], self._make)
+        return self._make(self.names[index])
+
+
+@dataclass(frozen=True, slots=True)
+class Listing:
+    """Rows of which a person mostly wants one field: printed bare, one a line, unless `long`."""
+
+    rows: Sequence[object]
+    field: str = "name"
+    long: bool = False
+
+    def bare(self) -> list[str]:
+        """That field of each row."""
+        if isinstance(self.rows, Lazy):
+            return list(self.rows.names)
+        return [str(getattr(row, self.field)) for row in self.rows]

@@ -1,0 +1,42 @@
+"""Candidates for an ACL's rule, word by word: `allow User:bob Read,Write from 10.0.0.1`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
+from kafka_shell.language.cursor import Wanted
+from kafka_shell.view.candidates import NONE, Candidates, pick, said
+from kafka_shell.view.view import ClusterView
+
+# A name in the line's words -> the type of resource that it names.
+_NAMED = {
+    "topic": AclResourceType.TOPIC,
+    "group": AclResourceType.GROUP,
+    "cluster": AclResourceType.CLUSTER,
+    "transactional-id": AclResourceType.TRANSACTIONAL_ID,
+    "delegation-token": AclResourceType.DELEGATION_TOKEN,
+    "user-principal": AclResourceType.USER,
+}
+_VERBS = {"allow": "it may", "deny": "it may not, whatever allows it"}
+
+
+def of_rule(found: Wanted, view: ClusterView) -> Candidates:
+    """Candidates for the word of the rule that is being typed."""
+    typed = found.prefix
+    if found.part == "verb":
+        return pick(_VERBS, typed, lambda verb: (_VERBS[verb], ""), " ")
+    if found.part == "principal":
+        return pick(view.principals.value, typed, lambda name: ("", ""), " ")
+    if found.part == "operation":
+        return said(_operations(found.words), typed)
+    if found.part == "from":
+        return pick(["from"], typed, lambda word: ("only from this address", ""), " ")
+    return NONE
+
+
+def _operations(words: Mapping[str, object]) -> Iterable[str]:
+    """The operations that mean something on the resources of the line, and All."""
+    types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
+    known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
+    return [operation.label for operation in (*sorted(known), AclOperation.ALL)]

@@ -1,0 +1,1 @@
+"""Commands on dynamic client configs (KIP-649)."""

@@ -1,0 +1,204 @@
+"""Commands on the dynamic configs of clients (KIP-649)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.answers import Nothing
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.plan.model import Effect, Plan, merge_plans
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from kafka_shell.admin.client_configs.model import (
+        ClientConfig,
+        ClientConfigFilter,
+        ClientEntity,
+        ClientRegistration,
+    )
+    from kafka_shell.context import Context
+
+_CLIENT_ID = Option("--client-id", Kind.CLIENT_ID, "A client id of the user.", metavar="ID")
+_DEFAULT = Option(
+    "--client-id-default", Kind.FLAG, "What holds for all the user's client ids.",
+    excludes=("--client-id",),
+)  # fmt: skip
+
+
+# -- describe --------------------------------------------------------------------------------------
+
+
+def describe_client_configs(
+    invocation: Invocation, context: Context
+) -> Sequence[ClientConfig] | Sequence[ClientRegistration] | Nothing:
+    """What is set for clients, what one client gets, or what clients support."""
+    from kafka_shell.admin.client_configs import (
+        read as client_configs,
+    )
+
+    if invocation["resolve"]:
+        return _resolved(invocation, context)
+    which = _filter(invocation)
+    if invocation["supported"]:
+        now = int(context.clock() * 1000)
+        said = client_configs.registrations(context.cluster, which, now=now)
+        return said or Nothing("no client has registered that it follows dynamic configs")
+    found = client_configs.describe(context.cluster, which)
+    return found or Nothing(f"no dynamic client configs are set{_of_whom(invocation)}")
+
+
+def _of_whom(invocation: Invocation) -> str:
+    return f" for user {invocation['user']}" if invocation["user"] is not None else ""
+
+
+def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig] | Nothing:
+    from kafka_shell.admin.client_configs import (
+        read as client_configs,
+    )
+
+    user, client_id = invocation["user"], invocation["client-id"]
+    if user is None:
+        raise UsageError(
+            "--resolve tells what one client gets: name its user",
+            hint="describe-client-configs USER --client-id ID --resolve",
+        )
+    found = client_configs.resolved(context.cluster, user, client_id or "")
+    return found or Nothing(f"nothing is set for this client{_of_whom(invocation)}")
+
+
+def _filter(invocation: Invocation) -> ClientConfigFilter:
+    from kafka_shell.admin.client_configs.model import ClientConfigFilter
+    from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT
+
+    return ClientConfigFilter(
+        ANY_NAME if invocation["user"] is None else invocation["user"],
+        DEFAULT if invocation["client-id-default"] else invocation["client-id"],
+        strict=invocation["strict"],
+    )
+
+
+# -- alter -----------------------------------------------------------------------------------------
+
+
+def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
+    """Set and delete configs of users, or of client ids of theirs."""
+    from kafka_shell.admin.client_configs import (
+        change as client_config_changes,
+    )
+    from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
+
+    for option, hint in (
+        ("user", "Dynamic client configs always belong to a user (KIP-649)."),
+        ("client-id", "Without --client-id: the default of all the user's client ids."),
+    ):
+        if "" in invocation[option]:
+            raise UsageError(
+                f"--{option} must not be empty",
+                hint=hint,
+                span=invocation.span(option, invocation[option].index("")),
+                text=invocation.text,
+            )
+    entities = [
+        ClientEntity(user, client_id)
+        for user in dict.fromkeys(invocation["user"])
+        for client_id in dict.fromkeys(invocation["client-id"]) or (None,)
+    ]
+    set_, deleted = invocation["config"], invocation["delete-config"]
+    plans = []
+    alterations = [
+        ClientConfigAlteration(entity, key, value)
+        for entity in entities
+        for key, value in [
+            *((key, _raw(key, text)) for key, text in set_),
+            *((key, None) for key in deleted if key != SUPPORTED),
+        ]
+    ]
+    if alterations:
+        plans.append(client_config_changes.plan_alter(context.cluster, alterations))
+    if SUPPORTED in deleted:
+        plans.append(_forget(entities, context))
+    return merge_plans(plans)
+
+
+def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
+    from kafka_shell.admin.client_configs import (
+        change as client_config_changes,
+    )
+
+    now = int(context.clock() * 1000)
+    return client_config_changes.plan_forget(context.cluster, entities, now=now)
+
+
+def _raw(key: str, text: str) -> str:
+    """A duration or size in the key's own unit, as programs spell it: 11s is 11000."""
+    from kafka_shell.admin.client_configs.keys import KEYS
+    from kafka_shell.units import to_raw
+
+    known = KEYS.get(key)
+    return to_raw(key, known.type, text) if known is not None else text
+
+
+COMMANDS = (
+    Command(
+        name="describe-client-configs",
+        summary="Configs that running clients follow, by user and client id (KIP-649).",
+        family="clients",
+        run=describe_client_configs,
+        arguments=(
+            Argument("user", Kind.USER, "Whose (none: everybody's).", required=False,
+                     option="--user"),
+        ),
+        options=(
+            _CLIENT_ID,
+            _DEFAULT,
+            Option("--strict", Kind.FLAG, "Without a client id: leave the client ids out."),
+            Option("--resolve", Kind.FLAG, "What this client gets, and from which level.",
+                   excludes=("--client-id-default", "--strict", "--supported")),
+            Option("--supported", Kind.FLAG, "What clients say they can change while they run."),
+        ),
+        search=("dynamic", "kip-649", "acks", "session"),
+        apis=(1, 2),
+        examples=(
+            Example("describe-client-configs", "all that is set"),
+            Example("describe-client-configs svc-payments --client-id checkout --resolve",
+                    "what one client gets"),
+            Example("describe-client-configs --supported", "which clients follow, and what"),
+        ),
+    ),
+    Command(
+        name="alter-client-configs",
+        summary="Set and delete configs of running clients, by user and client id (KIP-649).",
+        family="clients",
+        run=alter_client_configs,
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("config", Kind.CLIENT_CONFIG_PAIR, "What to set: acks=all", many=True,
+                     required=False, option="--add-config"),
+        ),
+        options=(
+            Option("--user", Kind.USER, "Whose clients; may be repeated.", many=True,
+                   required=True, metavar="NAME"),
+            Option("--client-id", Kind.CLIENT_ID, "Only this client id; may be repeated.",
+                   many=True, metavar="ID"),
+            Option("--delete-config", Kind.CLIENT_CONFIG_KEYS,
+                   f"Delete configs: k1,k2. {SUPPORTED} forgets what clients registered.",
+                   many=True, metavar="KEYS"),
+        ),
+        at_least_one=(("config", "delete-config"),),
+        search=("dynamic", "kip-649", "acks", "session"),
+        apis=(0, 1, 2, 19, 22, 32),
+        description=(
+            "Programs built on kafka_shell.clients follow these configs while they run. They are"
+            " kept in two compacted topics, which the first change makes."
+        ),
+        examples=(
+            Example("alter-client-configs --user svc-payments session.timeout.ms=20s --dry-run",
+                    "give a user's consumers more time"),
+            Example("alter-client-configs --user svc-payments --client-id checkout acks=1"
+                    " linger.ms=20 --yes", "for one client id"),
+        ),
+    ),
+)  # fmt: skip

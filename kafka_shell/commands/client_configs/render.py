@@ -1,0 +1,28 @@
+"""Dynamic configs of clients, and what clients support."""
+
+from __future__ import annotations
+
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
+from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.output.humanize import local_time, spoken
+from kafka_shell.output.tables import Column
+
+_USER = Column("USER", lambda noun: noun.entity.user, role="name")
+_CLIENT_ID = Column("CLIENT-ID", lambda noun: noun.entity.client_id)
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    ClientConfig: (
+        _USER,
+        _CLIENT_ID,
+        Column("KEY", lambda config: config.key, role="key"),
+        Column("VALUE", lambda c: spoken(c.key, ConfigType.UNKNOWN, c.value), role="override"),
+    ),
+    ClientRegistration: (
+        _USER,
+        _CLIENT_ID,
+        Column("SOFTWARE", lambda r: r.software_name),
+        Column("VERSION", lambda r: r.software_version),
+        Column("SUPPORTED", lambda r: ", ".join(r.supported), give="wrap"),
+        Column("REGISTERED", lambda r: local_time(r.at)),
+    ),
+}

@@ -1,0 +1,23 @@
+"""Taking back dynamic configs of clients."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Sequence
+
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.quoting import positional, with_option
+
+
+def line(resource: Resource, changes: Sequence[Change]) -> str:
+    """`alter-client-configs`; the name of the resource is its options in words."""
+    named = shlex.split(resource.name)
+    words = [
+        with_option(f"--{kind}", name) for kind, name in zip(named[::2], named[1::2], strict=True)
+    ]
+    for change in changes:
+        if change.before is None:
+            words.append(with_option("--delete-config", change.field))
+        else:
+            words.append(positional("--add-config", f"{change.field}={change.before}"))
+    return " ".join(["alter-client-configs", *words])

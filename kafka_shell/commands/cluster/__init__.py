@@ -1,0 +1,1 @@
+"""Commands on the cluster, its brokers and its quorum."""

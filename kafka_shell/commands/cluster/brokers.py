@@ -1,0 +1,66 @@
+"""The command on one broker."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Short
+from kafka_shell.language.selectors import select
+from kafka_shell.plan.model import Resource
+from kafka_shell.plan.results import Results
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.cluster.model import BrokerDescription
+    from kafka_shell.context import Context
+
+
+def describe_broker(
+    invocation: Invocation, context: Context
+) -> Results[Resource, BrokerDescription]:
+    """Each of the brokers, also of those that are fenced, absent or do not answer."""
+    from kafka_shell.admin.cluster import brokers
+    from kafka_shell.admin.cluster.read import brokers as known_brokers
+    from kafka_shell.plan.results import Failure
+
+    known = known_brokers(context.cluster)
+    chosen = select(invocation["broker-id"], [str(id) for id in known.by_id])
+    if chosen.unmatched:
+        index, word = chosen.unmatched[0]
+        raise ShellError(
+            f"broker {word} does not exist",
+            hint=f"This cluster has {', '.join(map(str, known.by_id))}.",
+            code="no-match",
+            span=invocation.span("broker-id", index),
+        )
+    found = brokers.describe(known, map(int, chosen.names))
+    failures: dict[Resource, Failure] = {
+        Resource(what, f"of broker {each.broker.id}"): why
+        for each in found
+        for what, why in each.not_read
+    }
+    return Results({Resource("broker", str(each.broker.id)): each for each in found}, failures)
+
+
+COMMANDS = (
+    Command(
+        name="describe-broker",
+        summary="Describe brokers: state, replicas, log directories, non-default configs.",
+        family="cluster",
+        run=describe_broker,
+        arguments=(
+            Argument("broker-id", Kind.BROKER, "Which brokers: 1  1,2  '*'", many=True,
+                     option="--broker-id"),
+        ),
+        shorts=(Short("broker", "describe-broker"),),
+        search=("node", "rack", "disk", "leaders"),
+        description=(
+            "Also of brokers that are fenced, do not answer, or have replicas and are not"
+            " registered. cluster-metadata lists all of them."
+        ),
+        examples=(
+            Example("describe-broker 1", "what broker 1 leads, stores and is configured with"),
+        ),
+        apis=(32, 35, 55, 60),
+    ),
+)  # fmt: skip

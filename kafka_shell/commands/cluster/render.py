@@ -1,0 +1,303 @@
+"""The cluster: its brokers, health, metadata quorum, features and API versions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_shell.admin.cluster.model import (
+    ApiSupport,
+    Broker,
+    BrokerDescription,
+    ClusterMetadata,
+    Feature,
+    Features,
+    Finding,
+    Health,
+    Quorum,
+    QuorumReplica,
+    Severity,
+)
+from kafka_shell.admin.partitions.model import LogDirUse
+from kafka_shell.commands.configs.render import CONFIG
+from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
+from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.page import Page, Rows, summary
+from kafka_shell.output.tables import Cell, Column, draw_table
+from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+
+_LABEL = 10
+_SEVERITY_LABEL = 13
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    Broker: (
+        Column("BROKER", lambda b: b.id, "right", "name"),
+        Column("HOST", lambda b: b.host),
+        Column("PORT", lambda b: b.port or None, "right"),
+        Column("RACK", lambda b: b.rack),
+        Column("VERSION", lambda b: b.version),
+        Column("STATE", lambda b: _state(b)),
+        Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
+    ),
+    Finding: (
+        Column("SEVERITY", lambda f: _words(f.severity)),
+        Column("CHECK", lambda f: f.check),
+        Column("COUNT", lambda f: f.count, "right"),
+        Column("SUMMARY", lambda f: f.summary, give="wrap"),
+        Column("LOOK", lambda f: f.look, role="hint"),
+    ),
+}
+
+
+def _state(broker: Broker) -> Text | None:
+    return text(broker.state, "" if broker.state == "up" else "bad") if broker.state else None
+
+
+def _controller(cluster: ClusterMetadata) -> str | Text:
+    if cluster.controller is not None:
+        return f"controller {cluster.controller}"
+    unknown = any(what == "controller" for what, _ in cluster.not_read)
+    return text("controller not known", "warning") if unknown else text("no controller", "bad")
+
+
+def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
+    """The cluster: counts, then its brokers."""
+    inner = f" ({cluster.internal_topics} internal)" if cluster.internal_topics else ""
+    yield from summary(
+        width,
+        text(f"cluster {cluster.cluster_id}", "heading"),
+        _controller(cluster),
+        plural(sum(broker.state != "absent" for broker in cluster.brokers), "broker"),
+        plural(cluster.topics, "topic") + inner,
+        plural(cluster.partitions, "partition"),
+        text(f"reached by {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
+    )
+    if cluster.brokers:
+        yield Text()
+        yield from draw_table(COLUMNS[type(cluster.brokers[0])], cluster.brokers, width=width)
+    if cluster.features:
+        yield Text()
+        told = ", ".join(f"{each.name} {each.release or each.level}" for each in cluster.features)
+        yield from hang(text("features", "heading") + f"  {told}", width, _LABEL)
+    if cluster.not_read:
+        yield Text()
+        for what, why in cluster.not_read:
+            said = f"not read: {what}: {why.message}" + (f" ({why.hint})" if why.hint else "")
+            yield from hang(text(said, "warning"), width, _LABEL)
+
+
+_SEVERITY: dict[Severity, Role] = {
+    Severity.CRITICAL: "bad",
+    Severity.WARNING: "warning",
+    Severity.NOT_CHECKED: "warning",
+    Severity.NOTE: "dim",
+}
+
+
+def health_page(health: Health, width: int | None) -> Iterator[Text]:
+    """One screen, worst first; a friendly line when all is well."""
+    size = ", ".join(
+        (
+            plural(health.brokers, "broker"),
+            plural(health.topics, "topic"),
+            plural(health.partitions, "partition"),
+        )
+    )
+    about = text(f"cluster {health.cluster_id}: {size}", "dim")
+    yield from summary(width, _verdict(health), about)
+    for finding in sorted(health.findings, key=lambda finding: finding.severity):
+        yield Text()
+        yield from _finding(finding, width)
+
+
+def _verdict(health: Health) -> Text:
+    if health.ok:
+        notes = plural(len(health.findings), "note")
+        return text("healthy" + (f", {notes}" if health.findings else ""), "good")
+    counted = (
+        (sum(finding.severity is severity for finding in health.findings), severity)
+        for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
+    )
+    words = [
+        f"{count:,} {_words(severity)}"
+        if severity is not Severity.WARNING
+        else plural(count, "warning")
+        for count, severity in counted
+        if count
+    ]
+    worst: Role = "bad" if "critical" in words[0] else "warning"
+    known = any(finding.severity < Severity.NOT_CHECKED for finding in health.findings)
+    return text(("unhealthy: " if known else "unknown: ") + ", ".join(words), worst)
+
+
+def _words(severity: Severity) -> str:
+    return severity.name.lower().replace("_", " ")
+
+
+def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
+    indent = Text((("", " " * _SEVERITY_LABEL),))
+    room = max(20, (width or 10_000) - indent.width)
+    label = pad(
+        text(_words(finding.severity).upper(), _SEVERITY[finding.severity]), _SEVERITY_LABEL
+    )
+    first, *rest = wrap(text(finding.summary), room)
+    yield label + first
+    for line in rest:
+        yield indent + line
+    if finding.examples:
+        for line in wrap(text(_examples(finding), "name"), room):
+            yield indent + line
+    if finding.look:
+        yield indent + text(finding.look, "hint")
+
+
+def _examples(finding: Finding) -> str:
+    more = finding.count - len(finding.examples)
+    return ", ".join(finding.examples) + (f" and {more:,} more" if more > 0 else "")
+
+
+PAGES: dict[type, Page] = {
+    ClusterMetadata: cluster_page,
+    Health: health_page,
+}
+ROWS: dict[type, Rows] = {
+    ClusterMetadata: lambda cluster: cluster.brokers,
+    Health: lambda health: health.findings,
+}
+
+
+_CONFIGS = (Column("CONFIG", lambda e: e.name, role="key"), *CONFIG)
+
+
+def broker_page(described: BrokerDescription, width: int | None) -> Iterator[Text]:
+    """Where it is and how it is, what it leads and has, its disks and its configs."""
+    broker = described.broker
+    yield from summary(
+        width,
+        text(f"broker {broker.id}", "heading"),
+        f"{broker.host}:{broker.port}" if broker.host else "",
+        f"rack {broker.rack}" if broker.rack else "",
+        f"Kafka {broker.version}" if broker.version else "",
+        text(broker.state, "good" if broker.state == "up" else "bad"),
+        f"metadata quorum: {described.quorum_role}" if described.quorum_role else "",
+    )
+    sync = described.out_of_sync
+    yield from summary(
+        width,
+        f"leads {plural(described.leaders, 'partition')} (preferred leader of"
+        f" {described.preferred:,})",
+        plural(described.replicas, "replica"),
+        text(f"{sync:,} not in sync", "warning") if sync else "",
+    )
+    if described.log_dirs:
+        yield Text()
+        yield from draw_table(PARTITIONS[LogDirUse][1:], described.log_dirs, width=width)
+    if described.configs:
+        yield Text()
+        yield from draw_table(_CONFIGS, described.configs, width=width)
+
+
+PAGES |= {BrokerDescription: broker_page}
+
+
+_SLOW_MS = 1_000
+_ROUND_MS = 10_000
+
+
+def _behind(replica: QuorumReplica) -> Cell:
+    if replica.behind_ms < 0 or replica.role == "leader":
+        return None
+    from kafka_shell.units import spell_duration
+
+    behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
+    # Of a voter that is far behind nobody reads the milliseconds.
+    told = behind - behind % 1_000 if behind >= _ROUND_MS else behind
+    return text(spell_duration(told), "warning" if slow else "")
+
+
+def _supported(feature: Feature) -> str:
+    if feature.lowest > feature.highest:
+        return "no level in common"
+    levels = f"{feature.lowest}-{feature.highest}"
+    return f"{levels} ({feature.highest_release})" if feature.highest_release else levels
+
+
+def _feature_note(feature: Feature) -> Cell:
+    if feature.differs:
+        told = ", ".join(f"broker {b.broker}: {b.lowest}-{b.highest}" for b in feature.brokers)
+        return text(told, "warning")
+    if feature.level < feature.highest:
+        return text(f"can go up to {feature.highest_release or feature.highest}", "hint")
+    return None
+
+
+def _versions(lowest: int | None, highest: int | None) -> str | None:
+    return None if lowest is None else f"{lowest}-{highest}"
+
+
+def _differences(api: ApiSupport) -> Text | None:
+    if not api.differs:
+        return None
+    each = [f"broker {b.broker}: {b.lowest}-{b.highest}" for b in api.brokers]
+    each += [f"broker {broker}: none" for broker in api.missing]
+    return text(", ".join(each), "warning")
+
+
+COLUMNS |= {
+    QuorumReplica: (
+        Column("ID", lambda r: r.id, "right", "name"),
+        Column("ROLE", lambda r: text(r.role, "good" if r.role == "leader" else "")),
+        Column("LOG-END-OFFSET", lambda r: r.log_end_offset, "right"),
+        Column("LAG", lambda r: r.lag, "right"),
+        Column("BEHIND", _behind, "right"),
+        Column("LAST-CAUGHT-UP", lambda r: local_time(r.last_caught_up), give="drop"),
+        Column("ENDPOINTS", lambda r: ",".join(map(str, r.endpoints))),
+        Column("DIRECTORY-ID", lambda r: r.directory_id, role="dim", give="drop"),
+    ),
+    Feature: (
+        Column("FEATURE", lambda f: f.name, role="key"),
+        Column("LEVEL", lambda f: f.level, "right", "value"),
+        Column("RELEASE", lambda f: f.release),
+        Column("SUPPORTED", _supported),
+        Column("NOTE", _feature_note, give="wrap"),
+    ),
+    ApiSupport: (
+        Column("KEY", lambda a: a.key, "right"),
+        Column("API", lambda a: a.name, role="name"),
+        Column("VERSIONS", lambda a: _versions(a.lowest, a.highest)),
+        Column("DIFFERENCES", _differences, give="wrap"),
+    ),
+}
+
+
+def quorum_page(quorum: Quorum, width: int | None) -> Iterator[Text]:
+    """The metadata quorum: its leader, then its voters and observers."""
+    yield from summary(
+        width,
+        text("metadata quorum", "heading"),
+        text("no leader", "bad") if quorum.leader < 0 else f"leader {quorum.leader}",
+        f"epoch {quorum.leader_epoch}",
+        f"high watermark {quorum.high_watermark}",
+    )
+    if quorum.replicas:
+        yield Text()
+        yield from draw_table(COLUMNS[QuorumReplica], quorum.replicas, width=width)
+
+
+def features_page(features: Features, width: int | None) -> Iterator[Text]:
+    """The features, as of their epoch."""
+    yield from summary(
+        width,
+        text("features", "heading"),
+        f"epoch {features.epoch}" if features.epoch >= 0 else text("none", "warning"),
+        *(text(f"broker {broker} did not answer", "bad") for broker, _ in features.unread),
+    )
+    if features.features:
+        yield Text()
+        yield from draw_table(COLUMNS[Feature], features.features, width=width)
+
+
+PAGES |= {Quorum: quorum_page, Features: features_page}
+ROWS |= {
+    Quorum: lambda quorum: quorum.replicas,
+    Features: lambda features: features.features,
+}

@@ -1,0 +1,199 @@
+"""How configs are shown: a heading for each resource, its table, the documentation below a key."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource, ResourceType
+from kafka_shell.output.humanize import config_value
+from kafka_shell.output.page import Page
+from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
+from kafka_shell.output.text import Text, paragraphs, rstrip, text
+from kafka_shell.output.text import width as cells
+
+from .model import ConfigLine, ConfigTable
+
+
+def _value(entry: ConfigEntry) -> Text:
+    if entry.sensitive:
+        return text(config_value(entry), "sensitive")
+    return text(config_value(entry), "override" if entry.overridden else "value")
+
+
+def _source(entry: ConfigEntry) -> Text | None:
+    """Whose the value is: `set here`, at the resource itself, or `Default`, `Static broker` ...
+
+    Of a logger brokers call every level the logger's own, also one it inherits.
+    """
+    if entry.resource.type is ResourceType.BROKER_LOGGER:
+        return None
+    if entry.overridden:
+        return text("set here", "override")
+    words = entry.source.label.removesuffix(" config")
+    return text(words, "default" if entry.source is ConfigSource.DEFAULT else "")
+
+
+KEY = Column("KEY", lambda e: e.name, role="key")
+CONFIG = (
+    Column("VALUE", _value, give="wrap", least=16),
+    Column("SOURCE", _source),
+    Column("NOTE", lambda e: "read-only" if e.read_only else None, role="read-only"),
+)
+OVERRIDE = (Column("CONFIG", lambda e: e.name, role="key"), CONFIG[0])
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    ConfigEntry: (Column("RESOURCE", lambda e: str(e.resource), role="name"), KEY, *CONFIG),
+}
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+INDENT = 4
+PROSE = 88  # documentation is prose: no wider than eyes read well
+VALUES = 20  # cells that a value keeps on a narrow terminal: the longest number fits
+_FEW = 5  # one key in so many may be too long for its column
+
+_VALUE, _SOURCE, _NOTE = CONFIG
+_SHORT_SOURCE = replace(_SOURCE, give="cut")  # down to `set here`
+# What is left out where keys and values leave no room, the first that helps.
+_NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
+
+
+def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
+    """All entries, grouped by resource where there are several; a row each where a resource has
+    one."""
+    groups = [(r, tuple(g)) for r, g in groupby(entries, lambda entry: entry.resource)]
+    alone = 1 < len(groups) == len(entries)
+    if alone and not any(entry.documentation for entry in entries):
+        heading = entries[0].resource.kind.upper()
+        name = Column(heading, lambda entry: entry.resource.name or "-", role="name")
+        yield from draw_table((name, KEY, *CONFIG), entries, width=width)
+        return
+    for number, (resource, group) in enumerate(groups):
+        if number:
+            yield Text()
+        if len(groups) > 1:
+            yield text(str(resource), "heading")
+        yield from _drawn(_Alike(group), width)
+
+
+class _Alike:
+    """The configs of one resource; equal to those of another that look the same."""
+
+    __slots__ = ("entries", "facts")
+
+    def __init__(self, entries: Sequence[ConfigEntry]) -> None:
+        self.entries = entries
+        self.facts = (entries[0].resource.kind, *map(_facts, entries))
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Alike) and self.facts == other.facts
+
+    def __hash__(self) -> int:
+        return hash(self.facts)
+
+
+def _facts(entry: ConfigEntry) -> object:
+    """What a config's line shows, whoever's it is."""
+    return (entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, entry.type,
+            entry.documentation)  # fmt: skip
+
+
+@lru_cache(maxsize=64)
+def _drawn(alike: _Alike, width: int | None) -> tuple[Text, ...]:
+    """Of a hundred thousand topics most have the same configs: their table is drawn once."""
+    return tuple(map(rstrip, config_table(alike.entries, width)))
+
+
+def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
+    """One resource's configs, a line each as far as that goes on a narrow terminal.
+
+    First source and note give way, then a few long keys stand on a line above their values; where
+    that is most of them, every key does.
+    """
+    layout = lay_out((KEY, *CONFIG), entries, width=width)
+    if width is not None and layout.width > width:
+        layout = _narrow(entries, width) or _stacked(entries, width)
+    yield from layout.heading()
+    key_cells = layout.widths[0]
+    for entry in entries:
+        if cells(entry.name) > key_cells:
+            yield text(entry.name, "key")
+            below = Layout(layout.columns[1:], layout.widths[1:])
+            yield from (text(" " * key_cells + GAP) + line for line in below.row(entry))
+        else:
+            yield from layout.row(entry)
+        if entry.documentation:
+            yield from documentation(entry.documentation, width)
+
+
+def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
+    """A table in which all but a few keys have room; None where there is no such."""
+    for columns in _NARROWER:
+        rest = lay_out(columns, entries)
+        widths = [_least(*each) for each in zip(rest.columns, rest.widths, strict=True)]
+        room = width - sum(widths) - len(GAP) * len(widths)
+        keys = sorted(cells(entry.name) for entry in entries)
+        fitting = [key for key in keys if key <= room]
+        if fitting and (len(keys) - len(fitting)) * _FEW <= len(keys):
+            key_cells = max(len(KEY.heading), fitting[-1])
+            _widen(widths, rest.widths, room - key_cells)
+            return Layout((KEY, *rest.columns), (key_cells, *widths))
+    return None
+
+
+def _widen(widths: list[int], natural: Sequence[int], left: int) -> None:
+    """Give back what is left, the first column first."""
+    for index, wanted in enumerate(natural):
+        more = max(0, min(wanted - widths[index], left))
+        widths[index] += more
+        left -= more
+
+
+def _least(column: Column, natural: int) -> int:
+    if column.heading == _VALUE.heading:
+        return min(natural, VALUES)
+    return min(natural, column.least) if column.give == "cut" else natural
+
+
+def _stacked(entries: Sequence[ConfigEntry], width: int) -> Layout:
+    """Every key on a line of its own."""
+    rest = lay_out(CONFIG, entries, width=width - len(KEY.heading) - len(GAP))
+    return Layout((KEY, *rest.columns), (len(KEY.heading), *rest.widths))
+
+
+def documentation(prose: str, width: int | None) -> Iterator[Text]:
+    """A key's documentation, wrapped and indented."""
+    room = max(20, min(PROSE, (width or PROSE) - INDENT))
+    for line in paragraphs(prose, room, "dim"):
+        yield _indented(line)
+
+
+def _indented(line: Text) -> Text:
+    return text(" " * INDENT) + line
+
+
+def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
+    from .kip248 import kip248_table
+
+    return kip248_table(table, width)
+
+
+def _lines(told: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
+    """Below one another, without a blank line between."""
+    from .kip248 import config_line
+
+    for each in told:
+        yield from config_line(each, width)
+
+
+PAGES: dict[type, Page] = {ConfigTable: _table}
+SEQUENCES: dict[type, Callable[[Sequence[Any], int | None], Iterator[Text]]] = {
+    ConfigEntry: config_pages,
+    ConfigLine: _lines,
+}
+ROWS = {ConfigTable: lambda table: table.entries}

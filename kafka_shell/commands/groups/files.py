@@ -1,0 +1,67 @@
+"""Files of a group's offsets, as Kafka's own tool writes and reads them: topic,partition,offset."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterable
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import ShellError
+from kafka_shell.files import bad_file, read_csv
+from kafka_shell.plan.model import Change
+from kafka_shell.units import to_path
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+_LARGEST = (1 << 63) - 1
+_LAST_PARTITION = (1 << 31) - 1
+
+
+def write_offsets(file: str, changes: Iterable[Change]) -> None:
+    """Write the offset that each partition is to have. Raises ShellError."""
+    rows = [
+        (topic, int(partition), change.after)
+        for change in changes
+        if change.after is not None
+        for topic, _, partition in [change.field.rpartition(":")]
+    ]
+    try:
+        with to_path(file).open("w", encoding="utf-8", newline="") as out:
+            csv.writer(out, lineterminator="\n").writerows(sorted(rows))
+    except OSError as error:
+        raise ShellError(f"{file}: cannot be written: {error.strerror}", code="bad-file") from None
+
+
+def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
+    """The offsets of a file; of one with a column for the group before, those of this group.
+
+    Raises ShellError, which names the line.
+    """
+    offsets: dict[TopicPartition, int] = {}
+    for line, row in read_csv(file):
+        each, offset = _row(file, line, row[-3:] if len(row) == 4 else row)
+        if len(row) == 4 and row[0] != group:
+            continue
+        if each in offsets:
+            raise bad_file(file, f"{each} is listed twice", line=line)
+        offsets[each] = offset
+    if not offsets:
+        raise bad_file(file, f"has no offsets of group {group}")
+    return offsets
+
+
+def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    words = [word.strip() for word in row]
+    numbers = words[1:]
+    if len(words) != 3 or not all(each.isascii() and each.isdigit() for each in numbers):
+        said = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
+        raise bad_file(file, said, line=line)
+    if not words[0] or any(len(each) > 19 for each in numbers):
+        raise bad_file(file, "a topic, a partition or an offset is out of range", line=line)
+    partition, offset = map(int, numbers)
+    if partition > _LAST_PARTITION or offset > _LARGEST:
+        raise bad_file(file, "a partition or an offset is out of range", line=line)
+    return TopicPartition(words[0], partition), offset

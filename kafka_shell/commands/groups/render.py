@@ -1,0 +1,154 @@
+"""Groups: members, assignment, offsets and lag."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from kafka_shell.admin.groups.model import (
+    Group,
+    GroupListing,
+    GroupOffset,
+    GroupTotals,
+    GroupType,
+    Member,
+)
+from kafka_shell.output.humanize import plural
+from kafka_shell.output.page import Page, summary
+from kafka_shell.output.tables import Cell, Column, draw_table
+from kafka_shell.output.text import Role, Text, text
+
+_STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad"}
+
+
+def _state(state: str) -> Text:
+    return text(state, _STATES.get(state, "warning"))
+
+
+def _type(kind: GroupType) -> str:
+    return kind.value
+
+
+def _lag(lag: int | None) -> Cell:
+    if lag is None:
+        return None
+    return text(str(lag), "warning" if lag else "")
+
+
+def _listed(member: Member) -> str:
+    """What it has, as it is typed: `orders:0,1 payments:3`; of a streams group its tasks."""
+    if member.tasks:
+        grouped = groupby(member.tasks, lambda task: (task.role, task.subtopology))
+        return " ".join(
+            f"{role}:{subtopology}:{','.join(str(task.partition) for task in tasks)}"
+            for (role, subtopology), tasks in grouped
+        )
+    by_topic = groupby(member.assignment, lambda each: each.topic)
+    return " ".join(
+        f"{topic}:{','.join(str(each.partition) for each in listed)}" for topic, listed in by_topic
+    )
+
+
+_OFFSET = (
+    Column("TOPIC", lambda r: r.topic, role="name"),
+    Column("PARTITION", lambda r: r.partition, "right"),
+    Column("CURRENT-OFFSET", lambda r: r.offset, "right"),
+    Column("LOG-END-OFFSET", lambda r: r.end, "right"),
+    Column("LAG", lambda r: _lag(r.lag), "right"),
+    Column("NOTE", lambda r: r.note, role="warning"),
+    Column("CLIENT-ID", lambda r: r.client_id, give="drop"),
+    Column("HOST", lambda r: r.host, give="drop"),
+    Column("MEMBER", lambda r: r.member_id, role="dim", give="drop"),
+)
+_MEMBER = (
+    Column("CLIENT-ID", lambda m: m.client_id, role="name"),
+    Column("HOST", lambda m: m.host),
+    Column("INSTANCE", lambda m: m.instance_id),
+    Column("PARTITIONS", lambda m: len(m.tasks or m.assignment), "right"),
+    Column("ASSIGNMENT", _listed, give="wrap", least=16),
+    Column("NOTE", lambda m: None if m.target is None else "moving", role="warning"),
+    Column("EPOCH", lambda m: m.epoch, "right", give="drop"),
+    Column("MEMBER", lambda m: m.id, role="dim", give="drop"),
+)
+_TOTALS = (
+    Column("GROUP", lambda g: g.name, role="name"),
+    Column("STATE", lambda g: _state(g.state)),
+    Column("TYPE", lambda g: _type(g.type)),
+    Column("MEMBERS", lambda g: g.members, "right"),
+    Column("PARTITIONS", lambda g: g.partitions, "right"),
+    Column("LAG", lambda g: _lag(g.lag), "right"),
+    Column("COORDINATOR", lambda g: g.coordinator, "right", give="drop"),
+    Column("ASSIGNOR", lambda g: g.assignor, give="drop"),
+    Column("EPOCH", lambda g: g.epoch, "right", give="drop"),
+)
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    GroupListing: (
+        Column("GROUP", lambda g: g.name, role="name"),
+        Column("TYPE", lambda g: _type(g.type)),
+        Column("STATE", lambda g: _state(g.state)),
+        Column("PROTOCOL", lambda g: g.protocol),
+        Column("COORDINATOR", lambda g: g.coordinator, "right"),
+    ),
+    GroupTotals: _TOTALS,
+    GroupOffset: (Column("GROUP", lambda r: r.group, role="name"), *_OFFSET),
+    Member: (Column("GROUP", lambda m: m.group, role="name"), *_MEMBER),
+}
+
+
+def _heading(group: Group, width: int | None) -> Iterator[Text]:
+    rows = group.offsets or ()
+    behind = sum(bool(row.lag) for row in rows)
+    lag = "" if group.lag is None else f"lag {group.lag:,}"
+    if group.lag and len(rows) > 1:
+        lag += f" in {behind} of {plural(len(rows), 'partition')}"
+    yield from summary(
+        width,
+        text(f"group {group.name}", "heading"),
+        _state(group.state),
+        _type(group.type) + (f" ({group.protocol})" if _speaks_its_own(group) else ""),
+        plural(len(group.members), "member"),
+        text(lag, "warning" if group.lag else ""),
+        f"assignor {group.assignor}" if group.assignor else "",
+        f"coordinator {group.coordinator}",
+        text(_epochs(group), "dim"),
+    )
+
+
+def _speaks_its_own(group: Group) -> bool:
+    """Whether its members are no consumers: Kafka Connect's workers, say."""
+    return group.type is GroupType.CLASSIC and group.protocol not in ("", "consumer")
+
+
+def _epochs(group: Group) -> str:
+    if group.epoch is None:
+        return ""
+    if group.assignment_epoch in (None, group.epoch):
+        return f"epoch {group.epoch}"
+    return f"epoch {group.epoch}, assigned {group.assignment_epoch}"
+
+
+def group_page(group: Group, width: int | None) -> Iterator[Text]:
+    """A group: totals, its offsets with lag, its members with what is assigned to them."""
+    yield from _heading(group, width)
+    if group.offsets:
+        yield Text()
+        yield from draw_table(_OFFSET[:6], group.offsets, width=width)
+    if group.members:
+        yield Text()
+        yield from draw_table(_MEMBER, group.members, width=width)
+
+
+def group_pages(groups: Sequence[Group], width: int | None) -> Iterator[Text]:
+    """Of several the totals first, then each on a page of its own."""
+    if len(groups) > 1:
+        yield from draw_table(_TOTALS, [GroupTotals.of(group) for group in groups], width=width)
+        yield Text()
+    for number, group in enumerate(groups):
+        if number:
+            yield Text()
+        yield from group_page(group, width)
+
+
+PAGES: dict[type, Page] = {Group: group_page}
+SEQUENCES = {Group: group_pages}
+ROWS = {Group: lambda group: group.offsets or ()}

@@ -1,0 +1,22 @@
+"""Taking back changes of groups' offsets."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.quoting import positional, with_option
+
+
+def line(resource: Resource, changes: Sequence[Change]) -> str:
+    """`reset-offsets g --offset orders:0=5,1=none`: each as it was; `none` is no offset."""
+    by_topic: dict[str, list[str]] = {}
+    for change in changes:
+        topic, _, partition = change.field.rpartition(":")
+        before = "none" if change.before is None else change.before
+        by_topic.setdefault(topic, []).append(f"{partition}={before}")
+    offsets = [
+        with_option("--offset", f"{topic}:{','.join(pairs)}") for topic, pairs in by_topic.items()
+    ]
+    kind = ["--type share"] if resource.kind == "share-group-offsets" else []
+    return " ".join(["reset-offsets", positional("--group", resource.name), *kind, *offsets])

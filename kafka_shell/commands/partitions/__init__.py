@@ -1,0 +1,1 @@
+"""Commands on replicas, leaders and log directories."""

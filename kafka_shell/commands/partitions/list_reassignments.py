@@ -1,0 +1,226 @@
+"""Commands that look at moves of replicas, and finish what a lost shell left (KIP-4, KIP-455)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.answers import Nothing
+from kafka_shell.commands import select
+from kafka_shell.errors import EndedElsewhere
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language.common import CHANGING
+from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+from .reassignments import FILE, chosen_topics, given_file
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
+    from kafka_shell.admin.partitions.throttle_ledger import Recorded, Setting
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+
+    from .reassignment_files import MoveFile
+
+# -- look ------------------------------------------------------------------------------------------
+
+
+def list_reassignments(
+    invocation: Invocation, context: Context
+) -> tuple[Reassignment, ...] | Nothing:
+    """What is being moved, and how much of it is copied."""
+    from kafka_shell.admin.partitions import progress as move_progress
+
+    topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
+    found = move_progress.under_way(context.cluster, topics)
+    if not found.values:
+        return Nothing("no partition is being moved")
+    return tuple(move_progress.with_sizes(context.cluster, list(found)))
+
+
+def verify_reassign_partitions(
+    invocation: Invocation, context: Context
+) -> MoveState | Plan | Nothing:
+    """How a move stands; with --finish its end is waited for, and its throttle lifted."""
+    from kafka_shell.admin.partitions import progress as move_progress
+
+    file = given_file(invocation)
+    cluster = context.cluster
+    wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
+    if invocation["topics"]:
+        wanted = _under_way(cluster, chosen_topics(invocation, cluster) or ())
+    if invocation["finish"]:
+        return _finish(invocation, context, file, wanted)
+    state = move_progress.state(cluster, wanted, dirs, _known(invocation, context, file))
+    if not state.partitions and not state.throttles and not state.not_read:
+        return Nothing("no partition is being moved, and no throttle is left behind")
+    return state
+
+
+def _known(invocation: Invocation, context: Context, file: MoveFile | None) -> Recorded:
+    """What throttles replaced: those of this shell, and that of a file from elsewhere."""
+    from kafka_shell.admin.partitions.throttle_ledger import by_config
+
+    from .reassignment_files import is_own
+    from .throttle_ledger import ledger
+
+    known = ledger(context).read()
+    if file is None or is_own(invocation["reassignment-json-file"], context):
+        return known
+    return {**by_config(file.settings), **known}
+
+
+def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
+    from kafka_shell.admin.partitions import progress as move_progress
+
+    found = move_progress.under_way(cluster, topics)
+    return {key: each.after for key, each in found.values.items()}
+
+
+def _finish(
+    invocation: Invocation,
+    context: Context,
+    file: MoveFile | None,
+    wanted: dict[TopicPartition, tuple[int, ...]] | None,
+) -> MoveState | Plan | Nothing:
+    """Follow, then a plan of what is to be put back."""
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions.model import Move
+    from kafka_shell.admin.partitions.throttle_lift import LiftThrottle
+
+    from .throttle_ledger import ledger
+
+    cluster, dirs = context.cluster, file.dirs if file else {}
+    if not invocation["dry-run"]:
+        moves = None
+        if wanted is not None:
+            moves = tuple(Move(each, (), after) for each, after in wanted.items())
+        follow = move_progress.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
+        with suppress(EndedElsewhere):  # as the state tells
+            follow(cluster, context.report)
+    known = _known(invocation, context, file)
+    settings, kept = _to_lift(invocation, cluster, file, known)
+    state = move_progress.state(cluster, wanted, dirs, known)
+    steps: list[Any] = []
+    if settings:
+        steps.append(LiftThrottle(settings, ledger(context)))
+    steps += reassignment.misplaced(cluster, state, dirs)
+    if steps or kept:
+        return Plan(
+            Effect.CHANGE,
+            tuple(steps),
+            follow=move_progress.Follow((), dirs=dirs),
+            fresh=lambda later: move_progress.state(
+                later, wanted, dirs, _known(invocation, context, file)
+            ),
+            unchanged=kept,
+            refused=Results(
+                {}, dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
+            ),
+        )
+    if not state.partitions and not state.not_read:
+        return Nothing("nothing is being moved, and no throttle is left behind")
+    return state
+
+
+def _failed(state: MoveState) -> dict[Resource, Failure]:
+    """What nothing moves to where it should be; its throttle is lifted all the same."""
+    return {
+        Resource("partition", f"{row.topic}:{row.partition}"): Failure(
+            "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
+        )
+        for row in state.partitions
+        if row.code < 0 and row.replicas != row.wanted
+    }
+
+
+def _to_lift(
+    invocation: Invocation, cluster: Cluster, file: MoveFile | None, known: Recorded
+) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
+    """What is to be put back, and what of it stood there before: of the throttle of the move that
+    a file knows, or of all that nothing needs (of the topics that are named)."""
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions import throttles_left
+    from kafka_shell.admin.partitions.throttle_ledger import by_config
+    from kafka_shell.admin.partitions.throttle_lift import missed, still_set
+
+    if file is not None and file.before:
+        ours, moving = by_config(file.settings), move_progress.under_way(cluster).values
+        own = {each.throttle_id for each in file.settings}
+        candidates = [
+            each if each.throttle_id in own else replace(each, now=None)  # it is another move's
+            for config, each in known.items()
+            if config in ours or not moving
+        ]
+        return still_set(cluster, candidates, known), ()
+    topics: set[str] | None = None
+    if file is not None:
+        topics = {each.topic for each in file.wanted}
+    elif invocation["topics"]:
+        topics = set(chosen_topics(invocation, cluster) or ())
+    found = throttles_left.find(cluster, None, known, topics)
+    settings, kept = throttles_left.to_lift(found, known)
+    return (*settings, *missed(cluster, known)), kept
+
+
+def _cancel_line(invocation: Invocation) -> str:
+    from kafka_shell.quoting import quote
+
+    if invocation["reassignment-json-file"]:
+        file = quote(invocation["reassignment-json-file"])
+        return f"reassign-partitions --cancel --reassignment-json-file {file}"
+    topics = " ".join(f"--topics {quote(word)}" for word in invocation["topics"] or ("*",))
+    return f"reassign-partitions --cancel {topics}"
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="verify-reassign-partitions",
+        summary="How a move of replicas stands, and throttles left behind; --finish ends both.",
+        family="partitions",
+        run=verify_reassign_partitions,
+        options=(
+            FILE,
+            Option("--topics", Kind.TOPIC, "Only moves of these topics: a,b  svc-*  /regex/",
+                   many=True, aliases=("--topic",), metavar="TOPICS",
+                   excludes=("--reassignment-json-file",)),
+            Option("--finish", Kind.FLAG, "Follow the move to its end, then put throttles back."),
+            *CHANGING,
+        ),
+        description=(
+            "Each partition is completed (KIP-4's 1), in progress (0) or failed (-1): nothing moves"
+            " it and it is not where the file says. LAG is how many offsets the copy that is"
+            " furthest behind lacks. The exit status is 1 until all is completed"
+            " and no throttle is left behind: replicas listed as throttled that do not move, and"
+            " the rates of their brokers. A rate without throttled replicas limits nothing, and *"
+            " is never taken for a leftover. --finish also picks up the move of a shell that was"
+            " lost; without a file it takes all that is under way. It puts back what stood there"
+            " before, where this shell set the throttle or the move's file knows it."
+        ),
+        search=("throttle", "progress", "reassignment"),
+        apis=(2, 3, 32, 34, 35, 44, 46),
+        examples=(
+            Example("verify-reassign-partitions", "what is being moved, and what a move left"),
+            Example("verify-reassign-partitions --finish", "wait for it, and clean up"),
+        ),
+    ),
+    Command(
+        name="list-reassignments",
+        summary="Partitions that are being moved.",
+        family="partitions",
+        run=list_reassignments,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Only of these topics: a,b  svc-*  /regex/", many=True,
+                     required=False, option="--topic"),
+        ),
+        search=("moves", "progress", "reassign"),
+        apis=(2, 3, 35, 46),
+        examples=(
+            Example("list-reassignments", "what is being moved, and how far it is"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,234 @@
+"""Log directories, offsets, elections and reassignments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from kafka_shell.admin.partitions.model import (
+    BrokerLoad,
+    DiskUse,
+    ElectionStatus,
+    LeaderStatus,
+    LogDirUse,
+    MoveSize,
+    MoveState,
+    MoveStatus,
+    OffsetRange,
+    PartitionMove,
+    PartitionOffset,
+    Reassignment,
+    ReplicaOnDisk,
+    Throttle,
+)
+from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.page import Page, Rows, summary
+from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
+from kafka_shell.output.text import Role, Text, text
+from kafka_shell.units import about_bytes, spell_duration, spell_rate
+
+_FULL = 0.9  # of a volume
+
+
+def _size(count: int | None) -> str | None:
+    return None if count is None else about_bytes(count)
+
+
+_STATES: dict[str, Role] = {"cordoned": "warning", "offline": "bad"}
+
+
+def _usable(use: LogDirUse) -> Cell:
+    if use.usable is None or not use.total:
+        return _size(use.usable)
+    full = use.usable < (1 - _FULL) * use.total
+    return text(about_bytes(use.usable), "warning" if full else "")
+
+
+_ELECTION_STATUS: dict[str, Role] = {"completed": "good", "in progress": "warning", "failed": "bad"}
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    PartitionOffset: (
+        Column("TOPIC", lambda o: o.topic, role="name"),
+        Column("PARTITION", lambda o: o.partition, "right"),
+        # The answer stays, also where nothing was found anywhere.
+        Column("OFFSET", lambda o: NOTHING if o.offset is None else o.offset, "right"),
+        Column("TIMESTAMP", lambda o: None if o.timestamp is None else local_time(o.timestamp)),
+        Column("EPOCH", lambda o: o.leader_epoch, "right", "dim", give="drop"),
+    ),
+    OffsetRange: (
+        Column("TOPIC", lambda o: o.topic, role="name"),
+        Column("PARTITION", lambda o: o.partition, "right"),
+        Column("EARLIEST", lambda o: o.earliest, "right"),
+        Column("LATEST", lambda o: o.latest, "right"),
+        Column("RECORDS", lambda o: o.records, "right"),
+    ),
+    LogDirUse: (
+        Column("BROKER", lambda u: u.broker, "right", "name"),
+        Column("DIR", lambda u: u.path, give="cut", least=16),
+        Column("STATE", lambda u: text(u.state, _STATES.get(u.state, ""))),
+        Column("REPLICAS", lambda u: u.replicas, "right"),
+        Column("INCOMING", lambda u: u.incoming or None, "right"),
+        Column("SIZE", lambda u: about_bytes(u.size), "right"),
+        Column("USABLE", _usable, "right"),
+        Column("TOTAL", lambda u: _size(u.total), "right", give="drop"),
+    ),
+    ReplicaOnDisk: (
+        Column("BROKER", lambda r: r.broker, "right"),
+        Column("TOPIC", lambda r: r.topic, role="name"),
+        Column("PARTITION", lambda r: r.partition, "right"),
+        Column("SIZE", lambda r: about_bytes(r.size), "right"),
+        Column("LAG", lambda r: r.offset_lag or None, "right"),
+        Column("FUTURE", lambda r: text("yes", "warning") if r.future else None),
+        Column("DIR", lambda r: r.path),
+    ),
+    DiskUse: (
+        Column("BROKER", lambda u: u.broker, "right", "name"),
+        Column("TOPIC", lambda u: u.topic, role="name"),
+        Column("PARTITION", lambda u: u.partition, "right"),
+        Column("REPLICAS", lambda u: u.replicas, "right"),
+        Column("SIZE", lambda u: about_bytes(u.size), "right"),
+        Column("LARGEST", lambda u: about_bytes(u.largest), "right"),
+    ),
+    LeaderStatus: (
+        Column("TOPIC", lambda s: s.topic, role="name"),
+        Column("PARTITION", lambda s: s.partition, "right"),
+        Column("STATUS", lambda s: text(s.status, _ELECTION_STATUS.get(s.status, ""))),
+        Column("LEADER", lambda s: NOTHING if s.leader is None else s.leader, "right"),
+        Column("PREFERRED", lambda s: s.preferred, "right"),
+        Column("REASON", lambda s: s.reason, give="wrap"),
+    ),
+}
+
+
+def election_page(status: ElectionStatus, width: int | None) -> Iterator[Text]:
+    """Counts, then what is not completed; all of it where nothing is."""
+    rows = status.partitions
+    counts = {name: sum(each.status == name for each in rows) for name in _ELECTION_STATUS}
+    said = (f"{count:,} {name}" for name, count in counts.items() if count)
+    yield from summary(width, text(plural(len(rows), "partition"), "heading"), *said)
+    left = [each for each in rows if each.status != "completed"]
+    if left:
+        yield Text()
+        yield from draw_table(COLUMNS[LeaderStatus], left, width=width)
+
+
+PAGES: dict[type, Page] = {ElectionStatus: election_page}
+ROWS: dict[type, Rows] = {ElectionStatus: lambda status: status.partitions}
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))
+
+
+def _share(row: Reassignment | PartitionMove) -> str | None:
+    """`45% of 1.2 GiB`, of all copies."""
+    if row.size is None or row.copied is None:
+        return None
+    share = 100 if not row.size else min(99, 100 * row.copied // row.size)
+    return f"{share}% of {about_bytes(row.size)}"
+
+
+def _change(before: int, after: int) -> Cell:
+    if before == after:
+        return f"{after:,}"
+    return text(f"{before:,} -> ") + text(f"{after:,}", "added")
+
+
+def _bytes(load: BrokerLoad) -> Cell:
+    if load.bytes_before is None:
+        return None
+    before = about_bytes(load.bytes_before)
+    if load.bytes_after is None or load.bytes_after == load.bytes_before:
+        return before
+    return text(f"{before} -> ") + text(about_bytes(load.bytes_after), "added")
+
+
+_MOVE_STATUS: dict[MoveStatus, Role] = {
+    MoveStatus.COMPLETED: "good",
+    MoveStatus.IN_PROGRESS: "warning",
+    MoveStatus.FAILED: "bad",
+}
+
+
+def _status(row: PartitionMove) -> Text:
+    return text(row.status.name.lower().replace("_", " "), _MOVE_STATUS[row.status])
+
+
+def _rate(throttle: Throttle) -> str:
+    if throttle.key.endswith(".rate") and throttle.value.isdigit():
+        return spell_rate(int(throttle.value))
+    return throttle.value
+
+
+COLUMNS |= {
+    Reassignment: (
+        Column("TOPIC", lambda r: r.topic, role="name"),
+        Column("PARTITION", lambda r: r.partition, "right"),
+        Column("REPLICAS", lambda r: _ids(r.replicas)),
+        Column("ADDING", lambda r: _ids(r.adding)),
+        Column("REMOVING", lambda r: _ids(r.removing)),
+        Column("COPIED", _share),
+        Column("LAG", lambda r: r.lag, "right"),
+    ),
+    PartitionMove: (
+        Column("TOPIC", lambda r: r.topic, role="name"),
+        Column("PARTITION", lambda r: r.partition, "right"),
+        Column("STATUS", _status),
+        Column("REPLICAS", lambda r: _ids(r.replicas)),
+        Column("WANTED", lambda r: None if r.wanted is None else _ids(r.wanted)),
+        Column("COPIED", _share),
+        Column("LAG", lambda r: r.lag, "right"),
+        Column("NOTE", lambda r: r.note, give="wrap"),
+    ),
+    BrokerLoad: (
+        Column("BROKER", lambda b: b.broker, "right"),
+        Column("RACK", lambda b: b.rack),
+        Column("REPLICAS", lambda b: _change(b.replicas_before, b.replicas_after), "right"),
+        Column("LEADERS", lambda b: _change(b.leaders_before, b.leaders_after), "right"),
+        Column("BYTES", _bytes, "right"),
+        Column("TO-COPY", lambda b: about_bytes(b.incoming) if b.incoming else None, "right"),
+    ),
+    Throttle: (
+        Column("RESOURCE", lambda t: t.resource, role="name"),
+        Column("KEY", lambda t: t.key),
+        Column("VALUE", _rate, give="wrap"),
+    ),
+}
+
+
+def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
+    """How much a move is, in a line."""
+    to_copy = plural(size.copies, "copy", "copies") + " to make"
+    if size.bytes is None:
+        weight = "their bytes are not known" if size.copies else ""
+    else:
+        weight = f"{about_bytes(size.bytes)} to move" if size.copies else ""
+    throttle = "" if size.throttle is None else f"throttle {spell_rate(size.throttle)}"
+    least = f"at least {spell_duration(size.seconds * 1000)}" if size.seconds else ""
+    yield from summary(
+        width,
+        text("move", "heading"),
+        plural(size.partitions, "partition"),
+        to_copy if size.copies else "nothing to copy",
+        weight,
+        throttle,
+        least,
+    )
+
+
+def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
+    """Each partition, then the throttles that are left behind."""
+    yield from draw_table(COLUMNS[PartitionMove], state.partitions, width=width)
+    for about, why in state.not_read:
+        hint = f" ({why.hint})" if why.hint else ""
+        yield text(f"throttles not read: {about}: {why.message}{hint}", "warning")
+    if not state.throttles:
+        return
+    if state.partitions:
+        yield Text()
+    yield text("throttles that no move needs (lift them: verify-reassign-partitions --finish)",
+               "warning")  # fmt: skip
+    yield from draw_table(COLUMNS[Throttle], state.throttles, width=width)
+
+
+PAGES |= {MoveSize: move_size_page, MoveState: state_page}
+ROWS |= {MoveState: lambda state: state.partitions}

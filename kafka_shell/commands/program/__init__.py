@@ -1,0 +1,1 @@
+"""Commands of the program itself: help, history, journal, sandbox."""

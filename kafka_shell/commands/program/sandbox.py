@@ -1,0 +1,133 @@
+"""`sandbox`: a real Kafka on this machine."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.commands.program.model import SandboxReport
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language.common import SANDBOX
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+    from kafka_shell.sandbox.state import Sandbox
+
+
+def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
+    """Start, stop, look at or wipe the sandbox."""
+    from kafka_shell.sandbox import session
+    from kafka_shell.sandbox.cluster import status, stop, wipe
+    from kafka_shell.sandbox.sharing import in_use_by_others
+
+    folder = session.folder_of(context.environ)
+    action = invocation["action"]
+    if action == "start":
+        options = session.options_from(
+            folder,
+            kafka_version=invocation["kafka-version"],
+            brokers=invocation["brokers"],
+            port=invocation["port"],
+            secure=invocation["secure"],
+            topics=invocation["topics"],
+            stand_in_brokers=invocation["stand-in-brokers"],
+        )
+        started = session.bring_up(options, context.report, empty=invocation["empty"])
+        _work_on_it(started, context)
+        return _report(started)
+    if action == "stop" and status(folder) is not None:
+        return _report(stop(folder))
+    if action == "wipe" and status(folder) is not None:
+        mine = context.held.get(session.ATTACHMENT)
+        _agreed(invocation, context, in_use_by_others(folder, mine))
+        wipe(folder)
+    found = status(folder)
+    return SandboxReport("none", str(folder)) if found is None else _report(found)
+
+
+def _work_on_it(started: Sandbox, context: Context) -> None:
+    """At a prompt whose cluster cannot be reached, the sandbox takes its place."""
+    if context.shell is None or context.cache is None:
+        return
+    from kafka_shell import settings
+    from kafka_shell.sandbox import session
+
+    if context.cache.state.failure is None:
+        context.note("to work on the sandbox: connect sandbox")
+        return
+    environ = settings.without_connection(context.environ)
+    flags = session.client_flags(started)
+    context.shell.connect(settings.load(flags, environ, context.paths.config_file))
+    context.note(f"the prompt is on the sandbox now ({started.bootstrap})")
+
+
+def _agreed(invocation: Invocation, context: Context, shared: bool) -> None:
+    """Ask before the data are gone; without a terminal --yes must have been said."""
+    if invocation["yes"]:
+        return
+    if context.ask is None:
+        raise UsageError(
+            "wiping the sandbox deletes its data, and there is no terminal to ask at",
+            hint="Nothing was deleted. Add --yes to do it.",
+            code="no-terminal",
+            text=invocation.text,
+        )
+    others = "Another shell is using it. " if shared else ""
+    question = f"{others}Delete the sandbox and all its data? [y/N] "
+    if context.ask(question).strip().lower() not in ("y", "yes"):
+        raise ShellError("not confirmed: nothing was deleted", code="declined")
+
+
+def _report(found: Sandbox) -> SandboxReport:
+    return SandboxReport(
+        state=_state(found),
+        folder=str(found.folder),
+        bootstrap=found.bootstrap,
+        kafka_version=found.kafka_version,
+        brokers=len(found.brokers),
+        stand_in_brokers=found.stand_in_brokers or None,
+        topics=found.topics or None,
+        secure=found.secure,
+        logs=tuple(str(broker.log) for broker in found.brokers),
+        clients=tuple(map(str, found.client_properties.values())),
+    )
+
+
+def _state(found: Sandbox) -> str:
+    up = sum(broker.pid is not None for broker in found.brokers)
+    if 0 < up < len(found.brokers):
+        return f"{up} of {len(found.brokers)} brokers up"
+    return "up" if up else "down"
+
+
+COMMANDS = (
+    Command(
+        name="sandbox",
+        summary="A real Kafka on this machine: start, stop, status, wipe.",
+        family="shell",
+        run=sandbox,
+        needs_cluster=False,
+        arguments=(
+            Argument(
+                "action",
+                Kind.CHOICE,
+                "What to do.",
+                choices=("start", "stop", "status", "wipe"),
+            ),
+        ),
+        options=(
+            *SANDBOX,
+            Option("--topics", Kind.INTEGER, "Topics on stand-in brokers, to try a large cluster.",
+                   metavar="N", least=0, most=1_000_000),
+            Option("--stand-in-brokers", Kind.INTEGER,
+                   "Brokers that are registered and have no process: one for 100 topics.",
+                   metavar="N", least=0, most=10_000),
+            Option("--yes", Kind.FLAG, "Wipe without a question."),
+        ),
+        search=("demo", "try", "local", "playground"),
+        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it."
+        " `start --topics 100000` makes a large cluster of metadata alone: the topics are on"
+        " brokers that are registered and have no process. It wants 3 GiB of memory.",
+        examples=(Example("sandbox status", "whether it is up, and where"),),
+    ),
+)  # fmt: skip

@@ -1,0 +1,127 @@
+"""How client quotas are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from kafka_shell.admin.quotas.model import (
+    IP_QUOTAS,
+    Quota,
+    QuotaHolder,
+    QuotaLadder,
+    QuotaLevel,
+    QuotaResolution,
+)
+from kafka_shell.output.humanize import quota_value
+from kafka_shell.output.page import Page, summary
+from kafka_shell.output.tables import Column, draw_table, lay_out
+from kafka_shell.output.text import Text, text
+
+HEADINGS = {
+    "producer_byte_rate": "PRODUCER",
+    "consumer_byte_rate": "CONSUMER",
+    "request_percentage": "REQUEST",
+    "controller_mutation_rate": "MUTATION",
+    "connection_creation_rate": "CONNECTION",
+}
+_ENTITY = Column("ENTITY", lambda row: str(row.entity), role="name")
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    Quota: (
+        _ENTITY,
+        Column("QUOTA", lambda q: q.key, role="key"),
+        Column("VALUE", lambda q: quota_value(q.key, q.value), "right", "value"),
+        Column("SOURCE", lambda q: q.source.label, give="drop"),
+    ),
+    QuotaHolder: (
+        _ENTITY,
+        Column("CHILDREN", lambda h: h.children or None, "right"),
+        Column("QUOTAS", lambda h: ",".join(h.keys), role="key", give="wrap"),
+    ),
+}
+
+
+# -- the ladder ------------------------------------------------------------------------------------
+
+
+def ladder_page(ladder: QuotaLadder, width: int | None) -> Iterator[Text]:
+    """Who is meant, the levels with what each holds (`*` wins), and what follows for each limit."""
+    yield from summary(width, *_who(ladder))
+    clients = [each for each in ladder.resolutions if each.key not in IP_QUOTAS]
+    doors = [each for each in ladder.resolutions if each.key in IP_QUOTAS]
+    for resolutions in filter(None, (clients, doors)):
+        yield Text()
+        yield from _rungs(resolutions, width)
+    yield Text()
+    yield from draw_table(_LIMITS, ladder.resolutions, width=width)
+
+
+def _who(ladder: QuotaLadder) -> Iterator[Text]:
+    asked = [each.key for each in ladder.resolutions]
+    if any(key not in IP_QUOTAS for key in asked):
+        user = "any other user" if ladder.user is None else f"user {ladder.user}"
+        yield text(user, "heading")
+        named = "no client id" if ladder.client_id == "" else f"client-id {ladder.client_id}"
+        yield text(named if ladder.client_id is not None else "any other client id", "heading")
+    if ladder.ip is not None:
+        yield text(f"ip {ladder.ip}", "heading")
+
+
+def _rungs(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterator[Text]:
+    """One row a level, one column a limit."""
+    rows = list(zip(*(each.levels for each in resolutions), strict=True))
+    columns = [
+        Column("LEVEL", lambda row: row[0].source.label),
+        Column("ENTITY", lambda row: str(row[0].entity), role="name", give="drop"),
+        *(_limit(each, number) for number, each in enumerate(resolutions)),
+    ]
+    layout = lay_out(columns, rows, width=width, keep_empty=True)
+    yield from layout.heading()
+    for row in rows:
+        yield from layout.row(row)
+
+
+def _limit(resolution: QuotaResolution, number: int) -> Column:
+    def cell(row: Sequence[QuotaLevel]) -> Text | None:
+        level = row[number]
+        if level.value is None:
+            return None
+        value = quota_value(resolution.key, level.value)
+        won = level.entity == resolution.entity
+        return text(f"{value} *", "override") if won else text(f"{value}  ", "dim")
+
+    return Column(HEADINGS.get(resolution.key, resolution.key.upper()), cell, "right")
+
+
+def _applies(resolution: QuotaResolution) -> Text:
+    if resolution.value is None:
+        return text("no limit", "dim")
+    return text(quota_value(resolution.key, resolution.value), "override")
+
+
+_LIMITS = (
+    Column("QUOTA", lambda r: r.key, role="key"),
+    Column("APPLIES", _applies, "right"),
+    Column("BY", lambda r: r.source.label if r.source else None),
+    Column("OF", lambda r: str(r.entity) if r.entity else None, role="name", give="drop"),
+)
+
+
+def _ladder_rows(ladder: QuotaLadder) -> Iterable[dict[str, Any]]:
+    """For CSV: a row a level of a limit."""
+    for each in ladder.resolutions:
+        for level in each.levels:
+            yield {
+                "key": each.key,
+                "source": level.source,
+                "entity": str(level.entity),
+                "value": level.value,
+                "wins": level.entity == each.entity,
+            }
+
+
+PAGES: dict[type, Page] = {
+    QuotaLadder: ladder_page,
+}
+ROWS = {QuotaLadder: _ladder_rows}

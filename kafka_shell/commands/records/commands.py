@@ -1,0 +1,233 @@
+"""Commands on what partitions hold: where things are, and deleting what is old (KIP-79, 107)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.admin.topics.model import Partition
+from kafka_shell.answers import Nothing
+from kafka_shell.commands import select
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import (
+        Offset,
+        OffsetRange,
+        PartitionOffset,
+        TopicPartition,
+    )
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+
+# Kafka's own tool has these words, and these numbers, for --time.
+_SPECS = {
+    "earliest": -2,
+    "latest": -1,
+    "max-timestamp": -3,
+    "earliest-local": -4,
+    "latest-tiered": -5,
+    "earliest-pending-upload": -6,
+}
+_NUMBERS = frozenset(map(str, _SPECS.values()))
+_LATEST = "latest"
+_COMMITTED = "read_committed"
+_ISOLATION = ("read_uncommitted", _COMMITTED)
+
+
+# -- list ------------------------------------------------------------------------------------------
+
+
+def list_offsets(
+    invocation: Invocation, context: Context
+) -> Results[Resource, OffsetRange] | Results[Resource, PartitionOffset] | Nothing:
+    """What partitions hold, or where in them a time (or earliest, latest ...) is."""
+    from kafka_shell.admin.partitions.model import PartitionOffset
+    from kafka_shell.admin.records import delete as records
+    from kafka_shell.admin.records import offsets
+
+    cluster = context.cluster
+    chosen = select.partitions(invocation, cluster)
+    partitions = _named(chosen)
+    if invocation["exclude-internal"]:
+        partitions = _without_internal(cluster, partitions)
+    if not partitions and chosen.ok:
+        return Nothing("no partitions (it takes Describe on a topic to see it)")
+    committed = invocation["isolation"] == _COMMITTED
+    if invocation["time"] is None:
+        held = records.ranges(cluster, partitions, committed=committed)
+        rows = Results({each.resource: row for each, row in held.values.items()}, _why(held))
+        return Results(rows.values, chosen.failures | rows.failures)
+    time = _time(invocation["time"], context)
+    found = offsets.list_offsets(cluster, dict.fromkeys(partitions, time), committed=committed)
+    return Results(
+        {each.resource: _row(PartitionOffset, each, at) for each, at in found.values.items()},
+        chosen.failures | _why(found),
+    )
+
+
+def _without_internal(
+    cluster: Cluster, partitions: Sequence[TopicPartition]
+) -> list[TopicPartition]:
+    from kafka_shell.admin.wire.metadata_scan import scan
+
+    found = scan(cluster, list(dict.fromkeys(each.topic for each in partitions)))
+    internal = {name for name in found.names if found.summary(name).internal}
+    return [each for each in partitions if each.topic not in internal]
+
+
+def _row(kind: type[PartitionOffset], each: TopicPartition, at: Offset) -> PartitionOffset:
+    return kind(each.topic, each.partition, at.offset, at.timestamp, at.leader_epoch)
+
+
+def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    return [TopicPartition(each.topic, each.partition) for each in chosen]
+
+
+def _why(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
+    return {each.resource: why for each, why in found.failures.items()}
+
+
+def _time(text: str, context: Context) -> int:
+    special = _SPECS.get(text)
+    if special is None and text in _NUMBERS:
+        special = int(text)
+    return _moment(text, context) if special is None else special
+
+
+def _moment(text: str, context: Context) -> int:
+    """A time as it is meant now. Nothing was before 1970."""
+    from kafka_shell.units import to_time
+
+    return max(0, to_time(text, now=int(context.clock() * 1000)))
+
+
+# -- delete ----------------------------------------------------------------------------------------
+
+
+def delete_records(invocation: Invocation, context: Context) -> Plan:
+    """Delete the oldest records of partitions, after a question."""
+    from kafka_shell.admin.records import delete as records
+
+    cluster = context.cluster
+    timeout = invocation.get("timeout")
+    timeout_ms = records.DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+    if invocation["offset-json-file"]:
+        from kafka_shell.commands.partitions.partition_files import read_offsets
+
+        targets = read_offsets(invocation["offset-json-file"])
+        return records.plan_delete(cluster, targets, timeout_ms=timeout_ms)
+    if invocation["to"] is None:
+        raise UsageError(
+            "delete-records wants --to", hint="--to 1200, --to -7d or --to latest", code="missing"
+        )
+    offset, time = _target(invocation, context)
+    chosen = select.partitions(invocation, cluster)
+    partitions = _named(chosen)
+    if time is not None:
+        plan = records.plan_delete_before(cluster, partitions, time, timeout_ms=timeout_ms)
+    else:
+        targets = dict.fromkeys(partitions, -1 if offset is None else offset)
+        plan = records.plan_delete(cluster, targets, timeout_ms=timeout_ms)
+    plan.refused.failures.update(chosen.failures)
+    return plan
+
+
+def _target(invocation: Invocation, context: Context) -> tuple[int | None, int | None]:
+    """(offset, None), (None, time), or (None, None) for the end."""
+    text: str = invocation["to"]
+    if text == _LATEST:
+        return None, None
+    if text.isascii() and text.isdigit() and len(text) < 19:
+        return int(text), None
+    try:
+        return None, _moment(text, context)
+    except ShellError:
+        raise UsageError(
+            f"--to wants an offset, a time such as 2026-01-31T10:00 or -7d, or latest;"
+            f" got '{text}'",
+            code="bad-value",
+            span=invocation.span("to"),
+        ) from None
+
+
+_PARTITIONS = "Which: orders:0,3-5  orders  svc-*  (repeated)"
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="list-offsets",
+        summary="Where partitions begin and end, and where in them a time is.",
+        family="topics",
+        run=list_offsets,
+        arguments=(
+            Argument("topic", Kind.TOPIC_PARTITIONS, f"{_PARTITIONS} (none: all)", many=True,
+                     required=False, option="--topic"),
+        ),
+        options=(
+            Option("--time", Kind.TIME,
+                   "Where this is: 2026-01-31T10:00, -1h, earliest (-2), latest (-1) ...",
+                   choices=tuple(_SPECS), metavar="TIME"),
+            Option("--isolation", Kind.CHOICE,
+                   "read_committed: the end is where open transactions begin.",
+                   choices=_ISOLATION, metavar="LEVEL"),
+            Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.",
+                   aliases=("--exclude-internal-topics",)),
+        ),
+        shorts=(Short("offsets", "list-offsets"),),
+        search=("earliest", "latest", "count", "watermark", "timestamp", "records"),
+        description=(
+            "Without --time: the first offset, the next one to be written, and the difference,"
+            " which is the number of records but for those that compaction and transactions took."
+            " For a time: the first record of then or later; - where there is none.\n"
+            "max-timestamp is the record with the largest timestamp (Kafka 3.0). Where records are"
+            " tiered: earliest-local is the first on the broker's own disk, latest-tiered the last"
+            " in remote storage (3.9), earliest-pending-upload the first that is not there yet"
+            " (4.2)."
+        ),
+        apis=(2,),
+        examples=(
+            Example("list-offsets orders.placed", "what each partition holds"),
+            Example("list-offsets orders.placed:0 --time -1h",
+                    "the first record of the last hour"),
+            Example("list-offsets 'payments.*' --time max-timestamp", "when each was last written"),
+        ),
+    ),
+    Command(
+        name="delete-records",
+        summary="Delete the oldest records of partitions.",
+        family="topics",
+        run=delete_records,
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("topic", Kind.TOPIC_PARTITIONS, _PARTITIONS, many=True, required=False,
+                     option="--topic"),
+        ),
+        options=(
+            Option("--to", Kind.TEXT,
+                   "What is before this goes: an offset, a time (2026-01-31T10:00, -7d), latest.",
+                   metavar="OFFSET|TIME|latest"),
+            Option("--offset-json-file", Kind.FILE, "Kafka's JSON file of partitions and offsets.",
+                   metavar="FILE", excludes=("--to",)),
+        ),
+        exactly_one=(("topic", "offset-json-file"),),
+        search=("purge", "truncate", "empty", "trim"),
+        description=(
+            "Records cannot be brought back. latest is where a partition ends when the plan is"
+            " made: what comes later stays. A file lists {\"partitions\": [{\"topic\": \"orders\","
+            " \"partition\": 0, \"offset\": 100}]}; an offset of -1 is the end.\n"
+            "Only where cleanup.policy has delete."
+        ),
+        apis=(2, 21),
+        examples=(
+            Example("delete-records orders.placed:0 --to 10 --dry-run",
+                    "what deleting the records before offset 10 would take"),
+            Example("delete-records orders.placed --to -30d --dry-run",
+                    "and all that is older than 30 days"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,112 @@
+"""Candidates for audits: controls, the tables, and words of a query over them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping
+from functools import cache
+from pathlib import Path
+
+from kafka_shell.audit.model import AuditTable
+from kafka_shell.errors import ShellError
+from kafka_shell.language.command import Kind
+from kafka_shell.language.cursor import Wanted
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, pick
+
+_WORDS = (
+    "select", "from", "where", "join", "left", "on", "using", "group by", "having", "order by",
+    "desc", "limit", "with", "as", "and", "or", "not", "in", "is null", "is not null", "like",
+    "rlike", "between", "case", "when", "then", "else", "end", "distinct", "union all", "count(*)",
+    "sum(", "min(", "max(", "avg(", "explode(",
+)  # fmt: skip
+_SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?(\w+)`?(?:\s+(?:as\s+)?(\w+))?")
+_AFTER_SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?$")
+_ALIAS = re.compile(r"(\w+)\.$")
+
+
+def of_kind(kind: Kind, found: Wanted, user_controls: Path) -> Candidates:
+    """Candidates of one of the audits' kinds. `user_controls` is the folder of own controls."""
+    if kind is Kind.AUDIT_TABLE:
+        return _tables(found.prefix)
+    if kind is Kind.AUDIT_CONTROL:
+        known = _controls(user_controls)
+        return pick(known, found.prefix, lambda name: (known[name], ""))
+    return _of_query(found)
+
+
+@cache
+def _known() -> Mapping[str, AuditTable]:
+    from kafka_shell.audit.describe import tables_of
+
+    return {table.name: table for table in tables_of()}
+
+
+@cache
+def _controls(user_folder: Path) -> Mapping[str, str]:
+    """Families, then tags, then ids with their titles."""
+    from kafka_shell.audit.control import FAMILIES, controls_of
+
+    try:
+        controls = controls_of(user_folder)
+    except ShellError:  # the audit says what is wrong with it
+        return {}
+    tags = sorted({tag for control in controls.values() for tag in control.tags})
+    return {
+        **dict.fromkeys(tags, "a tag"),
+        **dict.fromkeys(FAMILIES.values(), "a family"),
+        **{
+            id: f"{control.severity.name.lower()}  {control.title}"
+            for id, control in controls.items()
+        },
+    }
+
+
+def _tables(typed: str) -> Candidates:
+    known = _known()
+    return pick(known, typed, lambda name: (known[name].about, ""))
+
+
+def _of_query(found: Wanted) -> Candidates:
+    """A table after from and join; else columns, of the tables that are named so far."""
+    before, typed = found.key, found.prefix
+    if _AFTER_SOURCE.search(before):
+        return _tables(typed)
+    sources = _sources(before)
+    alias = _ALIAS.search(before)
+    if alias is not None:
+        table = _known().get(sources.get(alias[1], ""))
+        return _columns([table] if table else [], typed)
+    if not before.strip():
+        return _plain(("select", "with"), typed)
+    if not typed:
+        return _columns([_known()[name] for name in dict.fromkeys(sources.values())], typed)
+    columns = _columns(
+        [_known()[name] for name in dict.fromkeys(sources.values())] or _known().values(), typed
+    )
+    words = _plain(_WORDS, typed)
+    return Candidates(columns.offered + words.offered, columns.more + words.more)
+
+
+def _sources(query: str) -> dict[str, str]:
+    """The tables a query reads so far, by their names and aliases."""
+    found: dict[str, str] = {}
+    for name, alias in _SOURCE.findall(query):
+        if name.lower() in _known():
+            found |= {name: name.lower(), **({alias: name.lower()} if alias else {})}
+    return found
+
+
+def _columns(tables: Iterable[AuditTable], typed: str) -> Candidates:
+    about: dict[str, str] = {}
+    for table in tables:
+        for column in table.columns:
+            about.setdefault(column.column, f"{column.type}  {table.name}: {column.about}")
+    return pick(about, typed, lambda name: (about[name], "")) if about else NONE
+
+
+def _plain(words: Iterable[str], typed: str) -> Candidates:
+    """Words of SQL that go on with what is typed."""
+    return Candidates(
+        tuple(Candidate(word, "SQL") for word in words if typed and word.startswith(typed.lower()))
+        or (tuple(Candidate(word, "SQL") for word in words) if not typed else ())
+    )

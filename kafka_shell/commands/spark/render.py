@@ -1,0 +1,197 @@
+"""Audits: a summary, what was found by control, the tables."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import groupby
+
+from kafka_shell.audit.model import (
+    SEVERITIES,
+    AuditColumn,
+    AuditFinding,
+    AuditReport,
+    AuditSnapshot,
+    AuditTable,
+    Drift,
+    JudgedControl,
+)
+from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.page import Page, summary
+from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.text import Role, Text, hang, pad, text
+
+_SHOWN = 10  # findings of one control, where there are others
+_ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    AuditFinding: (
+        Column("CONTROL", lambda f: f.control, role="name"),
+        Column("SEVERITY", lambda f: text(f.severity, _ROLES[f.severity])),
+        Column("STATUS", lambda f: f.status),
+        Column("CLUSTER", lambda f: f.cluster),
+        Column("RESOURCE", lambda f: f.resource),
+        Column("REASON", lambda f: f.reason, give="wrap"),
+        Column("REMEDY", lambda f: f.remedy, role="hint"),
+    ),
+    AuditTable: (
+        Column("TABLE", lambda t: t.name, role="name"),
+        Column("COLUMNS", lambda t: len(t.columns), "right"),
+        Column("WHAT", lambda t: t.about, give="wrap"),
+    ),
+    AuditColumn: (
+        Column("TABLE", lambda c: c.table),
+        Column("COLUMN", lambda c: c.column, role="name"),
+        Column("TYPE", lambda c: c.type),
+        Column("WHAT", lambda c: c.about, give="wrap"),
+    ),
+    Drift: (
+        Column("CLUSTER", lambda d: d.cluster),
+        Column("TABLE", lambda d: d.table),
+        Column("RESOURCE", lambda d: d.resource, role="name"),
+        Column("CHANGE", lambda d: d.change),
+        Column("FIELD", lambda d: d.field),
+        Column("BEFORE", lambda d: d.before, role="removed"),
+        Column("AFTER", lambda d: d.after, role="added"),
+        Column("UNDO", lambda d: d.undo, role="hint", give="wrap"),
+    ),
+}
+
+
+def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
+    """The verdict, a table by family and severity, then what was found, control by control."""
+    yield from summary(
+        width,
+        _verdict(report),
+        plural(len(report.clusters), "cluster"),
+        plural(len(report.controls), "control"),
+        text(f"collected {local_time(report.collected_at)}", "dim"),
+    )
+    for cluster, why in report.unread.items():
+        yield from hang(text(f"{cluster} could not be read: ", "bad") + why, width, 2)
+    if report.suppressed:
+        said = f"{plural(report.suppressed, 'finding')} suppressed by the policy"
+        yield text(said, "dim")
+    if any(control.counts for control in report.controls):
+        yield Text()
+        yield from draw_table(_SUMMARY, list(_families(report.controls)), width=width)
+    alarms = [f for f in report.findings if f.status in ("alarm", "info")]
+    yield from _grouped(alarms, width)
+    yield from _not_judged([f for f in report.findings if f.status in ("skip", "error")], width)
+
+
+def _verdict(report: AuditReport) -> Text:
+    found = report.alarms
+    if not found:
+        return text("nothing was found", "" if report.unread else "good")
+    words = ", ".join(f"{found[each]:,} {each}" for each in SEVERITIES if found[each])
+    worst = next(each for each in SEVERITIES if found[each])
+    return text(f"{plural(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
+
+
+class _Family:
+    """One line of the summary: how a family's judgements came out."""
+
+    def __init__(self, name: str, controls: Sequence[JudgedControl]) -> None:
+        self.name = name
+        self.controls = len(controls)
+        self.alarms: Counter[str] = Counter()
+        self.statuses: Counter[str] = Counter()
+        for control in controls:
+            self.alarms[control.severity] += control.counts.get("alarm", 0)
+            self.statuses.update(control.counts)
+
+
+def _families(controls: Sequence[JudgedControl]) -> Iterator[_Family]:
+    names = dict.fromkeys(control.family for control in controls)
+    for name in names:
+        yield _Family(name, [control for control in controls if control.family == name])
+
+
+def _severity(name: str) -> Column:
+    role = _ROLES[name]
+    return Column(name.upper(), lambda f: f.alarms[name] or None, "right", role)
+
+
+_SUMMARY = (
+    Column("FAMILY", lambda f: f.name, role="name"),
+    Column("CONTROLS", lambda f: f.controls, "right"),
+    *map(_severity, SEVERITIES),
+    Column("OK", lambda f: f.statuses["ok"] or None, "right", "good"),
+    Column("SKIP", lambda f: f.statuses["skip"] or None, "right"),
+    Column("ERROR", lambda f: f.statuses["error"] or None, "right", "bad"),
+)
+
+
+def _grouped(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Text]:
+    groups = [list(run) for _, run in groupby(findings, lambda f: (f.status, f.control))]
+    several_clusters = len({f.cluster for f in findings}) > 1
+    for group in groups:
+        first = group[0]
+        yield Text()
+        label = text(first.severity if first.status == "alarm" else "info", _ROLES[first.severity])
+        yield label + " " + text(first.control, "name") + " " + text(first.title, "heading")
+        shown = group if len(groups) == 1 else group[:_SHOWN]
+        room = max((len(_where(f, several_clusters)) for f in shown), default=0)
+        room = min(room, 48)
+        for finding in shown:
+            yield from _finding(finding, several_clusters, room, width)
+        if len(group) > len(shown):
+            more = len(group) - len(shown)
+            yield text(f"  and {more:,} more: spark audit --controls {first.control}", "dim")
+
+
+def _where(finding: AuditFinding, several: bool) -> str:
+    return f"{finding.cluster}: {finding.resource}" if several else finding.resource
+
+
+def _finding(finding: AuditFinding, several: bool, room: int, width: int | None) -> Iterator[Text]:
+    where = text(_where(finding, several), "name")
+    gap = "" if where.width <= room else "  "
+    line = text("  ") + pad(where, room + 2) + gap + text(finding.reason)
+    yield from hang(line, width, room + 4)
+    if finding.remedy:
+        how = [
+            "" if finding.dynamic in (None, True) else "after a restart",
+            "" if finding.risk in ("", "safe") else finding.risk,
+        ]
+        note = ", ".join(filter(None, how))
+        line = text(finding.remedy, "hint") + (text(f"   ({note})", "dim") if note else "")
+        yield from hang(text("    ") + line, width, 6)
+
+
+def _not_judged(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Text]:
+    """What could not be judged: one line a reason, the controls it concerns behind it."""
+    by: dict[tuple[str, str, str], list[str]] = {}
+    for f in findings:
+        by.setdefault((f.status, f.cluster, f.reason), []).append(f.control)
+    if by:
+        yield Text()
+        yield text("could not be judged", "heading")
+    for (status, cluster, reason), controls in by.items():
+        what = ", ".join(dict.fromkeys(controls))
+        line = text(f"  {status} ", "bad" if status == "error" else "dim") + text(what, "name")
+        line = line + (f" on {cluster}" if cluster else "") + ": " + text(reason)
+        yield from hang(line, width, 4)
+
+
+def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
+    """Where it is, and how many rows of what."""
+    yield from summary(
+        width,
+        text(f"snapshot {snapshot.snapshot_id}", "heading"),
+        f"in {snapshot.folder}",
+        plural(len(snapshot.clusters), "cluster"),
+    )
+    for cluster, why in snapshot.unread.items():
+        yield from hang(text(f"{cluster} could not be read: ", "bad") + why, width, 2)
+    yield Text()
+    columns = (
+        Column("TABLE", lambda row: row[0], role="name"),
+        Column("ROWS", lambda row: row[1], "right"),
+    )
+    yield from draw_table(columns, list(snapshot.rows.items()), width=width)
+
+
+PAGES: dict[type, Page] = {AuditReport: report_page, AuditSnapshot: snapshot_page}
+ROWS = {AuditReport: lambda report: report.findings}

@@ -1,0 +1,263 @@
+"""Commands that create, alter and delete topics (KIP-4)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.commands import select
+from kafka_shell.commands.configs.commands import alter, span_of_key
+from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.errors import UsageError
+from kafka_shell.files import read_text
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language.convert import assignment as assignment_of
+from kafka_shell.plan.model import Effect, Plan, merge_plans
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+
+_PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N",
+                     least=1, most=2**31 - 1)  # fmt: skip
+_ASSIGNMENT = Option(
+    "--replica-assignment",
+    Kind.ASSIGNMENT,
+    "Brokers of every partition, the preferred leader first: 1:2,2:3; - reads standard input.",
+    metavar="B:B,B:B",
+)
+_NO_SUCH_TOPIC = 3
+_LONGEST_ASSIGNMENT = 16 << 20  # bytes: of a topic of a million partitions
+
+
+def create_topic(invocation: Invocation, context: Context) -> Plan:
+    """Create topics from the line, or from a file of many."""
+    from kafka_shell.admin.topics import change as topic_changes
+    from kafka_shell.admin.wire import metadata_scan
+
+    if invocation["from-file"]:
+        from .files import read_topics
+
+        wanted = read_topics(invocation["from-file"])
+    else:
+        names = [name for word in invocation["topic"] for name in word.split(",") if name]
+        assignment = _assignment(invocation, context)
+        wanted = [_new_topic(name, invocation, assignment) for name in names]
+    checked = _with_checked_configs(wanted, invocation, context.cluster)
+    if invocation["if-not-exists"]:
+        there = metadata_scan.scan(context.cluster, [new.name for new in checked])
+        checked = [new for new in checked if new.name not in there]
+    return topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
+
+
+def _with_checked_configs(
+    wanted: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
+) -> list[NewTopic]:
+    from kafka_shell.admin.configs import checks as config_checks
+    from kafka_shell.admin.configs import read as configs
+
+    known = configs.topic_types(cluster) if any(new.configs for new in wanted) else {}
+    try:
+        return [
+            replace(new, configs=config_checks.checked_for_create(new.configs, known))
+            for new in wanted
+        ]
+    except config_checks.ConfigRefused as refused:
+        refused.span = span_of_key(invocation, refused.key)
+        raise
+
+
+def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:
+    """The replica assignment of the line, or of standard input; empty where there is none."""
+    given = invocation["replica-assignment"]
+    if given != "-":
+        return given or ()
+    if context.script.from_stdin or context.shell is not None:
+        raise UsageError(
+            "--replica-assignment - reads standard input, which these lines come from",
+            hint="Give it on kafka.sh's own command line, or write it here: 1:2,2:3",
+            span=invocation.span("replica-assignment"),
+            text=invocation.text,
+        )
+    text = ",".join(read_text("/dev/stdin", largest=_LONGEST_ASSIGNMENT).split())
+    try:
+        return assignment_of(_ASSIGNMENT, text.strip(","))
+    except UsageError as error:
+        error.span = invocation.span("replica-assignment")
+        raise
+
+
+def _new_topic(
+    name: str, invocation: Invocation, assignment: tuple[tuple[int, ...], ...]
+) -> NewTopic:
+    return NewTopic(
+        name,
+        invocation["partitions"],
+        invocation["replication-factor"],
+        assignment,
+        invocation["config"],
+    )
+
+
+def _timeout(invocation: Invocation) -> int:
+    from kafka_shell.admin.topics.steps import DEFAULT_TIMEOUT_MS
+
+    timeout = invocation.get("timeout")
+    return DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
+
+
+def alter_topic(invocation: Invocation, context: Context) -> Plan:
+    """More partitions, more or fewer replicas, configs added, configs deleted."""
+    from kafka_shell.admin.topics import change as topic_changes
+    from kafka_shell.admin.wire import metadata_scan
+
+    cluster = context.cluster
+    names = select.topics(invocation, cluster)
+    if invocation["if-exists"]:
+        found = metadata_scan.scan(cluster, names)
+        names = [name for name in names if found.errors.get(name) != _NO_SUCH_TOPIC]
+        if not names:
+            return Plan(Effect.CHANGE, ())
+    plans = []
+    assignment = _assignment(invocation, context)
+    count = invocation["partitions"]
+    if count is not None or assignment:
+        plans.append(
+            topic_changes.plan_partitions(
+                cluster,
+                names,
+                len(assignment) if count is None else count,
+                assignment=assignment,
+                timeout_ms=_timeout(invocation),
+            )
+        )
+    alterations = [
+        *(ConfigAlteration(key, ConfigOp.SET, value) for key, value in invocation["config"]),
+        *(ConfigAlteration(key, ConfigOp.DELETE) for key in invocation["delete-config"]),
+    ]
+    if alterations:
+        resources = [ConfigResource(ResourceType.TOPIC, name) for name in names]
+        plans.append(alter(invocation, cluster, resources, alterations))
+    if invocation["replication-factor"] is not None:
+        from kafka_shell.commands.partitions.reassignments import replicate
+
+        plans.append(replicate(invocation, context, names))
+    return merge_plans(plans)
+
+
+def delete_topic(invocation: Invocation, context: Context) -> Plan:
+    """Delete topics, after a question."""
+    from kafka_shell.admin.topics import change as topic_changes
+
+    names = select.topics(invocation, context.cluster)
+    plan = topic_changes.plan_delete(context.cluster, names, timeout_ms=_timeout(invocation))
+    if invocation["if-exists"]:
+        return plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION")
+    return plan
+
+
+COMMANDS = (
+    Command(
+        name="create-topic",
+        summary="Create topics.",
+        family="topics",
+        run=create_topic,
+        apis=(19, 32),
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("topic", Kind.NEW_TOPIC, "Names of the new topics.", many=True,
+                     required=False, option="--topic"),
+        ),
+        options=(
+            _PARTITIONS,
+            Option("--replication-factor", Kind.INTEGER, "Copies of every partition.",
+                   metavar="N", least=1, most=32767),
+            Option("--replica-assignment", Kind.ASSIGNMENT, _ASSIGNMENT.help,
+                   metavar="B:B,B:B", excludes=("--partitions", "--replication-factor")),
+            Option("--config", Kind.CONFIG_PAIR, "A config of the topic; may be repeated.",
+                   many=True, metavar="KEY=VALUE"),
+            Option("--if-not-exists", Kind.FLAG, "Leave a topic that is there as it is."),
+            Option("--from-file", Kind.FILE, "Many topics from a YAML, JSON or CSV file.",
+                   metavar="FILE",
+                   excludes=("--partitions", "--replication-factor", "--replica-assignment",
+                             "--config")),
+        ),
+        exactly_one=(("topic", "from-file"),),
+        description=(
+            "Without --partitions, --replication-factor or --replica-assignment the broker's"
+            " defaults hold. --timeout 0 does not wait until every partition has a leader.\n"
+            "A file for --from-file ends in .yaml, .json or .csv and lists topics with name, and"
+            " partitions, replication_factor, replica_assignment (1:2,2:3) or configs (a mapping;"
+            " in CSV k1=v1,k2=[v1,v2])."
+        ),
+        examples=(
+            Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",
+                    "a topic that keeps a week"),
+            Example("create-topic parcels.lost parcels.found --dry-run",
+                    "see what the broker thinks of it first"),
+        ),
+    ),
+    Command(
+        name="alter-topic",
+        summary="Add partitions; change the replication factor; set and delete configs.",
+        family="topics",
+        run=alter_topic,
+        apis=(32, 35, 37, 44, 45, 46),
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+                     option="--topic"),
+        ),
+        options=(
+            _PARTITIONS,
+            _ASSIGNMENT,
+            Option("--replication-factor", Kind.INTEGER,
+                   "Copies of every partition: replicas are added in other racks, or removed.",
+                   metavar="N", least=1, most=32767,
+                   excludes=("--partitions", "--replica-assignment")),
+            THROTTLE,
+            WAIT,
+            Option("--config", Kind.CONFIG_PAIR, "Set a config; may be repeated.", many=True,
+                   aliases=("--add-config",), metavar="KEY=VALUE"),
+            Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
+                   many=True, metavar="KEYS"),
+            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
+        ),
+        at_least_one=(
+            ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
+        ),
+        search=("increase", "grow", "retention", "replicas"),
+        examples=(
+            Example("alter-topic orders.placed --partitions 12 --dry-run",
+                    "what raising the number of partitions would do"),
+            Example("alter-topic orders.placed --config retention.ms=90d"
+                    " --delete-config segment.ms",
+                    "set one config, delete another"),
+            Example("alter-topic orders.placed --replication-factor 1 --dry-run",
+                    "where its replicas would be"),
+        ),
+    ),
+    Command(
+        name="delete-topic",
+        summary="Delete topics and all their records.",
+        family="topics",
+        run=delete_topic,
+        apis=(20,),
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+                     option="--topic"),
+        ),
+        options=(
+            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
+        ),
+        search=("remove", "drop"),
+        examples=(
+            Example("delete-topic 'tmp.*' --dry-run", "see which topics would go"),
+            Example("delete-topic tmp.backfill --yes", "without a question"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,121 @@
+"""Transactions and producers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from kafka_shell.admin.transactions.model import (
+    HangingSearch,
+    HangingTransaction,
+    ProducerState,
+    Transaction,
+    TransactionListing,
+    Unread,
+)
+from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.page import Page, summary
+from kafka_shell.output.tables import Cell, Column, draw_table
+from kafka_shell.output.text import Role, Text, text, wrap
+from kafka_shell.quoting import positional
+
+_STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}
+_UNREAD_SHOWN = 5
+
+
+def _state(state: str) -> Text:
+    return text(state, _STATES.get(state, ""))
+
+
+def _time(moment: int | None) -> Cell:
+    return None if moment is None else local_time(moment)
+
+
+def _duration(milliseconds: int | None) -> Cell:
+    """A length of time to about three figures; the exact one is in JSON."""
+    if milliseconds is None:
+        return None
+    from kafka_shell.units import spell_duration
+
+    unit = next((u for u in (3_600_000, 60_000, 1_000) if milliseconds >= 100 * u), 1)
+    return spell_duration(milliseconds // unit * unit)
+
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    TransactionListing: (
+        Column("TRANSACTIONAL-ID", lambda t: t.transactional_id, role="name"),
+        Column("COORDINATOR", lambda t: t.coordinator, "right"),
+        Column("PRODUCER-ID", lambda t: t.producer_id, "right"),
+        Column("STATE", lambda t: _state(t.state)),
+    ),
+    Transaction: (
+        Column("TRANSACTIONAL-ID", lambda t: t.transactional_id, role="name"),
+        Column("STATE", lambda t: _state(t.state)),
+        Column("COORDINATOR", lambda t: t.coordinator, "right"),
+        Column("PRODUCER-ID", lambda t: t.producer_id, "right"),
+        Column("EPOCH", lambda t: t.producer_epoch, "right"),
+        Column("TIMEOUT", lambda t: _duration(t.timeout_ms), "right"),
+        Column("STARTED", lambda t: _time(t.started)),
+        Column("RUNS", lambda t: _duration(t.duration_ms), "right"),
+        Column("PARTITIONS", lambda t: ",".join(map(str, t.partitions)), give="wrap"),
+    ),
+    ProducerState: (
+        Column("TOPIC", lambda p: p.topic, role="name"),
+        Column("PARTITION", lambda p: p.partition, "right"),
+        Column("PRODUCER-ID", lambda p: p.producer_id, "right"),
+        Column("EPOCH", lambda p: p.producer_epoch, "right"),
+        Column("COORDINATOR-EPOCH", lambda p: p.coordinator_epoch, "right", give="drop"),
+        Column("LAST-SEQUENCE", lambda p: p.last_sequence, "right", give="drop"),
+        Column("LAST-WRITE", lambda p: _time(p.last_timestamp)),
+        Column("OPEN-SINCE-OFFSET", lambda p: p.transaction_start, "right", "warning"),
+    ),
+    HangingTransaction: (
+        Column("TOPIC", lambda h: h.topic, role="name"),
+        Column("PARTITION", lambda h: h.partition, "right"),
+        Column("START-OFFSET", lambda h: h.start_offset, "right"),
+        Column("PRODUCER-ID", lambda h: h.producer_id, "right"),
+        Column("EPOCH", lambda h: h.producer_epoch, "right"),
+        Column("COORDINATOR-EPOCH", lambda h: h.coordinator_epoch, "right", give="drop"),
+        Column("LAST-WRITE", lambda h: _time(h.last_timestamp), give="drop"),
+        Column("AGO", lambda h: _duration(h.duration_ms), "right"),
+        Column("TRANSACTIONAL-ID", lambda h: h.transactional_id),
+    ),
+    Unread: (
+        Column("TOPIC", lambda u: u.topic, role="name"),
+        Column("PARTITION", lambda u: u.partition, "right"),
+        Column("ERROR", lambda u: u.error, role="bad"),
+        Column("MESSAGE", lambda u: u.message, give="wrap"),
+    ),
+}
+
+
+def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
+    """What hangs, why it may not, what ends it, and where nobody could look."""
+    searched = f"in {plural(search.searched, 'partition')}"
+    if search.found:
+        verdict = text(plural(len(search.found), "hanging transaction"), "bad")
+    elif search.unread and not search.searched:
+        verdict = text("nothing could be searched", "bad")
+    else:
+        verdict = text("no hanging transaction", "good" if search.ok else "")
+    yield from summary(width, verdict, text(searched, "dim"))
+    if search.found:
+        yield Text()
+        yield from draw_table(COLUMNS[HangingTransaction], search.found, width=width)
+        yield Text()
+        first = search.found[0]
+        where = positional("--topic", str(first.topic_partition))
+        line = f"abort-transaction {where} --start-offset {first.start_offset}"
+        yield text(f"To end one: {line}", "hint")
+    for doubt in search.doubts:
+        yield from wrap(text(doubt, "warning"), width or 10_000)
+    if search.unread:
+        yield Text()
+        yield text(f"not searched: {plural(len(search.unread), 'partition')}", "bad")
+        shown = search.unread[:_UNREAD_SHOWN]
+        yield from draw_table(COLUMNS[Unread], shown, width=width)
+        for hint in dict.fromkeys(each.hint for each in shown if each.hint):
+            yield text(hint, "hint")
+
+
+PAGES: dict[type, Page] = {HangingSearch: hanging_page}
+ROWS = {HangingSearch: lambda search: search.found}

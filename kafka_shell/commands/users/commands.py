@@ -1,0 +1,181 @@
+"""Commands on SCRAM credentials (KIP-554), and all about one user."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.answers import Nothing
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.plan.model import Effect, Plan
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.users.model import UserPage
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+    from kafka_shell.plan.model import Secret
+
+    from .scram_options import Wanted
+
+_MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
+_SOURCES = ("password-file", "generate", "iterations")
+
+
+def scram_credentials(invocation: Invocation, context: Context) -> Any:
+    """Describe, set or delete credentials."""
+    from kafka_shell.admin.users import scram
+
+    _refuse_stray(invocation)
+    user = invocation["username"]
+    if invocation["describe"]:
+        found = scram.describe(context.cluster, [user] if user is not None else None)
+        return found if len(found) else Nothing("no user has SCRAM credentials")
+    if user is None:
+        raise UsageError(
+            "say whose credentials: --username NAME",
+            span=invocation.span("add") or invocation.span("delete"),
+            text=invocation.text,
+        )
+    if invocation["delete"]:
+        return scram.plan_delete(context.cluster, [(user, each) for each in _to_delete(invocation)])
+    return _add(invocation, context, user)
+
+
+def _refuse_stray(invocation: Invocation) -> None:
+    for name in _SOURCES:
+        if invocation[name] and not invocation["add"]:
+            raise UsageError(
+                f"--{name} goes with --add", span=invocation.span(name), text=invocation.text
+            )
+
+
+def _to_delete(invocation: Invocation) -> list[Any]:
+    from .scram_options import mechanism_of
+
+    try:
+        return [mechanism_of(word) for word in invocation["delete"].split(",")]
+    except UsageError as error:
+        error.span = invocation.span("delete")
+        raise
+
+
+def _add(invocation: Invocation, context: Context, user: str) -> Plan:
+    from kafka_shell.admin.users import scram
+
+    from . import scram_options as scram_words
+
+    try:
+        wanted = scram_words.read_list(invocation["add"])
+    except UsageError as error:
+        error.span = invocation.span("add")
+        raise
+    password = _password(invocation, context, user, wanted)
+    made = scram_words.complete(wanted, user, password, invocation["iterations"])
+    plan = scram.plan_upsert(context.cluster, made)
+    if not invocation["generate"]:
+        return plan
+
+    def shown(cluster: Cluster) -> object:
+        from kafka_shell.admin.users.model import GeneratedPassword
+
+        assert password is not None
+        return (*scram.describe(cluster, [user]).values.get(user, ()),
+                GeneratedPassword(user, password))  # fmt: skip
+
+    return replace(plan, fresh=shown)
+
+
+def _password(
+    invocation: Invocation, context: Context, user: str, wanted: list[Wanted]
+) -> Secret | None:
+    """The password of those credentials whose own the line does not say."""
+    from . import scram_options as scram_words
+
+    source = next((name for name in ("password-file", "generate") if invocation[name]), "")
+    if all(each.password for each in wanted):
+        if source:
+            raise UsageError(
+                f"--{source} is not needed: the line says every password",
+                span=invocation.span(source),
+                text=invocation.text,
+            )
+        return None
+    if source == "password-file":
+        return scram_words.password_from(invocation["password-file"])
+    if not source:
+        return scram_words.asked_password(user, invocation, context)
+    output = invocation["output"] or context.settings.output
+    if output != "table" and not invocation["dry-run"]:
+        raise UsageError(
+            f"a generated password is never written as {output.upper()}, and would be lost",
+            hint="Take --password-file FILE, or leave --output out.",
+            code="lost-password",
+            span=invocation.span("output"),
+            text=invocation.text,
+        )
+    return scram_words.new_password()
+
+
+def describe_user(invocation: Invocation, context: Context) -> UserPage:
+    """Everything about one principal; a part that may not be read says so."""
+    from kafka_shell.admin.users import read as users
+
+    return users.describe(context.cluster, invocation["user"])
+
+
+# fmt: off
+COMMANDS = (
+    Command(
+        name="scram-credentials",
+        summary="SCRAM credentials of users: describe, set, delete.",
+        family="clients",
+        run=scram_credentials,
+        effect=Effect.CHANGE,
+        options=(
+            Option("--username", Kind.USER, "The user. --describe without one: all users.",
+                   aliases=("--user",), metavar="NAME"),
+            Option("--describe", Kind.FLAG, "Which mechanisms, with how many iterations."),
+            Option("--add", Kind.TEXT, "Set credentials: SCRAM-SHA-256, or"
+                   " SCRAM-SHA-256=[iterations=8192,password=...]", choices=_MECHANISMS,
+                   metavar="MECHANISMS"),
+            Option("--delete", Kind.TEXT, "Delete credentials: SCRAM-SHA-512",
+                   choices=_MECHANISMS, metavar="MECHANISMS"),
+            Option("--iterations", Kind.INTEGER, "4096 (the default) to 16384.", metavar="N",
+                   least=4096, most=16384),
+            Option("--password-file", Kind.FILE, "A file that holds the password.",
+                   metavar="FILE", excludes=("--generate",)),
+            Option("--generate", Kind.FLAG, "Make a password and show it once."),
+        ),
+        exactly_one=(("describe", "add", "delete"),),
+        shorts=(Short("users", "scram-credentials --describe"),),
+        search=("password", "login", "sasl", "user"),
+        apis=(50, 51),
+        description=(
+            "A password that the line does not say is asked for, without echo."
+            " What a line says stays out of history and journal, but not out of ps."
+        ),
+        examples=(
+            Example("scram-credentials --describe --username alice", "what alice has"),
+            Example("scram-credentials --add SCRAM-SHA-512 --username dave --generate",
+                    "a new user, with a password that is shown once"),
+            Example("scram-credentials --add"
+                    " 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]' --username alice",
+                    "as KIP-248 has it"),
+            Example("scram-credentials --delete SCRAM-SHA-256 --username carol --dry-run",
+                    "see what deleting would do"),
+        ),
+    ),
+    Command(
+        name="describe-user",
+        summary="Everything about one user: credentials, quotas, ACLs, tokens, groups.",
+        family="clients",
+        run=describe_user,
+        arguments=(Argument("user", Kind.USER, "alice, or User:alice.", option="--user"),),
+        shorts=(Short("user", "describe-user"),),
+        search=("principal", "rights", "permissions", "access"),
+        apis=(1, 2, 16, 29, 32, 41, 48, 50),
+        examples=(Example("describe-user alice", "one page about alice"),),
+    ),
+)
+# fmt: on

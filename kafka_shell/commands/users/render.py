@@ -1,0 +1,167 @@
+"""How SCRAM credentials and the page of a user are shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import groupby
+from typing import Any
+
+from kafka_shell.admin.acls.model import AclBinding, AclPermission
+from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
+from kafka_shell.admin.quotas.model import Quota, QuotaLadder
+from kafka_shell.admin.tokens.model import DelegationToken
+from kafka_shell.admin.users.model import ABSENT, GeneratedPassword, ScramCredential, UserPage
+from kafka_shell.commands.client_configs.render import COLUMNS as CONFIGS
+from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
+from kafka_shell.commands.quotas.render import HEADINGS
+from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
+from kafka_shell.output.humanize import quota_value
+from kafka_shell.output.page import Page, summary
+from kafka_shell.output.tables import Column, draw_table, lay_out
+from kafka_shell.output.text import Text, hang, text
+from kafka_shell.plan.results import Failure
+
+_TITLE = 16  # cells of a part's name where a sentence stands beside it
+
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    ScramCredential: (
+        Column("USER", lambda c: c.user, role="name"),
+        Column("MECHANISM", lambda c: c.mechanism.label, role="key"),
+        Column("ITERATIONS", lambda c: c.iterations, "right"),
+    ),
+}
+
+
+def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
+    """Credentials, quotas and what they come to, ACLs, tokens, groups, client ids."""
+    unknown = text("(brokers do not tell super users)", "dim")
+    yield from summary(
+        width,
+        text(f"user {page.user}", "heading"),
+        f"principal {page.principal}",
+        text("super user: ACLs do not bind it", "warning")
+        if page.super_user
+        else unknown
+        if page.super_user is None
+        else "",
+    )
+    yield from _part("credentials", page.credentials, _table(_CREDENTIAL), width, "none of SCRAM")
+    yield from _part("quotas", page.quotas, _table(_QUOTA), width, "none of its own")
+    if any(each.value is not None for ladder in page.limits for each in ladder.resolutions):
+        yield Text()
+        yield text("limits that hold", "heading")
+        yield from _limits(page.limits, width)
+    unset = "none that clients would follow"
+    yield from _part("client configs", page.client_configs, _table(_CONFIG), width, unset)
+    if page.registrations and not isinstance(page.registrations, Failure):
+        yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
+    yield from _part("acls", page.acls, _acls, width, "none speaks of it")
+    yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none that this login may see")
+    yield from _part("groups", page.groups, _names, width, "none that it may read")
+    unseen = "none in quotas or registrations; a cluster does not tell the others"
+    yield from _part("client ids", page.client_ids, _names, width, unseen)
+
+
+def _part(name: str, part: Any, draw: Any, width: int | None, nothing: str) -> Iterator[Text]:
+    """One part: its rows below its name, or beside it why there are none."""
+    title = text(f"{name:<{_TITLE}}", "heading")
+    yield Text()
+    if isinstance(part, Failure):
+        absent = part.name in ABSENT
+        said = title + text(part.message, "dim" if absent else "bad")
+        said = said + (text(f". {part.hint}", "hint") if part.hint and not absent else Text())
+        yield from hang(said, width, _TITLE)
+    elif not part:
+        yield from hang(title + text(nothing, "dim"), width, _TITLE)
+    elif draw is _names:
+        yield from hang(title + text(", ".join(part)), width, _TITLE)
+    else:
+        yield text(name, "heading")
+        yield from draw(part, width)
+
+
+def _names(part: Sequence[str], width: int | None) -> Iterator[Text]:
+    yield from hang(text(", ".join(part)), width, 0)
+
+
+def _table(columns: tuple[Column, ...]) -> Any:
+    return lambda rows, width: draw_table(columns, rows, width=width)
+
+
+_CREDENTIAL = COLUMNS[ScramCredential][1:]
+_QUOTA = QUOTAS[Quota]
+_CONFIG = CONFIGS[ClientConfig][1:]
+_SUPPORTED = CONFIGS[ClientRegistration][1:]
+_TOKEN = TOKENS[DelegationToken]
+
+
+# -- what holds ------------------------------------------------------------------------------------
+
+
+def _limits(ladders: Sequence[QuotaLadder], width: int | None) -> Iterator[Text]:
+    """A row a client id, a column a limit."""
+    columns = [Column("CLIENT-ID", _client, role="name"), *map(_limit, range(len(HEADINGS) - 1))]
+    layout = lay_out(columns, ladders, width=width, keep_empty=True)
+    yield from layout.heading()
+    for ladder in ladders:
+        yield from layout.row(ladder)
+
+
+def _client(ladder: QuotaLadder) -> Text:
+    return text("any other", "dim") if ladder.client_id is None else text(ladder.client_id)
+
+
+def _limit(number: int) -> Column:
+    def cell(ladder: QuotaLadder) -> Text | None:
+        held = ladder.resolutions[number]
+        if held.value is None or held.entity is None:
+            return None
+        own = held.entity.user == ladder.user
+        return text(quota_value(held.key, held.value), "override" if own else "default")
+
+    return Column(list(HEADINGS.values())[number], cell, "right")
+
+
+# -- ACLs ------------------------------------------------------------------------------------------
+
+
+def _acls(bindings: Sequence[AclBinding], width: int | None) -> Iterator[Text]:
+    """A row a resource, host and principal: what is denied, what is allowed."""
+    rows = [
+        (target, principal, host, tuple(group))
+        for (target, principal, host), group in groupby(
+            sorted(bindings, key=_where), lambda b: (b.target, b.principal, b.host)
+        )
+    ]
+    return draw_table(_RULES, rows, width=width)
+
+
+def _where(binding: AclBinding) -> tuple[Any, ...]:
+    return (binding.resource_type, binding.name, binding.pattern_type, binding.principal,
+            binding.host, binding.operation)  # fmt: skip
+
+
+def _operations(group: Iterable[AclBinding], permission: AclPermission) -> str:
+    return ",".join(each.operation.label for each in group if each.permission is permission)
+
+
+_RULES = (
+    Column("RESOURCE", lambda row: row[0], role="name"),
+    Column("DENIED", lambda row: text(_operations(row[3], AclPermission.DENY), "bad"), give="wrap"),
+    Column("ALLOWED", lambda row: _operations(row[3], AclPermission.ALLOW), give="wrap"),
+    Column("HOST", lambda row: None if row[2] == "*" else row[2]),
+    Column("AS", lambda row: row[1] if row[1] == "User:*" else None, role="dim"),
+)
+
+# -- credentials -----------------------------------------------------------------------------------
+
+
+def generated_page(made: GeneratedPassword, width: int | None) -> Iterator[Text]:
+    """The one place where a generated password is shown."""
+    del width
+    yield text("shown this once, and kept nowhere:", "hint")
+    yield text("password", "key") + "  " + text(made.password.reveal(), "override")
+
+
+PAGES: dict[type, Page] = {UserPage: user_page, GeneratedPassword: generated_page}

@@ -1,0 +1,1 @@
+"""The cached view of one cluster."""

@@ -1,0 +1,229 @@
+"""How the parts that a line wants are read: groups, users, quotas ... As far as one may: a place
+that may not be read leaves out what only it knows, and its part says why."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from functools import cache
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from kafka_shell.admin.configs.model import ResourceType
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.results import Failure
+
+from .match import NameIndex
+from .view import NAMES, Part
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.client_configs.model import ClientEntity
+    from kafka_shell.admin.cluster.model import Feature
+    from kafka_shell.admin.quotas.model import Quota
+    from kafka_shell.admin.wire.connection import Cluster
+
+T = TypeVar("T")
+Found = tuple[T, Failure | None]
+Names = Found[tuple[str, ...]]
+
+_MOST_GROUPS = 500  # whose members are asked for their client ids
+_NOBODY = "kafka-sh: a user that nobody is"
+# Where there is no authorizer there are no ACLs; where nobody logs in there are no tokens.
+_NOT_HERE = (
+    "SECURITY_DISABLED",
+    "DELEGATION_TOKEN_AUTH_DISABLED",
+    "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
+)
+_NO_SUCH_USER = "RESOURCE_NOT_FOUND"
+_USER = "User:"
+
+
+def read(cluster: Cluster, wanted: Iterable[str], held: Callable[[str], Part[Any]], now: float
+         ) -> dict[str, Part[Any]]:  # fmt: skip
+    """These of the view's PARTS; what one of them lacks is its error. Raises ShellError only where
+    no broker can be reached."""
+    round_ = _Round(cluster)
+    parts: dict[str, Part[Any]] = {}
+    for name in wanted:
+        found, why = round_.part(name)
+        if why is not None and not found:
+            parts[name] = Part(held(name).value, now, why)
+        else:
+            parts[name] = Part(NameIndex(found) if name in NAMES else found, now, why)
+    return parts
+
+
+class _Round:
+    """One reading: each place is asked once, however many parts are made of it."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self._ask = cache(self._asked)
+
+    def part(self, name: str) -> Found[tuple[Any, ...]]:
+        """What goes into a part, and why it may not be all."""
+        places = _PLACES[name]
+        if name not in NAMES:
+            return self._ask(places[0])
+        names: dict[str, None] = {}
+        failure: Failure | None = None
+        for place, spell in places:
+            found, why = self._ask(place)
+            names.update((name, None) for each in found for name in spell(each))
+            failure = failure or why
+        return tuple(names), failure
+
+    def _asked(self, place: Callable[[Cluster], tuple[Any, ...]]) -> Found[tuple[Any, ...]]:
+        try:
+            return place(self._cluster), None
+        except ShellError as error:
+            if error.status is Status.UNREACHABLE:
+                raise
+            if error.code in _NOT_HERE:
+                return (), None
+            return (), Failure(error.code, error.message, hint=error.hint)
+
+
+# -- places ----------------------------------------------------------------------------------------
+
+
+def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
+    from kafka_shell.admin.quotas import read as quotas
+
+    return quotas.describe(cluster)
+
+
+def _scram_users(cluster: Cluster) -> tuple[str, ...]:
+    """Everybody who has a credential. Asked by one who may not, a broker hangs up on the question
+    about all users, without a word: so whether one may is asked by the name of nobody first."""
+    from kafka_shell.admin.users import scram
+    from kafka_shell.admin.wire.failures import as_error
+
+    why = scram.describe(cluster, [_NOBODY]).failures.get(_NOBODY)
+    if why is not None and why.name != _NO_SUCH_USER:
+        raise as_error(why)
+    return tuple(scram.describe(cluster).values)
+
+
+def _acl_principals(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.acls import read as acls
+
+    return tuple(dict.fromkeys(binding.principal for binding in acls.describe(cluster)))
+
+
+def _groups(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.groups import read as groups
+
+    return tuple(groups.list_groups(cluster).values)
+
+
+def _client_ids(cluster: Cluster) -> tuple[str, ...]:
+    """Of the members of groups, where they are not too many."""
+    from kafka_shell.admin.groups import read as groups
+
+    listed = groups.list_groups(cluster).values
+    if len(listed) > _MOST_GROUPS:
+        return ()
+    types = {name: each.type for name, each in listed.items()}
+    found = groups.describe(cluster, listed, types=types)
+    return tuple({member.client_id for group in found for member in group.members})
+
+
+def _client_metrics(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.configs import read as configs
+
+    return tuple(configs.list_resources(cluster, ResourceType.CLIENT_METRICS))
+
+
+def _transactional_ids(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.transactions import read as transactions
+
+    listed = transactions.list_transactions(cluster)
+    return tuple(row.transactional_id for rows in listed for row in rows)
+
+
+def _log_dirs(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.partitions import log_dirs
+    from kafka_shell.admin.wire.failures import as_error
+
+    found = log_dirs.describe(cluster, None, [])
+    if found.failures and not found.values:
+        raise as_error(next(iter(found.failures.values())))
+    return tuple(dict.fromkeys(dir.path for dirs in found for dir in dirs))
+
+
+def _tokens(cluster: Cluster) -> tuple[str, ...]:
+    from kafka_shell.admin.tokens import read as delegation_tokens
+
+    return tuple(token.id for token in delegation_tokens.describe(cluster))
+
+
+def _features(cluster: Cluster) -> tuple[Feature, ...]:
+    from kafka_shell.admin.cluster import features
+
+    return features.describe(cluster).features
+
+
+def _registered(cluster: Cluster) -> tuple[ClientEntity, ...]:
+    """Clients that told which configs they can change while they run (KIP-649's registrations)."""
+    from kafka_shell.admin.client_configs import read as client_configs
+
+    told = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    return tuple({each.entity for each in told})
+
+
+# -- what of them is a name ------------------------------------------------------------------------
+
+
+def _itself(name: str) -> Iterable[str]:
+    return (name,) if name else ()
+
+
+def _quota_user(quota: Quota) -> Iterable[str]:
+    return (quota.entity.user,) if isinstance(quota.entity.user, str) else ()
+
+
+def _quota_client(quota: Quota) -> Iterable[str]:
+    client = quota.entity.client_id
+    return (client,) if isinstance(client, str) else ()
+
+
+def _registered_user(entity: ClientEntity) -> Iterable[str]:
+    return (entity.user,)
+
+
+def _registered_client(entity: ClientEntity) -> Iterable[str]:
+    return (entity.client_id,) if entity.client_id else ()
+
+
+def _user_of(principal: str) -> Iterable[str]:
+    named = principal.startswith(_USER) and principal != f"{_USER}*"
+    return (principal.removeprefix(_USER),) if named else ()
+
+
+def _principal_of(user: str) -> Iterable[str]:
+    return (_USER + user,)
+
+
+def _quota_principal(quota: Quota) -> Iterable[str]:
+    return map(str.__add__, [_USER], _quota_user(quota))
+
+
+_PLACES: dict[str, Any] = {
+    "groups": ((_groups, _itself),),
+    "principals": (
+        (_acl_principals, _itself), (_scram_users, _principal_of), (_quotas, _quota_principal),
+    ),
+    "users": (
+        (_quotas, _quota_user), (_scram_users, _itself), (_acl_principals, _user_of),
+        (_registered, _registered_user),
+    ),
+    "client_ids": (
+        (_quotas, _quota_client), (_client_ids, _itself), (_registered, _registered_client),
+    ),
+    "client_metrics": ((_client_metrics, _itself),),
+    "transactional_ids": ((_transactional_ids, _itself),),
+    "log_dirs": ((_log_dirs, _itself),),
+    "tokens": ((_tokens, _itself),),
+    "quotas": (_quotas,),
+    "features": (_features,),
+}  # fmt: skip

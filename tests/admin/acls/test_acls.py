@@ -1,0 +1,223 @@
+"""ACLs on a real broker: describe by every filter, create, delete."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
+    CLUSTER_NAME,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Effect
+from kafka_shell.sandbox.state import Sandbox
+
+pytestmark = pytest.mark.quick
+
+TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
+READ, WRITE = AclOperation.READ, AclOperation.WRITE
+ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
+LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def bob(cluster: Cluster) -> Iterator[str]:
+    """A principal of this test's own, whose ACLs go with it."""
+    name = f"User:bob-{uuid4().hex[:8]}"
+    yield name
+    if acls.describe(cluster, AclFilter(principal=name)):
+        assert apply(acl_changes.plan_delete(cluster, [AclFilter(principal=name)]), cluster).ok
+
+
+def reads(principal: str, name: str = "orders", pattern: PatternType = LITERAL) -> AclBinding:
+    return AclBinding(principal, "*", READ, ALLOW, TOPIC, name, pattern)
+
+
+def make(cluster: Cluster, *bindings: AclBinding) -> None:
+    plan = acl_changes.plan_create(cluster, bindings)
+    assert plan.refused.ok, plan.refused
+    results = apply(plan, cluster)
+    assert results.ok, results
+
+
+def test_created_acls_are_described_and_deleted(cluster: Cluster, bob: str) -> None:
+    mine = (
+        reads(bob),
+        AclBinding(bob, "10.0.0.1", WRITE, DENY, TOPIC, "orders", LITERAL),
+        AclBinding(bob, "*", AclOperation.ALL, ALLOW, TOPIC, "orders.", PREFIXED),
+        AclBinding(bob, "*", READ, ALLOW, GROUP, "*", LITERAL),
+        AclBinding(
+            bob, "*", AclOperation.IDEMPOTENT_WRITE, ALLOW, AclResourceType.CLUSTER, CLUSTER_NAME
+        ),
+        AclBinding(bob, "*", AclOperation.TWO_PHASE_COMMIT, ALLOW,
+                   AclResourceType.TRANSACTIONAL_ID, "billing", LITERAL),
+        AclBinding(bob, "*", AclOperation.DESCRIBE, ALLOW, AclResourceType.DELEGATION_TOKEN, "t"),
+        AclBinding(bob, "*", AclOperation.CREATE_TOKENS, ALLOW, AclResourceType.USER, "User:eve"),
+    )  # fmt: skip
+    make(cluster, *mine)
+    found = acls.describe(cluster, AclFilter(principal=bob))
+    assert set(found) == set(mine)
+    assert list(found) == sorted(mine, key=lambda binding: binding.order)
+    plan = acl_changes.plan_delete(cluster, [AclFilter(principal=bob, resource_type=TOPIC)])
+    assert plan.effect is Effect.DESTROY
+    assert {change.resource for change in plan.changes} == {each.resource for each in mine[:3]}
+    assert apply(plan, cluster).ok
+    assert set(acls.describe(cluster, AclFilter(principal=bob))) == set(mine[3:])
+
+
+def test_every_part_of_a_filter_filters(cluster: Cluster, bob: str) -> None:
+    topic = f"t-{uuid4().hex[:8]}"
+    literal, prefixed = reads(bob, topic), reads(bob, topic[:5], PREFIXED)
+    denied = AclBinding(bob, "10.0.0.1", WRITE, DENY, TOPIC, topic)
+    wildcard = reads(bob, "*")
+    group = AclBinding(bob, "*", READ, ALLOW, GROUP, topic)
+    make(cluster, literal, prefixed, denied, wildcard, group)
+    expected = {
+        AclFilter(bob): {literal, prefixed, denied, wildcard, group},
+        AclFilter(bob, host="10.0.0.1"): {denied},
+        AclFilter(bob, operation=WRITE): {denied},
+        AclFilter(bob, permission=ALLOW): {literal, prefixed, wildcard, group},
+        AclFilter(bob, resource_type=GROUP): {group},
+        AclFilter(bob, name=topic): {literal, denied, group},
+        AclFilter(bob, pattern_type=PREFIXED): {prefixed},
+        AclFilter(bob, resource_type=TOPIC, name=topic, pattern_type=PatternType.MATCH): {
+            literal, prefixed, denied, wildcard,
+        },
+        AclFilter.exactly(literal): {literal},
+        AclFilter("User:nobody"): set(),
+    }  # fmt: skip
+    found = acls.describe_each(cluster, list(expected))
+    assert list(map(set, found)) == list(expected.values())
+
+
+def test_what_exists_is_said_and_creating_it_again_is_no_error(cluster: Cluster, bob: str) -> None:
+    make(cluster, reads(bob))
+    plan = acl_changes.plan_create(cluster, [reads(bob), reads(bob, "payments")])
+    ((added,), (again,)) = plan.changes, plan.unchanged
+    assert (again.resource, again.note) == (reads(bob).resource, "is there already")
+    assert (added.resource, added.note) == (reads(bob, "payments").resource, "")
+    assert plan.steps[0].again(cluster) == plan.steps[0]
+    assert apply(plan, cluster).ok
+    assert plan.fresh is not None
+    assert {reads(bob), reads(bob, "payments")} <= set(plan.fresh(cluster))
+
+
+def test_a_binding_named_twice_or_open_is_refused_alone(cluster: Cluster, bob: str) -> None:
+    twice, fine = reads(bob, "twice"), reads(bob, "fine")
+    open_ = [
+        replace(fine, operation=AclOperation.ANY),
+        replace(fine, permission=AclPermission.UNKNOWN),
+        replace(fine, pattern_type=PatternType.MATCH),
+        replace(fine, resource_type=AclResourceType.ANY),
+    ]
+    plan = acl_changes.plan_create(cluster, [twice, fine, twice, *open_])
+    assert [change.resource for change in plan.changes] == [fine.resource]
+    assert set(plan.refused.failures) == {binding.resource for binding in (twice, *open_)}
+    assert {why.name for why in plan.refused.failures.values()} == {"INVALID_REQUEST"}
+
+
+def test_one_creation_fails_and_the_other_is_done(cluster: Cluster, bob: str) -> None:
+    no_name = AclBinding(bob, "*", READ, ALLOW, TOPIC, "")
+    no_principal = replace(reads(bob), principal="bob")
+    bad_cluster = AclBinding(bob, "*", AclOperation.ALTER, ALLOW, AclResourceType.CLUSTER, "mine")
+    plan = acl_changes.plan_create(cluster, [no_name, reads(bob), no_principal, bad_cluster])
+    results = apply(plan, cluster)
+    assert [change.resource for change in results.values] == [reads(bob).resource]
+    assert {why.name for why in results.failures.values()} == {"INVALID_REQUEST"}
+    assert len(results.failures) == 3
+
+
+def test_only_what_was_shown_is_deleted_and_what_is_gone_says_so(
+    cluster: Cluster, bob: str
+) -> None:
+    make(cluster, reads(bob), reads(bob, "payments"))
+    plan = acl_changes.plan_delete(cluster, [AclFilter(bob), AclFilter(bob, operation=READ)])
+    assert len(plan.changes) == 2
+    make(cluster, reads(bob, "late"))
+    gone = acl_changes.plan_delete(cluster, [AclFilter.exactly(reads(bob))])
+    assert apply(gone, cluster).ok
+    results = apply(plan, cluster)
+    (why,) = results.failures.values()
+    assert (why.name, len(results.values)) == ("RESOURCE_NOT_FOUND", 1)
+    assert acls.describe(cluster, AclFilter(bob)) == (reads(bob, "late"),)
+
+
+def test_a_filter_that_takes_nothing_is_refused(cluster: Cluster, bob: str) -> None:
+    make(cluster, reads(bob))
+    plan = acl_changes.plan_delete(
+        cluster, [AclFilter(bob), AclFilter(f"{bob}-not", operation=WRITE)]
+    )
+    assert len(plan.changes) == 1
+    ((about, why),) = plan.refused.failures.items()
+    assert str(about) == f"acl any {bob}-not Write on any resource"
+    assert why.name == "RESOURCE_NOT_FOUND"
+
+
+def test_removes_come_first_and_what_is_removed_can_be_added(cluster: Cluster, bob: str) -> None:
+    old, new = reads(bob), reads(bob, "new")
+    make(cluster, old, new)
+    twice = AclFilter(bob, operation=WRITE)
+    plan = acl_changes.plan_alter(cluster, [AclFilter.exactly(old), twice, twice], [old, new])
+    assert plan.effect is Effect.DESTROY
+    assert [(c.verb, c.resource) for c in plan.changes] == [
+        ("delete", old.resource), ("create", old.resource),
+    ]  # fmt: skip
+    assert [change.resource for change in plan.unchanged] == [new.resource]
+    ((about, why),) = plan.refused.failures.items()
+    assert (str(about), why.name) == (f"acl {twice}", "INVALID_REQUEST")
+    assert apply(plan, cluster).ok
+    assert set(acls.describe(cluster, AclFilter(bob))) == {old, new}
+
+
+@pytest.mark.parametrize(
+    ("host", "said"),
+    [
+        ("*", ""),
+        ("10.0.0.1", ""),
+        ("0:0:0:0:0:0:0:1", ""),
+        ("::1", "0:0:0:0:0:0:0:1"),
+        ("app.example.com", "no address"),
+        ("10.0.0.0/8", "no address"),
+    ],
+)
+def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:
+    doubts = list(acls.doubts(replace(reads("User:b"), host=host)))
+    assert len(doubts) == bool(said)
+    assert said in "".join(doubts)
+    star = replace(reads("User:b"), name="*", pattern_type=PREFIXED)
+    assert len(list(acls.doubts(star))) == 1
+
+
+def test_an_acl_is_said_as_it_is_typed() -> None:
+    said = {
+        reads("User:bob"): "allow User:bob Read on topic orders",
+        AclBinding("User:eve", "10.0.0.1", AclOperation.DESCRIBE_CONFIGS, DENY, TOPIC, "*"):
+            "deny User:eve DescribeConfigs from 10.0.0.1 on topic *",
+        reads("User:CN=Bob Smith,O=x", "pay.", PREFIXED):
+            "allow 'User:CN=Bob Smith,O=x' Read on prefixed topic pay.",
+        AclBinding("User:*", "*", AclOperation.ALL, ALLOW, AclResourceType.CLUSTER, CLUSTER_NAME):
+            "allow User:* All on cluster",
+        AclBinding("User:a", "*", WRITE, ALLOW, AclResourceType.TRANSACTIONAL_ID, "t"):
+            "allow User:a Write on transactional-id t",
+    }  # fmt: skip
+    assert {binding: str(binding) for binding in said} == said
+    assert AclOperation(99) is AclOperation.UNKNOWN

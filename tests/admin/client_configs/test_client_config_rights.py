@@ -1,0 +1,108 @@
+"""Who may override whom: what the ACLs of the two topics hold back."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+
+import pytest
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+)
+from kafka_shell.admin.client_configs import change as client_config_changes
+from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.format import (
+    CONFIGS_TOPIC,
+    REGISTRATIONS_TOPIC,
+    config_record,
+    registration_record,
+)
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientEntity,
+    ClientRegistration,
+)
+from kafka_shell.admin.client_configs.store import ACLS
+from kafka_shell.admin.records import log
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import done
+from tests.admin.test_rights import log_in
+
+ALICE = ClientEntity("alice")
+SET = ClientConfigAlteration(ALICE, "acks", "1")
+
+
+@pytest.fixture(scope="module")
+def admin(secure_sandbox: Sandbox) -> Iterator[Cluster]:
+    """The two topics, with one config of alice's in them."""
+    with log_in(secure_sandbox, "admin") as cluster:
+        done(client_config_changes.plan_alter(cluster, [SET]), cluster)
+        yield cluster
+        done(topic_changes.plan_delete(cluster, [CONFIGS_TOPIC, REGISTRATIONS_TOPIC]), cluster)
+
+
+@pytest.fixture
+def alice(secure_sandbox: Sandbox, admin: Cluster) -> Iterator[Cluster]:
+    """A user with the rights a test gives everybody on the two topics."""
+    with log_in(secure_sandbox, "alice") as cluster:
+        yield cluster
+    for topic in (CONFIGS_TOPIC, REGISTRATIONS_TOPIC):
+        which = AclFilter(resource_type=AclResourceType.TOPIC, name=topic)
+        if acls.describe(admin, which):
+            done(acl_changes.plan_delete(admin, [which]), admin)
+
+
+def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
+    done(acl_changes.plan_create(admin, [
+        AclBinding("User:*", "*", operation, AclPermission.ALLOW, AclResourceType.TOPIC, topic)
+        for operation in operations
+    ]), admin)  # fmt: skip
+
+
+def as_printed(admin: Cluster) -> None:
+    """The rights that the plan's own commands give."""
+    assert [f"{CONFIGS_TOPIC} --add 'allow User:* Read,Describe'" in line for line in ACLS] == [
+        True, False,
+    ]  # fmt: skip
+    allow(admin, CONFIGS_TOPIC, AclOperation.READ, AclOperation.DESCRIBE)
+    allow(admin, REGISTRATIONS_TOPIC, AclOperation.WRITE, AclOperation.DESCRIBE)
+
+
+def test_who_may_register_may_not_override(admin: Cluster, alice: Cluster) -> None:
+    as_printed(admin)
+    said = ClientRegistration(ALICE, "lib", "1", ("acks",), int(time.time() * 1000))
+    log.append(alice, REGISTRATIONS_TOPIC, [registration_record(said)])
+    assert client_configs.describe(alice)[0].value == "1", "what binds her she may read"
+    with pytest.raises(ShellError) as refused:
+        log.append(alice, CONFIGS_TOPIC, [config_record(SET)])
+    assert refused.value.code == "TOPIC_AUTHORIZATION_FAILED"
+    assert CONFIGS_TOPIC in refused.value.message
+
+
+def test_who_may_not_write_may_not_alter(admin: Cluster, alice: Cluster) -> None:
+    as_printed(admin)
+    plan = client_config_changes.plan_alter(alice, [ClientConfigAlteration(ALICE, "acks", "0")])
+    with pytest.raises(ShellError) as refused:
+        plan.steps[-1].send(alice, validate_only=False)
+    assert refused.value.code == "TOPIC_AUTHORIZATION_FAILED"
+    assert client_configs.describe(admin)[0].value == "1"
+
+
+def test_who_may_not_read_sees_why(admin: Cluster, alice: Cluster) -> None:
+    for rights in ((), (AclOperation.DESCRIBE,)):
+        if rights:
+            allow(admin, CONFIGS_TOPIC, *rights)
+        with pytest.raises(ShellError) as refused:
+            client_configs.describe(alice)
+        assert refused.value.code == "TOPIC_AUTHORIZATION_FAILED", rights
+        assert CONFIGS_TOPIC in refused.value.message, rights

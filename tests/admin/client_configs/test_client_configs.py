@@ -1,0 +1,354 @@
+"""Dynamic client configs in two real topics: made on first use, altered, described, resolved."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from kafka_shell.admin.client_configs import change as client_config_changes
+from kafka_shell.admin.client_configs import read as client_configs
+from kafka_shell.admin.client_configs.format import (
+    CONFIGS_TOPIC,
+    EXPIRES_MS,
+    REGISTRATIONS_TOPIC,
+    config_record,
+    registration_record,
+)
+from kafka_shell.admin.client_configs.model import (
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.quotas import change as quota_changes
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT, QuotaAlteration, QuotaEntity
+from kafka_shell.admin.records import log
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.undo import take_back
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+
+ALICE, APP = ClientEntity("alice"), ClientEntity("alice", "app")
+BOB = ClientEntity("bob")
+NOW = 1_790_000_000_000
+
+
+def gone(cluster: Cluster) -> None:
+    """Without the two topics, and surely so."""
+    found = metadata_scan.scan(cluster).names
+    there = [topic for topic in (CONFIGS_TOPIC, REGISTRATIONS_TOPIC) if topic in found]
+    if there:
+        done(topic_changes.plan_delete(cluster, there), cluster)
+    wait_for("the topics go", lambda: CONFIGS_TOPIC not in metadata_scan.scan(cluster).names)
+
+
+@pytest.fixture(params=[pytest.param("4.3", marks=pytest.mark.quick), "3.9"])
+def without(request: pytest.FixtureRequest) -> Iterator[Cluster]:
+    """A broker without the topics, of either version."""
+    found: Cluster = request.getfixturevalue("cluster" if request.param == "4.3" else "old_cluster")
+    gone(found)
+    yield found
+    gone(found)
+
+
+@pytest.fixture
+def store(cluster: Cluster) -> Iterator[Cluster]:
+    """A broker with both topics, empty but for one config of nobody's concern."""
+    gone(cluster)
+    alter(cluster, (ClientEntity("nobody"), "acks", "1"))
+    yield cluster
+    gone(cluster)
+
+
+def alter(cluster: Cluster, *wanted: tuple[ClientEntity, str, str | None]) -> None:
+    alterations = [ClientConfigAlteration(*one) for one in wanted]
+    done(client_config_changes.plan_alter(cluster, alterations), cluster)
+
+
+def held(cluster: Cluster, which: ClientConfigFilter | None = None) -> dict[str, str]:
+    found = client_configs.describe(cluster, which)
+    return {f"{c.entity} {c.key}": c.value for c in found if c.entity.user != "nobody"}
+
+
+def refused(cluster: Cluster, *wanted: tuple[ClientEntity, str, str | None]) -> str:
+    plan = client_config_changes.plan_alter(
+        cluster, [ClientConfigAlteration(*one) for one in wanted]
+    )
+    (why,) = refusals(plan).values()
+    assert why.name == "INVALID_REQUEST" and why.code == 42
+    return f"{why.message} {why.hint}".strip()
+
+
+# -- the store -------------------------------------------------------------------------------------
+
+
+def test_the_first_change_makes_the_topics_and_asks(without: Cluster) -> None:
+    assert client_configs.describe(without) == ()
+    assert client_configs.registrations(without, now=NOW) == ()
+    plan = client_config_changes.plan_alter(without, [ClientConfigAlteration(ALICE, "acks", "all")])
+    assert plan.confirm, "topics are made only when somebody agreed"
+    assert f"--topic {CONFIGS_TOPIC} --add 'allow User:* Read" in plan.warnings[0]
+    done(plan, without)
+    assert held(without) == {"user alice acks": "all"}
+    resources = [
+        ConfigResource(ResourceType.TOPIC, t) for t in (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
+    ]
+    policies = [e[0].value for e in configs.describe(without, resources, ["cleanup.policy"])]
+    assert [set(str(p).split(",")) for p in policies] == [{"compact"}, {"compact", "delete"}]
+    assert not client_config_changes.plan_alter(
+        without, [ClientConfigAlteration(ALICE, "acks", "1")]
+    ).confirm, "the second change finds them"
+
+
+def test_a_store_on_three_brokers_outlives_one(three_brokers: Sandbox) -> None:
+    with connect(three_brokers) as cluster:
+        gone(cluster)
+        try:
+            alter(cluster, (ALICE, "acks", "all"))
+            found = topics.describe(cluster, [CONFIGS_TOPIC])[CONFIGS_TOPIC]
+            assert found.replication_factor == 3
+            resource = ConfigResource(ResourceType.TOPIC, CONFIGS_TOPIC)
+            entries = configs.describe(cluster, [resource], ["min.insync.replicas"])[resource]
+            assert entries[0].value == "2"
+        finally:
+            gone(cluster)
+
+
+def test_a_store_that_would_lose_configs_is_refused_with_the_remedy(without: Cluster) -> None:
+    make_topic(without, CONFIGS_TOPIC)
+    plan = client_config_changes.plan_alter(without, [ClientConfigAlteration(ALICE, "acks", "1")])
+    why = refusals(plan)[CONFIGS_TOPIC]
+    assert why.hint == f"alter-configs {CONFIGS_TOPIC} cleanup.policy=compact" and not plan.steps
+    mend = ConfigAlteration("cleanup.policy", ConfigOp.SET, "compact")
+    resource = ConfigResource(ResourceType.TOPIC, CONFIGS_TOPIC)
+    done(config_changes.plan_alter(without, {resource: [mend]}), without)
+    alter(without, (ALICE, "acks", "1"))
+
+
+def test_compaction_loses_nothing_that_holds(store: Cluster) -> None:
+    resource = ConfigResource(ResourceType.TOPIC, CONFIGS_TOPIC)
+    eager = {"segment.ms": "1", "min.cleanable.dirty.ratio": "0.001", "delete.retention.ms": "0"}
+    done(config_changes.plan_alter(store, {resource: [
+        ConfigAlteration(key, ConfigOp.SET, value) for key, value in eager.items()
+    ]}), store)  # fmt: skip
+    for number in range(20):
+        alter(store, (ALICE, "linger.ms", str(number)))
+    alter(store, (APP, "acks", "1"))
+    alter(store, (APP, "acks", None))
+
+    def compacted() -> bool:
+        alter(store, (BOB, "linger.ms", "1"))  # a new segment: the one before may be cleaned
+        return len(log.read(store, CONFIGS_TOPIC)) < 15
+
+    wait_for("the topic is compacted", compacted, 60)
+    assert held(store) == {"user alice linger.ms": "19", "user bob linger.ms": "1"}
+
+
+# -- alter and describe ----------------------------------------------------------------------------
+
+
+def test_several_entities_at_once_and_an_outcome_for_each(store: Cluster) -> None:
+    wanted = [
+        ClientConfigAlteration(ALICE, "acks", "2"),
+        ClientConfigAlteration(APP, "acks", "0"),
+        ClientConfigAlteration(BOB, "linger.ms", "5"),
+        ClientConfigAlteration(BOB, "compression.type", "zstd"),
+    ]
+    plan = client_config_changes.plan_alter(store, wanted)
+    assert list(refusals(plan)) == ["user alice"], "one wrong entity does not hold up the others"
+    assert {change.resource.name for change in plan.changes} == {
+        "user alice client-id app", "user bob",
+    }  # fmt: skip
+    assert held(store) == {}, "a plan sends nothing"
+
+
+def test_matches_exact_default_any_and_strict(store: Cluster) -> None:
+    alter(store, (ALICE, "acks", "all"), (APP, "acks", "0"), (BOB, "acks", "1"))
+    alice, app, bob = "user alice acks", "user alice client-id app acks", "user bob acks"
+    for which, expected in (
+        (None, {alice, app, bob}),
+        (ClientConfigFilter("alice"), {alice, app}),
+        (ClientConfigFilter("alice", strict=True), {alice}),
+        (ClientConfigFilter("alice", DEFAULT), {alice}),
+        (ClientConfigFilter("alice", "app"), {app}),
+        (ClientConfigFilter("alice", ANY_NAME), {app}),
+        (ClientConfigFilter(ANY_NAME, DEFAULT), {alice, bob}),
+    ):
+        assert set(held(store, which)) == expected, which
+
+
+@pytest.mark.parametrize("user", [None, DEFAULT])
+def test_a_request_without_a_user_is_invalid(store: Cluster, user: None) -> None:
+    with pytest.raises(ShellError) as refused:
+        client_configs.describe(store, ClientConfigFilter(user))
+    assert refused.value.code == "INVALID_REQUEST"
+
+
+def test_resolution_prefers_the_client_id(store: Cluster) -> None:
+    alter(store, (ALICE, "acks", "all"), (ALICE, "linger.ms", "5"), (APP, "acks", "0"))
+    found = client_configs.resolved(store, "alice", "app")
+    assert [(c.key, c.value, c.entity) for c in found] == [
+        ("acks", "0", APP), ("linger.ms", "5", ALICE),
+    ]  # fmt: skip
+    alter(store, (APP, "acks", None))
+    assert client_configs.resolved(store, "alice", "app")[0].value == "all"
+
+
+def test_names_may_be_anything(store: Cluster) -> None:
+    odd = ClientEntity('CN=a,O="x" {}', "訂單 / *")
+    alter(store, (odd, "acks", "1"))
+    assert [c.entity for c in client_configs.describe(store, ClientConfigFilter(odd.user))] == [odd]
+
+
+def test_quotas_and_client_configs_never_show_in_each_others_lists(store: Cluster) -> None:
+    entity = QuotaEntity(user="alice-of-both")
+    try:
+        done(
+            quota_changes.plan_alter(store, [QuotaAlteration(entity, "producer_byte_rate", 5e4)]),
+            store,
+        )
+        alter(store, (ClientEntity("alice-of-both"), "acks", "1"))
+        assert [q.key for q in quotas.describe(store) if q.entity == entity] == [
+            "producer_byte_rate"
+        ]
+        of_both = ClientConfigFilter("alice-of-both")
+        assert [c.key for c in client_configs.describe(store, of_both)] == ["acks"]
+    finally:
+        done(
+            quota_changes.plan_alter(store, [QuotaAlteration(entity, "producer_byte_rate", None)]),
+            store,
+        )
+
+
+# -- what is refused -------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "said"),
+    [
+        ("acks", "2", "acks=2: one of all, -1, 0, 1 is wanted"),
+        ("compression.type", "snapy", "Did you mean snappy?"),
+        ("linger.ms", "soon", "a whole number from 0"),
+        ("linger.ms", "-1", "a whole number from 0"),
+        ("session.timeout.ms", "10", "the brokers take 6000 to 1800000"),
+        ("ack", "1", "Did you mean acks?"),
+        ("retention.ms", "1", "Those are: acks, "),
+    ],
+)
+def test_what_no_client_could_take_is_invalid(
+    store: Cluster, key: str, value: str, said: str
+) -> None:
+    assert said in refused(store, (ALICE, key, value))
+
+
+def test_a_key_twice_in_one_request_is_invalid(store: Cluster) -> None:
+    assert "twice" in refused(store, (ALICE, "acks", "1"), (ALICE, "acks", "0"))
+
+
+def test_a_heartbeat_stays_below_the_session_after_resolution(store: Cluster) -> None:
+    alter(store, (ALICE, "session.timeout.ms", "10000"), (ALICE, "heartbeat.interval.ms", "3000"))
+    said = refused(store, (APP, "heartbeat.interval.ms", "12000"))
+    assert "session.timeout.ms=10000 (of user alice)" in said
+    alter(store, (APP, "heartbeat.interval.ms", "8000"))
+    said = refused(store, (ALICE, "session.timeout.ms", "7000"))
+    assert "user alice client-id app would get" in said, "a client id below suffers too"
+    alter(store, (APP, "heartbeat.interval.ms", None), (ALICE, "session.timeout.ms", "7000"))
+
+
+def test_a_key_that_some_client_registered_is_taken(store: Cluster) -> None:
+    said = ClientRegistration(APP, "other", "9", ("ack", "strange.key"), int(time.time() * 1000))
+    log.append(store, REGISTRATIONS_TOPIC, [registration_record(said)])
+    alter(store, (ALICE, "strange.key", "whatever"))
+
+
+# -- registrations ---------------------------------------------------------------------------------
+
+
+def test_registrations_by_version_expire_and_can_be_forgotten(store: Cluster) -> None:
+    fresh = ClientRegistration(APP, "lib", "2", ("acks", "linger.ms"), NOW)
+    old = ClientRegistration(APP, "lib", "1", ("acks",), NOW - EXPIRES_MS)
+    again = ClientRegistration(APP, "lib", "2", ("acks",), NOW)
+    log.append(store, REGISTRATIONS_TOPIC, [registration_record(r) for r in (old, fresh, again)])
+    assert client_configs.registrations(store, now=NOW) == (again,), "the last word holds"
+    assert client_configs.registrations(store, ClientConfigFilter("bob"), now=NOW) == ()
+    done(client_config_changes.plan_forget(store, [APP], now=NOW), store)
+    assert client_configs.registrations(store, now=NOW) == ()
+
+
+# -- together, and in trouble ----------------------------------------------------------------------
+
+
+def test_two_administrators_at_once_lose_nothing(store: Cluster, sandbox: Sandbox) -> None:
+    def admin(key: str, values: list[str]) -> Callable[[], None]:
+        def work() -> None:
+            with connect(sandbox) as own:
+                for value in values:
+                    alter(own, (ALICE, key, value))
+
+        return work
+
+    jobs = [admin("linger.ms", [str(n) for n in range(10)]), admin("batch.size", ["1", "2", "3"])]
+    with ThreadPoolExecutor(2) as pool:
+        for future in [pool.submit(job) for job in jobs]:
+            future.result()
+    assert held(store) == {"user alice linger.ms": "9", "user alice batch.size": "3"}
+
+
+def test_records_of_a_newer_format_are_left_to_newer_programs(store: Cluster) -> None:
+    newer = b'{"version":2,"user":"alice","client_id":null,"key":"acks"}'
+    log.append(store, CONFIGS_TOPIC, [(newer, b'{"version":2,"value":["x"]}'), (b"junk", b"junk")])
+    alter(store, (ALICE, "acks", "1"))
+    assert held(store) == {"user alice acks": "1"}
+
+
+def test_a_broker_dies_during_an_alter(three_brokers: Sandbox) -> None:
+    """Whichever broker leads: the record is there once its writer was told so, and once."""
+    with connect(three_brokers) as cluster:
+        gone(cluster)
+        try:
+            alter(cluster, (ALICE, "linger.ms", "0"))
+            leader = topics.describe(cluster, [CONFIGS_TOPIC])[CONFIGS_TOPIC].partitions[0].leader
+            assert leader is not None
+            try:
+                with ThreadPoolExecutor(1) as pool:
+                    stopping = pool.submit(stop_broker, three_brokers.folder, leader)
+                    for number in range(1, 15):
+                        with cluster.within(30):
+                            alter(cluster, (ALICE, "linger.ms", str(number)))
+                    stopping.result()
+            finally:
+                start_broker(three_brokers.folder, leader)
+            written = [r.value for r in log.read(cluster, CONFIGS_TOPIC)]
+            assert written == [f'{{"version":1,"value":"{n}"}}'.encode() for n in range(15)]
+        finally:
+            gone(cluster)
+
+
+def test_a_value_that_would_be_refused_is_not_offered_as_an_undo(store: Cluster) -> None:
+    """Another program may write anything; undoing the change of it would fail."""
+    written = ClientConfigAlteration(ALICE, "acks", "maybe")
+    log.append(store, CONFIGS_TOPIC, [config_record(written)])
+    alter(store, (ALICE, "linger.ms", "5"))
+    wanted = [
+        ClientConfigAlteration(ALICE, "acks", "all"),
+        ClientConfigAlteration(ALICE, "linger.ms", "6"),
+    ]
+    plan = client_config_changes.plan_alter(store, wanted)
+    assert [(c.field, c.reversible) for c in plan.changes] == [("acks", False), ("linger.ms", True)]
+    assert "invalid" in plan.changes[0].note
+    (undo,) = take_back(plan.changes)
+    assert undo == "alter-client-configs --user alice linger.ms=5"
+    (step,) = plan.steps
+    assert step.again(store).changes == plan.changes

@@ -1,0 +1,162 @@
+"""Features and API versions, as real brokers of two releases tell them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.cluster import feature_change, features
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Effect
+from kafka_shell.plan.undo import take_back
+from tests.admin.helpers import done
+
+NEWEST = {"group.version": (1, 0, 1), "kraft.version": (1, 0, 1), "transaction.version": (2, 0, 2)}
+
+
+@pytest.mark.quick
+def test_features_of_the_newest(cluster: Cluster) -> None:
+    found = features.describe(cluster)
+    assert found.epoch > 0 and found.unread == ()
+    each = {f.name: (f.level, f.lowest, f.highest) for f in found.features}
+    assert {name: each[name] for name in NEWEST} == NEWEST
+    metadata = found.get("metadata.version")
+    assert metadata is not None
+    assert (metadata.level, metadata.release) == (30, "4.3-IV0")
+    assert (metadata.lowest, metadata.highest, metadata.highest_release) == (7, 30, "4.3-IV0")
+    assert not metadata.differs and [b.broker for b in metadata.brokers] == [1]
+    assert found.get("no.such") is None
+
+
+def test_features_of_3_9(old_cluster: Cluster) -> None:
+    found = features.describe(old_cluster)
+    metadata = found.get("metadata.version")
+    assert metadata is not None and metadata.release == "3.9-IV0"
+    kraft = found.get("kraft.version")
+    assert kraft is not None and kraft.level == 1
+
+
+@pytest.mark.parametrize(
+    ("said", "level"),
+    [("4.1", 27), ("4.1-IV0", 26), ("3.3", 7), ("3.9-IV0", 21), ("4.3", 30), ("4.9", None),
+     ("4", None), ("", None)],
+)  # fmt: skip
+def test_levels_by_release(said: str, level: int | None) -> None:
+    assert features.level_of(said) == level
+    if level is not None:
+        assert features.release_of(level).startswith(said)
+
+
+def test_unknown_levels_have_no_name() -> None:
+    assert features.release_of(0) == features.release_of(31) == features.release_of(-1) == ""
+
+
+def test_what_a_new_cluster_of_a_release_has() -> None:
+    assert features.levels_of_release("3.8") == {
+        "metadata.version": 20, "kraft.version": 0, "group.version": 0, "transaction.version": 0,
+        "eligible.leader.replicas.version": 0, "share.version": 0, "streams.version": 0,
+    }  # fmt: skip
+    newest = features.levels_of_release("4.2")
+    assert newest is not None and newest["streams.version"] == newest["share.version"] == 1
+    assert features.levels_of_release("5.0") is None
+
+
+@pytest.mark.quick
+def test_down_and_up_again(cluster: Cluster) -> None:
+    down = feature_change.plan_update(cluster, {"streams.version": 0, "group.version": 1})
+    assert down.effect is Effect.DESTROY, "a downgrade asks"
+    assert [str(change.resource) for change in down.unchanged] == ["feature group.version"]
+    try:
+        done(down, cluster)
+        now = features.describe(cluster).get("streams.version")
+        assert now is not None and now.level == 0, "seen at once"
+        assert take_back(down.changes) == ("update-features streams.version=1",)
+    finally:
+        up = feature_change.plan_update(cluster, {"streams.version": 1})
+        assert up.effect is Effect.CHANGE
+        done(up, cluster)
+    now = features.describe(cluster).get("streams.version")
+    assert now is not None and now.level == 1
+    assert feature_change.plan_update(cluster, {"streams.version": 1}).steps == ()
+
+
+@pytest.mark.quick
+def test_all_or_none_and_the_one_to_blame_is_named(cluster: Cluster) -> None:
+    plan = feature_change.plan_update(cluster, {"streams.version": 0, "kraft.version": 0})
+    (step,) = plan.steps
+    for validate_only in (True, False):
+        found = step.send(cluster, validate_only=validate_only)
+        why = {change.resource.name: failure for change, failure in found.failures.items()}
+        assert why["kraft.version"].name == "INVALID_UPDATE_VERSION"
+        assert why["kraft.version"].message.startswith('"Invalid update version 0')
+        assert why["streams.version"].name == "OPERATION_NOT_ATTEMPTED"
+    streams = features.describe(cluster).get("streams.version")
+    assert streams is not None and streams.level == 1
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("name", "level", "said", "hint"),
+    [
+        ("metadata.version", 31, "versions 7-30", "describe-features"),
+        ("metadata.version", 29, "downgrade", "describe-features"),
+        ("stream.version", 1, "stream.version", "Did you mean streams.version?"),
+    ],
+)
+def test_the_controllers_verdict_without_doing_it(
+    cluster: Cluster, name: str, level: int, said: str, hint: str
+) -> None:
+    plan = feature_change.plan_update(cluster, {name: level})
+    (why,) = plan.steps[0].send(cluster, validate_only=True).failures.values()
+    assert why.name == "INVALID_UPDATE_VERSION"
+    assert said in why.message and hint in why.hint
+
+
+@pytest.mark.quick
+def test_an_unsafe_downgrade_is_warned_about_and_sent_as_such(cluster: Cluster) -> None:
+    plan = feature_change.plan_update(cluster, {"metadata.version": 29}, unsafe=True)
+    assert "deletes metadata" in plan.warnings[0]
+    (why,) = plan.steps[0].send(cluster, validate_only=True).failures.values()
+    safe = feature_change.plan_update(cluster, {"metadata.version": 29})
+    (other,) = safe.steps[0].send(cluster, validate_only=True).failures.values()
+    assert why.message != other.message, "the controller knows the one from the other"
+
+
+def test_on_3_9_each_feature_has_an_answer_of_its_own(old_cluster: Cluster) -> None:
+    plan = feature_change.plan_update(old_cluster, {"metadata.version": 20, "kraft.version": 2})
+    found = plan.steps[0].send(old_cluster, validate_only=True)
+    assert [change.resource.name for change in found] == ["metadata.version"]
+    assert [change.resource.name for change in found.failures] == ["kraft.version"]
+
+
+def test_levels_from_which_there_is_no_way_back() -> None:
+    reversible = feature_change._reversible
+    assert reversible("metadata.version", 28, 29)
+    assert not reversible("metadata.version", 29, 30), "4.3 has new records"
+    assert not reversible("metadata.version", 20, 27), "one on the way has"
+    assert reversible("metadata.version", 30, 29), "down, and up again"
+    assert not reversible("kraft.version", 0, 1)
+    assert reversible("group.version", 0, 1)
+
+
+# -- API versions ----------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_what_one_broker_speaks(cluster: Cluster) -> None:
+    found, failed = features.api_versions(cluster)
+    assert not failed
+    assert {api.key: (api.lowest, api.highest) for api in found} == cluster.api_versions()
+    assert not any(api.differs for api in found)
+    names = {api.key: api.name for api in found}
+    assert (names[3], names[80]) == ("Metadata", "AddRaftVoter")
+
+
+def test_brokers_of_two_releases_differ(cluster: Cluster, old_cluster: Cluster) -> None:
+    new, old = cluster.api_versions(), old_cluster.api_versions()
+    found = {api.name: api for api in features.compare({1: new, 2: old})}
+    metadata = found["Metadata"]
+    assert (metadata.lowest, metadata.highest) == (0, 12) and metadata.differs
+    assert [(b.broker, b.highest) for b in metadata.brokers] == [(1, 13), (2, 12)]
+    share = found["DescribeShareGroupOffsets"]
+    assert (share.lowest, share.missing, share.differs) == (None, (2,), True)
+    assert not found["SaslHandshake"].differs

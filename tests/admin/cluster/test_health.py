@@ -1,0 +1,260 @@
+"""Health: of a cluster that is well, of one that loses a broker, and each thing that is found."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster import health, health_checks, quorum
+from kafka_shell.admin.cluster.model import Finding, Health, Severity
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import throttle_configs
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.transactional import HOUR_MS, hang
+
+ONLY_READS = "verify-reassign-partitions"  # without --finish
+
+
+@pytest.fixture(scope="module")
+def three(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Other tests leave topics behind."""
+    monkeypatch.setattr(health_checks, "EXAMPLES", 10_000)
+
+
+def look(cluster: Cluster) -> dict[str, Finding]:
+    found = health.health(cluster)
+    for finding in found.findings:
+        invocation = parse(tokenize(finding.look), REGISTRY)
+        command = invocation.command
+        only_shown = command.name == ONLY_READS or invocation.get("dry-run")
+        assert command.effect.value == "read" or only_shown, finding.look
+    return by_check(found)
+
+
+def by_check(found: Health) -> dict[str, Finding]:
+    return {finding.check: finding for finding in found.findings}
+
+
+@pytest.mark.quick
+def test_a_healthy_cluster_has_no_findings(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, 3, configs=(("min.insync.replicas", "2"),))
+    found = health.health(cluster)
+    # Other tests leave transactions hanging on the broker that all share.
+    told = {check: each for check, each in by_check(found).items() if check != "transactions"}
+    above = told.pop("min-isr-above-replicas")
+    assert above.severity is Severity.NOTE and name in above.examples
+    assert not told, "brokers need no more in-sync replicas than there are"
+    assert found.brokers == 1
+    assert found.topics == len(metadata_scan.scan(cluster))
+
+
+def test_every_check_can_be_read_on_3_9(old_cluster: Cluster, name: str) -> None:
+    make_topic(old_cluster, name)
+    found = health.health(old_cluster).findings
+    assert [each for each in found if each.severity is Severity.NOT_CHECKED] == []
+
+
+def test_while_a_broker_is_gone_and_after_it_is_back(
+    three_brokers: Sandbox, three: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(health_checks, "_QUORUM_LAG_MS", 1000)
+    controller = quorum.describe(three).leader
+    lost = 3 if controller != 3 else 2
+    first, second = (n for n in (1, 2, 3) if n != lost)
+    alone = make_topic(three, f"{name}.alone", assignment=((lost,), (first,)))
+    strict = make_topic(
+        three, f"{name}.strict", assignment=((lost, first),),
+        configs=(("min.insync.replicas", "2"),),
+    )  # fmt: skip
+    thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
+    wait_for("all three are well", lambda: health.health(three).ok, 60)
+    stop_broker(three_brokers.folder, lost)
+    wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
+    try:
+        wait_for("all that is wrong is found", lambda: wrong <= look(three).keys())
+        told = health.health(three)
+    finally:
+        start_broker(three_brokers.folder, lost)
+    assert not told.ok
+    assert told.brokers == 2
+    found = by_check(told)
+    severities = [finding.severity for finding in told.findings]
+    assert severities == sorted(severities), "worst first"
+    assert found["offline"].severity is Severity.CRITICAL
+    assert f"{alone}:0" in found["offline"].examples
+    assert found["under-min-isr"].severity is Severity.CRITICAL
+    assert f"{strict}:0" in found["under-min-isr"].examples
+    assert found["under-replicated"].severity is Severity.WARNING
+    assert found["under-replicated"].count >= 3
+    assert found["brokers"].severity is Severity.CRITICAL
+    assert found["brokers"].examples == (str(lost),)
+    assert found["quorum"].severity is Severity.WARNING
+    assert found["quorum"].examples == (str(lost),)
+    assert found["off-preferred"].severity is Severity.NOTE
+    assert f"{strict}:0" in found["off-preferred"].examples
+
+    # Back, and in sync: what it led is still led by others, until an election puts that right.
+    wait_for("it is healthy again", lambda: health.health(three).ok, 60)
+    places = metadata_scan.scan(three).misplaced()
+    back = look(three)
+    assert back.keys() <= {"off-preferred"}
+    assert {f"{topic}:{partition}" for topic, partition in places} >= set(
+        back["off-preferred"].examples if back else ()
+    )
+    done(topic_changes.plan_delete(three, [alone, strict, thin]), three)
+
+
+def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
+    make_topic(three, name)
+    broker = ConfigResource(ResourceType.BROKER, "1")
+    topic = ConfigResource(ResourceType.TOPIC, name)
+    wanted = {
+        broker: [ConfigAlteration(throttle_configs.LEADER_RATE, ConfigOp.SET, "1000")],
+        topic: [ConfigAlteration(throttle_configs.LEADER_REPLICAS, ConfigOp.SET, "0:1")],
+    }
+    done(config_changes.plan_alter(three, wanted), three)
+    try:
+        found = look(three)["throttles"]
+        assert (found.severity, found.count) == (Severity.WARNING, 2)
+        assert set(found.examples) == {"broker 1", f"topic {name}"}
+    finally:
+        gone = {
+            resource: [ConfigAlteration(each.key, ConfigOp.DELETE) for each in alterations]
+            for resource, alterations in wanted.items()
+        }
+        done(config_changes.plan_alter(three, gone), three)
+    assert "throttles" not in look(three)
+
+
+def test_a_log_dir_that_went_offline(tmp_path: Path) -> None:
+    try:
+        sandbox = start(SandboxOptions(tmp_path / "sandbox", port=0))
+        with connect(sandbox) as cluster:
+            assert "log-dirs" not in look(cluster)
+            lost = sandbox.brokers[0].folder / "data-b"
+            shutil.rmtree(lost)
+            make_topic(cluster, "t", 6)
+            wait_for("its replicas are offline", lambda: "offline" in look(cluster))
+            wait_for("the broker tells", lambda: "log-dirs" in look(cluster))
+            found = look(cluster)["log-dirs"]
+    finally:
+        wipe(tmp_path / "sandbox")
+    assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log dir is offline")
+    assert found.examples == (f"1:{lost}",)
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("low", "full", "severity"), [(1.01, 0.0, Severity.WARNING), (1.01, 1.01, Severity.CRITICAL)]
+)
+def test_log_dirs_that_fill_up(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch, low: float, full: float, severity: Severity
+) -> None:
+    monkeypatch.setattr(health_checks, "_LOW", low)
+    monkeypatch.setattr(health_checks, "_FULL", full)
+    found = look(cluster)["log-dirs"]
+    assert (found.severity, found.count) == (severity, 2), "the sandbox has two"
+    assert "full" in found.summary and found.examples[0].startswith("1:/")
+
+
+@pytest.mark.quick
+def test_a_group_whose_rebalance_does_not_end(cluster: Cluster, name: str) -> None:
+    """A member that joined, and never says which partitions it got."""
+    from kafka.protocol.consumer import JoinGroupRequest, LeaveGroupRequest
+
+    to = Coordinator(CoordinatorKind.GROUP, name)
+
+    members = [""]
+
+    def join() -> bool:
+        request = JoinGroupRequest(
+            group_id=name, session_timeout_ms=30_000, rebalance_timeout_ms=30_000,
+            member_id=members[0], group_instance_id=None, protocol_type="consumer",
+            protocols=[JoinGroupRequest.JoinGroupRequestProtocol(name="range", metadata=b"")],
+            reason=None,
+        )  # fmt: skip
+        answer = cluster.send(request, to, check=False)
+        members[0] = answer.member_id or members[0]
+        return answer.error_code == 0
+
+    assert "groups" not in look(cluster)
+    wait_for("the member has joined", join)
+    try:
+        found = look(cluster)["groups"]
+        assert (found.severity, found.count, found.examples) == (Severity.NOTE, 1, (name,))
+        assert "--state CompletingRebalance" in found.look
+    finally:
+        identity = LeaveGroupRequest.MemberIdentity(
+            member_id=members[0], group_instance_id=None, reason=None
+        )
+        cluster.send(LeaveGroupRequest(group_id=name, members=[identity]), to, check=False)
+    assert "groups" not in look(cluster)
+
+
+@pytest.mark.quick
+def test_a_hanging_transaction(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name)
+    hang(cluster, TopicPartition(name, 0), f"{name}-lost", HOUR_MS)
+    found = look(cluster)["transactions"]
+    assert found.severity is Severity.WARNING and f"{name}:0" in found.examples
+    done(topic_changes.plan_delete(cluster, [name]), cluster)
+    after = look(cluster).get("transactions")
+    assert after is None or f"{name}:0" not in after.examples
+
+
+@pytest.mark.quick
+def test_what_would_take_long_is_told_and_left_to_its_command(
+    cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    make_topic(cluster, name)
+    hang(cluster, TopicPartition(name, 0), f"{name}-lost")  # there are transactions now
+    monkeypatch.setattr(health_checks, "_MANY_TOPICS", 0)
+    monkeypatch.setattr(health_checks, "_MANY_PARTITIONS", 0)
+    found = look(cluster)
+    for check in ("throttles", "transactions"):
+        assert found[check].severity is Severity.NOTE
+        assert "take a while" in found[check].summary and "skipped" in found[check].summary
+    done(topic_changes.plan_delete(cluster, [name]), cluster)
+
+
+@pytest.mark.quick
+def test_a_check_that_fails_is_not_checked(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(quorum, "describe", lambda cluster: cluster.negotiate(55, 99, 99))
+    told = health.health(cluster)
+    found = by_check(told)["quorum"]
+    assert found.severity is Severity.NOT_CHECKED and not told.ok
+    assert "not checked: the metadata quorum" in found.summary
+    assert "DescribeQuorum" in found.summary
+
+
+@pytest.mark.quick
+def test_a_reason_in_a_brokers_words_has_one_full_stop() -> None:
+    denied = failure(31, "Not allowed.", about="x", hint="It takes Describe on the cluster.")
+    assert health_checks._reason(denied) == 'x: "Not allowed." It takes Describe on the cluster'
+    ours = failure(31, hint="It takes Describe on the cluster.")
+    assert health_checks._reason(ours).endswith("cluster. It takes Describe on the cluster")
+    assert health_checks._reason(failure(1, "Gone.", about="x")) == 'x: "Gone."'

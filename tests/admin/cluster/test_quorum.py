@@ -1,0 +1,196 @@
+"""The metadata quorum as it is, and changed: three controllers lose and regain a voter."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change
+from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Voter
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.plan.model import Effect
+from kafka_shell.plan.undo import take_back
+from kafka_shell.sandbox import config, process, state, storage
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, refusals, wait_for
+
+ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
+
+
+@pytest.fixture(scope="module")
+def three(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+def voters(cluster: Cluster) -> dict[int, QuorumReplica]:
+    return {replica.id: replica for replica in quorum.describe(cluster).voters}
+
+
+def test_a_quorum_described(three: Cluster) -> None:
+    found = quorum.describe(three)
+    assert [replica.role for replica in found.replicas] == ["leader", "voter", "voter"]
+    assert found.replicas[0].id == found.leader and found.leader_epoch > 0
+    assert sorted(voters(three)) == [1, 2, 3]
+    for replica in found.voters:
+        assert len(replica.directory_id) == 22
+        (endpoint,) = replica.endpoints
+        assert (endpoint.name, endpoint.host) == ("CONTROLLER", "127.0.0.1")
+        assert replica.lag >= 0 and replica.behind_ms >= 0 and replica.last_caught_up > 0
+
+
+def of_the_line(text: str) -> tuple[list[Voter], list[Voter]]:
+    """What a line of ours asks for, by the command's own reading."""
+    from kafka_shell.commands.cluster.quorum import _to_add, _to_remove
+
+    invocation = parse(tokenize(text), REGISTRY)
+    add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
+    return add, [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
+
+
+def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Cluster) -> None:
+    before = quorum.describe(three)
+    other = next(replica for replica in before.replicas if replica.role == "voter")
+    plan = quorum_change.plan_alter(three, [], [Voter(other.id)])
+    assert plan.effect is Effect.DESTROY
+    assert plan.warnings == ("2 voters are left: the quorum then survives no loss",)
+    done(plan, three)
+    try:
+        left = quorum.describe(three)
+        assert {replica.id for replica in left.voters} == {1, 2, 3} - {other.id}
+        observer = next(replica for replica in left.replicas if replica.id == other.id)
+        assert (observer.role, observer.directory_id) == ("observer", other.directory_id)
+        gone = quorum_change.plan_alter(three, [], [Voter(other.id)])
+        assert refusals(gone)[str(other.id)].name == "VOTER_NOT_FOUND"
+    finally:
+        (line,) = take_back(plan.changes)
+        add, remove = of_the_line(line)
+        back = quorum_change.plan_alter(three, add, remove)
+        done(back, three)
+    assert back.effect is Effect.CHANGE
+    now = voters(three)
+    assert now[other.id].directory_id == other.directory_id
+    assert now[other.id].endpoints == other.endpoints
+    assert take_back(back.changes) == (f"alter-quorum --remove {other.id}:{other.directory_id}",)
+
+
+def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(three: Cluster) -> None:
+    leader = quorum.describe(three).replicas[0]
+    done(quorum_change.plan_alter(three, [], [Voter(leader.id, leader.directory_id)]), three)
+    wait_for("another leads", lambda: quorum.describe(three).leader not in (-1, leader.id))
+    committed = quorum.describe(three).high_watermark
+    wait_for("it commits", lambda: quorum.describe(three).high_watermark > max(committed, 0))
+    place = replace(leader.endpoints[0], name="")  # the name of the others' listener is taken
+    done(quorum_change.plan_alter(three, [Voter(leader.id, endpoints=(place,))], []), three)
+    now = voters(three)[leader.id]
+    assert (now.directory_id, now.endpoints) == (leader.directory_id, leader.endpoints)
+
+
+def test_what_cannot_be_is_refused_before_anything_is_sent(three: Cluster) -> None:
+    one = voters(three)[1]
+    plan = quorum_change.plan_alter(
+        three,
+        [replace(ABSENT, directory_id=""), Voter(2, endpoints=ABSENT.endpoints)],
+        [Voter(1, "A" * 21 + "Q"), Voter(7)],
+    )
+    assert plan.steps == ()
+    found = refusals(plan)
+    assert {id: why.name for id, why in found.items()} == {
+        "99": "INVALID_REQUEST", "2": "DUPLICATE_VOTER", "1": "VOTER_NOT_FOUND",
+        "7": "VOTER_NOT_FOUND",
+    }  # fmt: skip
+    assert one.directory_id in found["1"].message
+    assert "the voters are 1, 2, 3" in found["7"].message
+    everyone = quorum_change.plan_alter(three, [], [Voter(id) for id in (1, 2, 3)])
+    assert everyone.steps == () and len(refusals(everyone)) == 3
+
+
+def test_additions_come_first_but_for_a_voter_with_a_new_disk(three: Cluster) -> None:
+    at = (Endpoint("", "127.0.0.1", 1),)
+    plan = quorum_change.plan_alter(three, [Voter(99, "A" * 21 + "Q", at)], [Voter(3)])
+    assert [change.verb for change in plan.changes] == ["create", "delete"]
+    new_disk = quorum_change.plan_alter(three, [Voter(3, "A" * 21 + "Q", at)], [Voter(3)])
+    assert [change.verb for change in new_disk.changes] == ["delete", "create"]
+    assert plan.chained, "one that fails keeps the rest from being done"
+
+
+def test_a_voter_that_nobody_can_reach_is_not_added(three: Cluster) -> None:
+    before = sorted(voters(three))
+    (step,) = quorum_change.plan_alter(three, [ABSENT], [], timeout_ms=1000).steps
+    (why,) = step.send(three, validate_only=False).failures.values()
+    assert why.name == "REQUEST_TIMED_OUT" and "describe-quorum" in why.hint
+    assert sorted(voters(three)) == before
+
+
+@pytest.mark.parametrize("fixture", ["cluster", "old_cluster"])
+def test_one_voter_alone_is_not_removed(request: pytest.FixtureRequest, fixture: str) -> None:
+    cluster: Cluster = request.getfixturevalue(fixture)
+    (only,) = quorum.describe(cluster).voters
+    plan = quorum_change.plan_alter(cluster, [], [Voter(only.id)])
+    assert plan.steps == () and refusals(plan)[str(only.id)].name == "INVALID_REQUEST"
+
+
+# -- a quorum that is fixed by configuration -------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def static_quorum(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cluster]:
+    """A cluster formatted as before KIP-853: kraft.version 0."""
+    folder = tmp_path_factory.mktemp("static")
+    settings, write = config.node_settings, process.write_arguments
+
+    def fixed(sandbox: Sandbox, broker: state.Broker) -> dict[str, str]:
+        found = settings(sandbox, broker)
+        place = found.pop("controller.quorum.bootstrap.servers")
+        return found | {"controller.quorum.voters": f"{broker.id}@{place}"}
+
+    def without_voters(path: Path, arguments: list[str]) -> None:
+        at = arguments.index("--initial-controllers")
+        write(path, arguments[:at] + arguments[at + 2 :])
+
+    try:
+        with pytest.MonkeyPatch.context() as patch:  # of this start only: others share the session
+            patch.setattr(config, "node_settings", fixed)
+            patch.setattr(storage, "write_arguments", without_voters)
+            sandbox = start(SandboxOptions(folder, port=0))
+        with connect(sandbox) as cluster:
+            yield cluster
+    finally:
+        wipe(folder)
+
+
+def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> None:
+    (only,) = quorum.describe(static_quorum).voters
+    assert only.id == 1
+    kraft = features.describe(static_quorum).get("kraft.version")
+    assert kraft is not None and (kraft.level, kraft.highest) == (0, 1)
+    why = refusals(quorum_change.plan_alter(static_quorum, [ABSENT], []))["99"]
+    assert why.name == "UNSUPPORTED_VERSION"
+    assert why.hint == "Change that first: update-features kraft.version=1"
+    # The broker's own words, where it is asked all the same.
+    step = quorum_change.AddVoter(
+        replace(ABSENT, endpoints=(Endpoint("CONTROLLER", "h", 1),)), 1000
+    )
+    (refused,) = step.send(static_quorum, validate_only=False).failures.values()
+    assert refused.name == "UNSUPPORTED_VERSION" and "kraft.version" in refused.message
+
+    plan = feature_change.plan_update(static_quorum, {"kraft.version": 1})
+    (change,) = plan.changes
+    assert not change.reversible, "a dynamic quorum stays one"
+    done(plan, static_quorum)
+    (only,) = quorum.describe(static_quorum).voters
+    assert only.directory_id, "voters are in the log now, with their directories"
+    again = quorum_change.plan_alter(static_quorum, [ABSENT], [], timeout_ms=1000)
+    assert len(again.steps) == 1, "it may be asked now"
+
+
+def test_an_answer_without_a_caught_up_time_is_not_behind() -> None:
+    assert Quorum(1, 1, 1, (QuorumReplica(1, "leader", 1, 0),)).voters[0].behind_ms == -1

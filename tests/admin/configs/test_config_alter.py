@@ -1,0 +1,232 @@
+"""Configs altered on real brokers: what a change says, and what is there afterwards (KIP-339)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import checks as config_checks
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Effect
+from tests.admin.altering import (
+    DEFAULT,
+    alter,
+    append,
+    delete,
+    own,
+    restored,
+    set_,
+    subtract,
+    topic_of,
+)
+from tests.admin.helpers import done, failures, make_topic, refusals
+
+quick = pytest.mark.quick
+
+# -- topics ----------------------------------------------------------------------------------------
+
+
+def test_set_append_subtract_and_delete_in_one_request(either: Cluster, name: str) -> None:
+    make_topic(either, name, configs=(("segment.ms", "1000"), ("cleanup.policy", "compact")))
+    resource = topic_of(name)
+    replicas = "leader.replication.throttled.replicas"
+    changes = alter(
+        either,
+        resource,
+        set_("retention.ms", "7d"),
+        append("cleanup.policy", "delete"),
+        delete("segment.ms"),
+        append(replicas, "0:1"),
+    )
+    assert [(c.field, c.before, c.after, c.effective, c.source) for c in changes] == [
+        ("retention.ms", None, "604800000", "604800000", "Default config"),
+        ("cleanup.policy", "compact", "compact,delete", None, "Dynamic topic config"),
+        ("segment.ms", "1000", None, None, "Dynamic topic config"),
+        (replicas, None, "0:1", "", "Default config"),
+    ]
+    assert own(either, resource, "retention.ms") == "604800000"
+    assert own(either, resource, "cleanup.policy") == "compact,delete"
+    assert own(either, resource, "segment.ms") is None
+    assert own(either, resource, replicas) == "0:1"
+    alter(either, resource, subtract("cleanup.policy", "compact"))
+    assert own(either, resource, "cleanup.policy") == "delete"
+    alter(either, resource, delete(replicas))  # others look for throttles that nobody needs
+
+
+def test_the_broker_sees_a_change_at_once(either: Cluster, name: str) -> None:
+    """The controller answers before the brokers know; who looks afterwards must not be fooled."""
+    make_topic(either, name)
+    for n in range(1, 20):
+        alter(either, topic_of(name), set_("retention.ms", str(n)))
+        assert own(either, topic_of(name), "retention.ms") == str(n), f"stale after change {n}"
+        if n % 5 == 0:
+            alter(either, topic_of(name), delete("retention.ms"))
+            assert own(either, topic_of(name), "retention.ms") is None, f"stale after delete {n}"
+
+
+def test_a_list_starts_from_kafkas_default_not_from_what_holds(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    resource = topic_of(name)
+    with restored(either, DEFAULT, "log.cleanup.policy"):
+        alter(either, DEFAULT, set_("log.cleanup.policy", "compact"))
+        (change,) = config_changes.plan_alter(
+            either, {resource: [append("cleanup.policy", "delete")]}
+        ).changes
+        assert (change.effective, change.after) == ("compact", "delete")
+        assert "Kafka's own default delete" in change.note
+        alter(either, resource, append("cleanup.policy", "delete"))
+        assert own(either, resource, "cleanup.policy") == "delete", "the plan foretold otherwise"
+
+
+@quick
+def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, configs=(("retention.ms", "1000"), ("cleanup.policy", "compact")))
+    idle = [
+        set_("retention.ms", "1s"),
+        append("cleanup.policy", "compact"),
+        delete("segment.ms"),
+    ]
+    plan = config_changes.plan_alter(cluster, {topic_of(name): idle})
+    assert plan.steps == (), "it would be sent all the same"
+    assert [change.note for change in plan.unchanged] == [
+        "no change: this is what is set",
+        "no change: this is what is set",
+        "not set here: there is nothing to delete",
+    ]
+    part = config_changes.plan_alter(cluster, {topic_of(name): [*idle, set_("flush.ms", "1s")]})
+    assert [change.field for change in part.changes] == ["flush.ms"]
+    assert part.unchanged == plan.unchanged
+    # What holds by default and is set all the same is a change: it holds whatever the default.
+    (pinned,) = alter(cluster, topic_of(name), set_("segment.ms", "7d"))
+    assert (pinned.before, pinned.after, pinned.note) == (None, "604800000", "")
+
+
+@quick
+def test_what_deletes_records_is_destructive(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, configs=(("retention.ms", "100000"), ("retention.bytes", "-1")))
+    resource = topic_of(name)
+    for alteration, loses in (
+        (set_("retention.ms", "99s"), True),
+        (set_("retention.ms", "101s"), False),
+        (set_("retention.ms", "-1"), False),
+        (set_("retention.bytes", "1GiB"), True),
+        (set_("delete.retention.ms", "1s"), False),
+        (set_("cleanup.policy", "compact"), True),
+        (append("cleanup.policy", "compact"), True),
+        (set_("cleanup.policy", "delete"), False),
+        (set_("segment.ms", "1h"), False),
+        (delete("retention.ms"), False),
+    ):
+        plan = config_changes.plan_alter(cluster, {resource: [alteration]})
+        assert [bool(change.lost) for change in plan.changes] == [loses], alteration
+        assert plan.effect is (Effect.DESTROY if loses else Effect.CHANGE)
+        assert any("deleted records cannot be restored" in said for said in plan.warnings) == loses
+
+
+@quick
+def test_values_of_known_enumerations_are_checked_here(cluster: Cluster, topic: str) -> None:
+    for alteration, hint in (
+        (set_("cleanup.policy", "delet"), "Did you mean delete?"),
+        (set_("cleanup.policy", "delete,compactt"), "Did you mean compact?"),
+        (append("cleanup.policy", "shred"), ""),
+        (set_("compression.type", "zst"), "Did you mean zstd?"),
+    ):
+        with pytest.raises(config_checks.ConfigRefused) as refused:
+            config_changes.plan_alter(cluster, {topic_of(topic): [alteration]})
+        assert (refused.value.code, refused.value.hint) == ("unknown-value", hint)
+    config_changes.plan_alter(
+        cluster, {topic_of(topic): [set_("cleanup.policy", "compact, delete")]}
+    )
+
+
+@quick
+def test_a_delete_says_what_holds_then(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name, configs=(("cleanup.policy", "compact"), ("retention.ms", "1000")))
+    resource = topic_of(name)
+    plan = config_changes.plan_alter(
+        cluster, {resource: [delete("cleanup.policy"), delete("retention.ms")]}
+    )
+    assert [change.note for change in plan.changes] == [
+        "falls back to log.cleanup.policy=delete (Default config)",
+        "falls back to log.retention.hours=168 (Default config)",
+    ]
+
+
+@quick
+def test_an_empty_value_is_a_value(cluster: Cluster, topic: str) -> None:
+    key = "follower.replication.throttled.replicas"
+    alter(cluster, topic_of(topic), set_(key, ""))
+    assert own(cluster, topic_of(topic), key) == ""
+    alter(cluster, topic_of(topic), delete(key))
+    assert own(cluster, topic_of(topic), key) is None
+
+
+def test_the_keys_of_a_topic_go_together_and_topics_apart(either: Cluster, name: str) -> None:
+    good, bad = make_topic(either, f"{name}.good"), make_topic(either, f"{name}.bad")
+    plan = config_changes.plan_alter(
+        either,
+        {
+            topic_of(bad): [set_("retention.ms", "7d"), set_("min.insync.replicas", "0")],
+            topic_of(f"{name}.gone"): [set_("retention.ms", "7d")],
+            topic_of(good): [set_("retention.ms", "7d")],
+        },
+    )
+    assert len(plan.steps) == 1
+    assert {k: why.name for k, why in refusals(plan).items()} == {
+        f"{name}.gone": "UNKNOWN_TOPIC_OR_PARTITION"
+    }
+    validated = plan.steps[0].send(either, validate_only=True)
+    assert failures(validated) == {bad: "INVALID_CONFIG"}
+    assert own(either, topic_of(good), "retention.ms") is None, "validating changed it"
+    results = apply(plan, either)
+    assert failures(results) == {bad: "INVALID_CONFIG"}
+    assert len(results.failures) == 2, "each key has its outcome"
+    assert all("min.insync.replicas" in why.message for why in results.failures.values())
+    assert own(either, topic_of(good), "retention.ms") == "604800000"
+    assert own(either, topic_of(bad), "retention.ms") is None
+
+
+def test_a_topic_deleted_between_fails_alone(either: Cluster, name: str) -> None:
+    stays, goes = make_topic(either, f"{name}.stays"), make_topic(either, f"{name}.goes")
+    wanted = [set_("retention.ms", "7d")]
+    plan = config_changes.plan_alter(either, {topic_of(goes): wanted, topic_of(stays): wanted})
+    done(topic_changes.plan_delete(either, [goes]), either)
+    results = apply(plan, either)
+    assert failures(results) == {goes: "UNKNOWN_TOPIC_OR_PARTITION"}
+    assert own(either, topic_of(stays), "retention.ms") == "604800000"
+    with pytest.raises(ShellError, match=goes) as gone:
+        plan.steps[0].again(either)
+    assert gone.value.hint == "Nothing was sent."
+
+
+@quick
+def test_a_step_read_again_tells_what_is_there_now(cluster: Cluster, topic: str) -> None:
+    plan = config_changes.plan_alter(cluster, {topic_of(topic): [set_("retention.ms", "7d")]})
+    same = plan.steps[0].again(cluster)
+    assert same.changes == plan.changes
+    alter(cluster, topic_of(topic), set_("retention.ms", "5"))
+    (now,) = plan.steps[0].again(cluster).changes
+    assert (now.before, now.after) == ("5", "604800000")
+
+
+@quick
+def test_fresh_state_has_the_altered_keys_of_every_topic(cluster: Cluster, name: str) -> None:
+    names = [make_topic(cluster, f"{name}.{n}") for n in range(2)]
+    plan = config_changes.plan_alter(
+        cluster, {topic_of(n): [set_("retention.ms", "7d")] for n in names}
+    )
+    done(plan, cluster)
+    assert plan.fresh is not None
+    assert {
+        resource.name: [(e.name, e.value) for e in entries]
+        for resource, entries in plan.fresh(cluster).values.items()
+    } == {n: [("retention.ms", "604800000")] for n in names}
+
+
+@quick
+def test_nothing_to_alter_is_no_request(cluster: Cluster, topic: str) -> None:
+    assert config_changes.plan_alter(cluster, {}).steps == ()
+    assert config_changes.plan_alter(cluster, {topic_of(topic): []}).steps == ()

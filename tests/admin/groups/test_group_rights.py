@@ -1,0 +1,169 @@
+"""A user without rights on groups: each refusal names the operation and the resource missing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+)
+from kafka_shell.admin.groups import (
+    members as group_members,
+)
+from kafka_shell.admin.groups import (
+    read as groups,
+)
+from kafka_shell.admin.groups import (
+    resets as group_resets,
+)
+from kafka_shell.admin.groups.members import DeleteGroups, RemoveMembers
+from kafka_shell.admin.groups.model import Group, GroupType, Member, Reset, ResetTo, To
+from kafka_shell.admin.groups.share_offsets import AlterShareOffsets, DeleteShareOffsets
+from kafka_shell.admin.groups.steps import CommitOffsets, DeleteOffsets
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Secret
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin import members
+from tests.admin.group_data import commit, forget
+from tests.admin.helpers import done, make_topic, refusals, wait_for
+
+ALICE = "User:alice"
+
+
+def log_in(sandbox: Sandbox, user: str) -> Cluster:
+    login = Sasl("SCRAM-SHA-256", user, Secret(passwords(sandbox)[user]))
+    addresses = parse_addresses(sandbox.bootstraps["SASL_PLAINTEXT"])
+    return Cluster(ConnectionConfig(addresses, security_protocol="SASL_PLAINTEXT", sasl=login))
+
+
+@pytest.fixture(scope="module")
+def admin(secure_sandbox: Sandbox) -> Iterator[Cluster]:
+    with log_in(secure_sandbox, "admin") as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def alice(secure_sandbox: Sandbox, admin: Cluster) -> Iterator[Cluster]:
+    """A user without any rights, but those a test gives her."""
+    with log_in(secure_sandbox, "alice") as cluster:
+        yield cluster
+    if acls.describe(admin, AclFilter(principal=ALICE)):
+        done(acl_changes.plan_delete(admin, [AclFilter(principal=ALICE)]), admin)
+
+
+@pytest.fixture
+def topic(admin: Cluster) -> str:
+    return make_topic(admin, f"t-{uuid4().hex[:8]}")
+
+
+@pytest.fixture
+def group(admin: Cluster, topic: str) -> Iterator[str]:
+    name = f"g-{uuid4().hex[:8]}"
+    commit(admin, name, topic, 0)
+    yield name
+    forget(admin, name)
+
+
+def allow(admin: Cluster, kind: AclResourceType, name: str, operation: AclOperation) -> None:
+    rule = AclBinding(ALICE, "*", operation, AclPermission.ALLOW, kind, name)
+    done(acl_changes.plan_create(admin, [rule]), admin)
+
+
+def test_a_group_that_may_not_be_seen(alice: Cluster, group: str) -> None:
+    assert groups.list_groups(alice).values == {}
+    why = groups.describe(alice, [group], offsets=True).failures[group]
+    assert why.name == "GROUP_AUTHORIZATION_FAILED"
+    assert group in why.message
+    assert why.hint == f"It takes Describe on group {group}."
+    for plan in (
+        group_resets.plan_reset(alice, group, ResetTo(To.LATEST)),
+        group_members.plan_delete(alice, [group]),
+        group_members.plan_remove(alice, group),
+    ):
+        assert plan.steps == ()
+        assert refusals(plan)[group].hint == f"It takes Describe on group {group}."
+
+
+def test_offsets_of_a_topic_that_may_not_be_seen(
+    admin: Cluster, alice: Cluster, topic: str, group: str
+) -> None:
+    """The broker leaves them out of the answer; they come with Describe on the topic."""
+    allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
+    wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
+    assert groups.describe(alice, [group], offsets=True)[group].offsets == ()
+    allow(admin, AclResourceType.TOPIC, topic, AclOperation.DESCRIBE)
+    wait_for(
+        "alice sees its offsets",
+        lambda: bool(groups.describe(alice, [group], offsets=True)[group].offsets),
+    )
+
+
+def test_members_that_read_a_topic_that_may_not_be_seen(
+    admin: Cluster, alice: Cluster, topic: str, group: str
+) -> None:
+    """The new protocol tells of a group only whom it may tell of all its topics."""
+    allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
+    with members.consumer(admin, group, topic):
+        wait_for("alice sees the group", lambda: group in groups.list_groups(alice).values)
+        why = groups.describe(alice, [group]).failures[group]
+        assert why.name == "TOPIC_AUTHORIZATION_FAILED"
+        assert why.hint == "It takes Describe on every topic that its members read."
+
+
+def told(step: object, cluster: Cluster) -> Failure:
+    """The one failure of a step, whether it is of an item or of the whole request."""
+    try:
+        results = step.send(cluster, validate_only=False)  # type: ignore[attr-defined]
+    except ShellError as error:
+        return Failure(error.code, error.message, hint=error.hint)
+    assert not results.values, "it was done"
+    (why,) = set(results.failures.values())
+    return why
+
+
+def test_each_change_names_what_it_takes(
+    admin: Cluster, alice: Cluster, topic: str, group: str
+) -> None:
+    allow(admin, AclResourceType.GROUP, group, AclOperation.DESCRIBE)
+    wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
+    resets = (Reset(TopicPartition(topic, 0), 0, 0),)
+    seen = Group(group, GroupType.CLASSIC, "Empty", "", "", 1)
+    wanted = {
+        CommitOffsets(group, resets): "Read",
+        DeleteOffsets(group, resets): "Delete",
+        AlterShareOffsets(group, resets): "Read",
+        DeleteShareOffsets(group, resets): "Delete",
+        DeleteGroups((seen,)): "Delete",
+        RemoveMembers(group, (Member(group, "m", "c", "h"),), ""): "Read",
+    }
+    for step, permission in wanted.items():
+        why = told(step, alice)
+        assert why.name == "GROUP_AUTHORIZATION_FAILED", step
+        assert why.hint == f"It takes {permission} on group {group}.", step
+
+
+def test_a_topic_that_may_not_be_read(
+    admin: Cluster, alice: Cluster, topic: str, group: str
+) -> None:
+    allow(admin, AclResourceType.GROUP, group, AclOperation.READ)
+    wait_for("alice sees the group", lambda: groups.describe(alice, [group]).ok)
+    step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), 0, 0),))
+    why = told(step, alice)
+    assert why.name == "TOPIC_AUTHORIZATION_FAILED"
+    assert why.hint == f"It takes Read on topic {topic}."
+    plan = group_resets.plan_offsets(alice, group, {TopicPartition(topic, 0): 0})
+    assert refusals(plan)[f"{topic}:0"].hint == f"It takes Describe on topic {topic}."

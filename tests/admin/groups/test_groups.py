@@ -1,0 +1,220 @@
+"""Groups of every protocol are listed and described from a real coordinator."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups import resets as group_resets
+from kafka_shell.admin.groups.model import Group, GroupType, ResetTo, Task, To
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import Call
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin import members
+from tests.admin.group_data import RECORDS, commit, described, filled, forget, held
+from tests.admin.helpers import connect, done, make_topic, wait_for
+
+
+@pytest.fixture
+def group(either: Cluster) -> Iterator[str]:
+    name = f"g-{uuid4().hex[:8]}"
+    yield name
+    forget(either, name)
+
+
+@pytest.fixture
+def kafka(either: Cluster, request: pytest.FixtureRequest) -> Sandbox:
+    """The broker behind `either`."""
+    old = either.release() == "3.9"
+    found: Sandbox = request.getfixturevalue("old_sandbox" if old else "sandbox")
+    return found
+
+
+def both(topic: str) -> tuple[TopicPartition, ...]:
+    return TopicPartition(topic, 0), TopicPartition(topic, 1)
+
+
+def offsets(group: Group) -> list[tuple[int, int | None, int | None, int | None]]:
+    return [(row.partition, row.offset, row.end, row.lag) for row in group.offsets or ()]
+
+
+def test_a_group_that_only_holds_offsets(
+    either: Cluster, kafka: Sandbox, name: str, group: str
+) -> None:
+    filled(kafka, either, name)
+    commit(either, group, name, 3, 10)
+    found = described(either, group)
+    assert (found.type, found.state, found.members) == (GroupType.CLASSIC, "Empty", ())
+    assert offsets(found) == [(0, 3, RECORDS, 7), (1, 10, RECORDS, 0)]
+    assert found.lag == 7
+    assert found.coordinator == 1
+
+
+def test_a_classic_group(either: Cluster, kafka: Sandbox, name: str, group: str) -> None:
+    filled(kafka, either, name)
+    with members.classic(kafka.bootstrap, group, name, instance="desk-1"):
+        found = described(either, group)
+        assert (found.type, found.state, found.protocol) == (
+            GroupType.CLASSIC, "Stable", "consumer",
+        )  # fmt: skip
+        (member,) = found.members
+        assert (member.client_id, member.host, member.instance_id) == (
+            "reader", "127.0.0.1", "desk-1",
+        )  # fmt: skip
+        assert (member.subscription, member.assignment) == ((name,), both(name))
+        assert offsets(found) == [(0, None, RECORDS, None), (1, None, RECORDS, None)]
+        assert {row.client_id for row in found.offsets or ()} == {"reader"}
+        assert group in groups.list_groups(either, ["Stable"], [GroupType.CLASSIC]).values
+        assert group not in groups.list_groups(either, ["Empty"]).values
+        assert group not in groups.list_groups(either, types=[GroupType.CONSUMER]).values
+
+
+def test_a_group_of_the_new_protocol(either: Cluster, name: str, group: str) -> None:
+    make_topic(either, name, 2)
+    with members.consumer(either, group, name, instance="desk-2") as id:
+        found = described(either, group)
+        assert (found.type, found.state, found.assignor) == (
+            GroupType.CONSUMER, "Stable", "uniform",
+        )  # fmt: skip
+        assert found.epoch is not None
+        (member,) = found.members
+        assert (member.id, member.instance_id, member.epoch) == (id, "desk-2", found.epoch)
+        assert (member.subscription, member.assignment) == ((name,), both(name))
+        assert member.target is None
+        listed = groups.list_groups(either, types=[GroupType.CONSUMER])
+        assert listed[group].protocol == "consumer"
+
+
+def test_a_share_group(cluster: Cluster, sandbox: Sandbox, name: str) -> None:
+    filled(sandbox, cluster, name)
+    group = f"share-{name}"
+    with members.share(cluster, group, name) as id:
+        found = described(cluster, group)
+        assert (found.type, found.state) == (GroupType.SHARE, "Stable")
+        (member,) = found.members
+        assert (member.id, member.assignment) == (id, both(name))
+        assert [row.partition for row in found.offsets or ()] == [0, 1]
+        assert {row.member_id for row in found.offsets or ()} == {""}, "members share a partition"
+        assert group in groups.list_groups(cluster, types=[GroupType.SHARE]).values
+    forget(cluster, group)
+
+
+def test_a_streams_group(cluster: Cluster, sandbox: Sandbox, name: str) -> None:
+    filled(sandbox, cluster, name)
+    group = f"streams-{name}"
+    with members.streams(cluster, group, name) as id:
+        wait_for("its tasks are acknowledged", lambda: bool(described(cluster, group).members))
+        found = described(cluster, group)
+        assert found.type is GroupType.STREAMS
+        (member,) = found.members
+        assert member.id == id
+        assert set(member.tasks) <= {Task("0", 0, "active"), Task("0", 1, "active")}
+        assert group in groups.list_groups(cluster, types=[GroupType.STREAMS]).values
+    forget(cluster, group)
+
+
+def test_groups_that_are_not_there_name_what_was_meant(either: Cluster, group: str) -> None:
+    name = f"t-{uuid4().hex[:8]}"
+    make_topic(either, name)
+    commit(either, group, name, 0)
+    found = groups.describe(either, [f"{group[:-1]}x", "zzz", group])
+    assert list(found.values) == [group]
+    assert {key: why.name for key, why in found.failures.items()} == {
+        f"{group[:-1]}x": "GROUP_ID_NOT_FOUND",
+        "zzz": "GROUP_ID_NOT_FOUND",
+    }
+    assert found.failures[f"{group[:-1]}x"].hint == f"Did you mean {group}?"
+    assert found.failures["zzz"].hint == "Look: list-groups"
+
+
+def test_a_topic_that_has_gone_is_a_row(cluster: Cluster, sandbox: Sandbox, name: str) -> None:
+    """A member still wants it: that must not fail the group, nor the others asked with it."""
+    filled(sandbox, cluster, name)
+    kept = make_topic(cluster, f"{name}.kept")
+    group, other = f"g-{name}", f"h-{name}"
+    commit(cluster, other, kept, 0)
+    with members.classic(sandbox.bootstrap, group, name, kept):
+        done(topic_changes.plan_delete(cluster, [name]), cluster)
+        found = groups.describe(cluster, [group, other], offsets=True)
+        assert found.ok, found.failures
+        rows = {str(row.topic_partition): row for row in found[group].offsets or ()}
+        gone = rows.get(f"{name}:0")
+        if gone is not None:  # unless its members know already, and the group is rebalanced
+            assert (gone.end, gone.lag, gone.note) == (None, None, "no such topic")
+    forget(cluster, group, other)
+
+
+def test_many_groups_are_few_requests(
+    three_brokers: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """One FindCoordinator, then each coordinator once a question, however many groups there are."""
+    prefix = uuid4().hex[:8]
+    names = [f"{prefix}-{number}" for number in range(24)]
+    with connect(three_brokers) as cluster, ExitStack() as after:
+        after.callback(forget, cluster, *names)
+        topic = make_topic(cluster, f"t-{prefix}")
+        for name in names:
+            commit(cluster, name, topic, 0)
+        sent: list[str] = []
+        send_all = Cluster.send_all
+
+        def counting(self: Cluster, calls: list[Call]) -> list[object]:
+            sent.extend(type(call.request).__name__ for call in calls)
+            return send_all(self, calls)
+
+        monkeypatch.setattr(Cluster, "send_all", counting)
+        found = groups.describe(cluster, names, offsets=True)
+        assert list(found.values) == names
+        coordinators = {group.coordinator for group in found}
+        assert len(coordinators) > 1, "24 groups on 8 partitions of three brokers are spread"
+        expected = len(coordinators)
+        assert sent.count("DescribeGroupsRequest") == expected
+        assert sent.count("OffsetFetchRequest") == expected
+        assert sent.count("ListOffsetsRequest") == 1
+        listed = groups.list_groups(cluster)
+        assert set(names) <= set(listed.values)
+        assert {listed[name].coordinator for name in names} == coordinators
+        types = dict.fromkeys(names, GroupType.CLASSIC)
+        sent.clear()
+        assert groups.describe(cluster, names, types=types).ok
+        assert set(sent) == {"DescribeGroupsRequest"}, "a type that is known spares questions"
+
+
+def test_lag_grows_as_records_come(either: Cluster, kafka: Sandbox, name: str, group: str) -> None:
+    filled(kafka, either, name, 1)
+    commit(either, group, name, RECORDS)
+    assert described(either, group).lag == 0
+    assert held(either, group) == {f"{name}:0": RECORDS}
+
+
+def test_share_groups_on_kafka_3_9(old_cluster: Cluster) -> None:
+    """A clear word, and no attempt at anything else."""
+    name = f"share-{uuid4().hex[:8]}"
+    topic = make_topic(old_cluster, f"t-{name}")
+    wanted = {TopicPartition(topic, 0): 0}
+    plan = group_resets.plan_offsets(old_cluster, name, wanted, GroupType.SHARE)
+    with pytest.raises(
+        ShellError, match=r"lacks AlterShareGroupOffsets: it exists since Kafka 4\.1"
+    ):
+        apply(plan, old_cluster)
+    assert groups.list_groups(old_cluster, types=[GroupType.SHARE]).values == {}
+
+
+def test_resets_on_kafka_3_9(old_cluster: Cluster, old_sandbox: Sandbox) -> None:
+    name = f"old-{uuid4().hex[:8]}"
+    filled(old_sandbox, old_cluster, name)
+    commit(old_cluster, name, name, 3, 6)
+    done(group_resets.plan_reset(old_cluster, name, ResetTo(To.SHIFT, 1)), old_cluster)
+    assert held(old_cluster, name) == {f"{name}:0": 4, f"{name}:1": 7}
+    one = [TopicPartition(name, 0)]
+    done(group_resets.plan_delete_offsets(old_cluster, name, one), old_cluster)
+    assert held(old_cluster, name) == {f"{name}:1": 7}
+    forget(old_cluster, name)

@@ -1,0 +1,195 @@
+"""Log dirs: what is where, moves between them followed, called back and cut short, a lost disk."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import log_dir_moves, log_dirs
+from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Failure
+from kafka_shell.plan.undo import take_back
+from kafka_shell.sandbox.cluster import start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.filling import fill
+
+SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
+BROKER = ConfigResource(ResourceType.BROKER, "1")
+
+
+@pytest.fixture
+def partition(either: Cluster, name: str) -> TopicPartition:
+    make_topic(either, name)
+    return TopicPartition(name, 0)
+
+
+@pytest.fixture
+def slow(cluster: Cluster, name: str) -> Iterator[TopicPartition]:
+    """A replica of some 4 MB on a broker that copies between its disks at a snail's pace."""
+    make_topic(cluster, name, configs=(("segment.bytes", "1048576"),))
+    fill(",".join(map(str, cluster.config.bootstrap)), name, 4000, size=1000)
+    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.SET, "10000")), cluster)
+    yield TopicPartition(name, 0)
+    done(_speed(cluster, ConfigAlteration(SPEED, ConfigOp.DELETE)), cluster)
+
+
+def _speed(cluster: Cluster, alteration: ConfigAlteration) -> Plan:
+    return config_changes.plan_alter(cluster, {BROKER: [alteration]})
+
+
+def where(cluster: Cluster, partition: TopicPartition) -> dict[str, LogReplica]:
+    """The log dirs that have the partition, by path. A new one is in none for a moment."""
+
+    def look() -> dict[str, LogReplica]:
+        found = log_dirs.describe(cluster, [1], [partition])
+        return {dir.path: dir.replicas[0] for dir in found[1] if dir.replicas}
+
+    wait_for(f"{partition} is in a log dir", lambda: bool(look()))
+    return look()
+
+
+def other(cluster: Cluster, partition: TopicPartition) -> str:
+    """The log dir that has it not."""
+    where(cluster, partition)
+    [dir] = [dir for dir in log_dirs.describe(cluster, [1], [partition])[1] if not dir.replicas]
+    return dir.path
+
+
+def test_dirs_with_their_replicas_and_room(either: Cluster, partition: TopicPartition) -> None:
+    fill(",".join(map(str, either.config.bootstrap)), partition.topic, 10, size=1000)
+    found = log_dirs.describe(either)
+    assert found.ok and list(found.values) == [1]
+    dirs = found[1]
+    assert [Path(dir.path).name for dir in dirs] == ["data-a", "data-b"]
+    for dir in dirs:
+        assert dir.error is None and not dir.cordoned
+        assert dir.total and dir.usable and dir.usable < dir.total
+        assert dir.size == sum(replica.size for replica in dir.replicas)
+    [mine] = [r for dir in dirs for r in dir.replicas if r.topic_partition == partition]
+    assert mine.size > 10_000
+    assert not mine.future and mine.offset_lag == 0
+
+
+def test_only_some_partitions(either: Cluster, partition: TopicPartition) -> None:
+    where(either, partition)
+    dirs = log_dirs.describe(either, [1], [partition])[1]
+    assert len(dirs) == 2, "a dir without any of them is there all the same"
+    assert [r.topic_partition for dir in dirs for r in dir.replicas] == [partition]
+
+
+def test_a_broker_that_is_not_there(cluster: Cluster) -> None:
+    found = log_dirs.describe(cluster, [1, 9])
+    assert list(found.values) == [1]
+    assert found.failures[9].name == "unknown-broker"
+
+
+def test_a_move_followed_to_its_end_and_taken_back(
+    either: Cluster, partition: TopicPartition
+) -> None:
+    [before] = where(either, partition)
+    path = other(either, partition)
+    plan = log_dir_moves.plan_move(either, [(1, partition)], path, wait=True)
+    [change] = plan.changes
+    assert (change.before, change.after) == (before, path)
+    done(plan, either)
+    assert list(where(either, partition)) == [path], "it was said to be done and is not"
+    assert take_back(plan.changes) == (
+        f"alter-log-dirs {partition} --broker-id 1 --log-dir {before}",
+    )
+    again = log_dir_moves.plan_move(either, [(1, partition)], path)
+    assert not again.steps
+    assert [change.note for change in again.unchanged] == ["it is there"]
+
+
+def test_a_slow_move_shows_progress_and_is_called_back(
+    cluster: Cluster, slow: TopicPartition
+) -> None:
+    [before] = where(cluster, slow)
+    path = other(cluster, slow)
+    plan = log_dir_moves.plan_move(cluster, [(1, slow)], path)
+    assert plan.look == f"describe-log-dirs {slow.topic} --broker-id 1"
+    done(plan, cluster)
+    assert where(cluster, slow)[path].future, "the future replica is not shown"
+    seen: list[tuple[int, int | None]] = []
+
+    def report(task: str, so_far: int, total: int | None) -> None:
+        seen.append((so_far, total))
+        if len(seen) % 3 == 0:
+            raise KeyboardInterrupt
+
+    [step] = plan.steps
+    with pytest.raises(KeyboardInterrupt):
+        log_dir_moves.follow(cluster, report, step.moves)
+    assert all(total and total > 4_000_000 and so_far < total for so_far, total in seen), seen
+    assert where(cluster, slow)[path].future, "an interrupted look ended the move"
+
+    there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
+    assert [change.note for change in there.unchanged] == ["it is on its way there"]
+    assert there.follow and not there.steps
+    with pytest.raises(KeyboardInterrupt):
+        there.follow(cluster, report)
+    back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
+    [change] = back.changes
+    assert (change.before, change.note) == (path, "the move under way is cancelled")
+    done(back, cluster)
+    assert list(where(cluster, slow)) == [before]
+    with pytest.raises(ShellError, match="has been cancelled"):
+        log_dir_moves.follow(cluster, lambda *_: None, step.moves)
+
+
+def test_what_cannot_be_moved(either: Cluster, partition: TopicPartition) -> None:
+    here = next(iter(where(either, partition)))
+    stranger = TopicPartition(partition.topic, 7)
+    plan = log_dir_moves.plan_move(either, [(1, partition), (1, stranger)], "/no/such/dir")
+    assert not plan.steps
+    refused = refusals(plan)
+    assert refused[f"{partition} on broker 1"].name == "LOG_DIR_NOT_FOUND"
+    assert here in refused[f"{partition} on broker 1"].hint, "the dirs it has are not named"
+    assert refused[f"{stranger} on broker 1"].name == "REPLICA_NOT_AVAILABLE"
+
+
+@pytest.fixture
+def expendable(tmp_path: Path) -> Iterator[Sandbox]:
+    """A broker of its own, whose second disk may break."""
+    try:
+        yield start(SandboxOptions(tmp_path / "expendable", brokers=1, port=0))
+    finally:
+        wipe(tmp_path / "expendable")
+
+
+def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
+    with connect(expendable) as cluster:
+        paths = [dir.path for dir in log_dirs.describe(cluster)[1]]
+        topic = make_topic(cluster, "t", 4)
+        partitions = [TopicPartition(topic, number) for number in range(4)]
+        homes = {each: next(iter(where(cluster, each))) for each in partitions}
+        lost, kept = paths[1], paths[0]
+        safe = next(each for each, path in homes.items() if path == kept)
+        shutil.rmtree(lost)
+        move = log_dir_moves.Move(1, safe, kept, lost, 0)
+        sent = log_dir_moves.MoveReplicas((move,)).send(cluster, validate_only=False)
+        [why] = sent.failures.values()
+        assert why.name == "KAFKA_STORAGE_ERROR", "the broker's own refusal"
+        assert why.message.startswith(f"replica {safe} on broker 1: ")
+
+        def error() -> Failure | None:
+            return next(d.error for d in log_dirs.describe(cluster)[1] if d.path == lost)
+
+        wait_for("a dir is offline", lambda: (e := error()) is not None and e.code == 56)
+        dirs = {dir.path: dir for dir in log_dirs.describe(cluster)[1]}
+        assert lost in str(dirs[lost].error), "which dir is offline is not said"
+        assert dirs[lost].total is None and not dirs[lost].replicas
+        assert dirs[kept].error is None and dirs[kept].replicas
+        refused = log_dir_moves.plan_move(cluster, [(1, safe)], lost).refused
+        [why] = refused.failures.values()
+        assert "is offline" in why.message

@@ -1,0 +1,100 @@
+"""Topics deleted on real brokers: by id, many, in vain (KIP-4, KIP-516)."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import Topic
+from kafka_shell.admin.topics.steps import DeleteTopics
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Effect
+from tests.admin.helpers import described, done, failures, make_topic, refusals, wait_for
+
+quick = pytest.mark.quick
+
+
+def test_many_are_deleted_and_gone_at_once(either: Cluster, name: str) -> None:
+    names = [make_topic(either, f"{name}.{n}", n + 1) for n in range(3)]
+    plan = topic_changes.plan_delete(either, [*names, names[0]])
+    assert plan.effect is Effect.DESTROY
+    assert [change.resource.name for change in plan.changes] == names, "twice is sent once"
+    assert [change.before for change in plan.changes] == [
+        "1 partition, replication factor 1",
+        "2 partitions, replication factor 1",
+        "3 partitions, replication factor 1",
+    ]
+    assert not any(change.reversible for change in plan.changes)
+    done(plan, either)
+    assert not set(names) & set(metadata_scan.scan(either).names)
+
+
+def test_what_is_not_there_is_refused_and_the_rest_deleted(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    plan = topic_changes.plan_delete(either, [f"{name}.gone", name])
+    assert {k: why.name for k, why in refusals(plan).items()} == {
+        f"{name}.gone": "UNKNOWN_TOPIC_OR_PARTITION"
+    }
+    assert plan.without_refused("UNKNOWN_TOPIC_OR_PARTITION").refused.ok
+    assert apply(plan, either).ok
+    assert name not in metadata_scan.scan(either)
+
+
+def test_a_topic_that_vanished_between_fails_alone(either: Cluster, name: str) -> None:
+    stays, goes = make_topic(either, f"{name}.stays"), make_topic(either, f"{name}.goes")
+    plan = topic_changes.plan_delete(either, [stays, goes])
+    done(topic_changes.plan_delete(either, [goes]), either)
+    results = apply(plan, either)
+    assert failures(results) == {goes: "UNKNOWN_TOPIC_ID"}
+    (why,) = results.failures.values()
+    assert goes in why.message and "not there any more" in why.message
+    assert stays not in metadata_scan.scan(either), "the other one is deleted all the same"
+
+
+def test_a_topic_created_anew_between_is_not_lost(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    plan = topic_changes.plan_delete(either, [name])
+    done(topic_changes.plan_delete(either, [name]), either)
+    make_topic(either, name, 2)
+    results = apply(plan, either)
+    assert failures(results) == {name: "UNKNOWN_TOPIC_ID"}
+    assert len(described(either, name).partitions) == 2, "the new topic was deleted"
+
+
+@quick
+@pytest.mark.parametrize("timeout_ms", [0, -1])
+def test_a_delete_without_a_timeout_deletes(cluster: Cluster, name: str, timeout_ms: int) -> None:
+    make_topic(cluster, name)
+    done(topic_changes.plan_delete(cluster, [name], timeout_ms=timeout_ms), cluster)
+    wait_for("it is deleted", lambda: name not in metadata_scan.scan(cluster, [name]))
+
+
+@quick
+def test_deleting_goes_by_name_where_there_are_no_ids(cluster: Cluster, name: str) -> None:
+    """Brokers before 2.8 have none; every broker still takes names."""
+    make_topic(cluster, name)
+    without = Topic(name, "", False, described(cluster, name).partitions)
+    assert DeleteTopics((without,)).send(cluster, validate_only=False).ok
+    assert name not in metadata_scan.scan(cluster)
+    results = DeleteTopics((without,)).send(cluster, validate_only=False)
+    assert failures(results) == {name: "UNKNOWN_TOPIC_OR_PARTITION"}
+
+
+@quick
+def test_an_internal_topic_is_deleted_with_a_warning(cluster: Cluster) -> None:
+    from kafka import KafkaConsumer
+
+    address = cluster.config.bootstrap[0]
+    consumer = KafkaConsumer(bootstrap_servers=str(address), group_id="wakes-the-coordinator")
+    consumer.subscribe(["nothing-here"])
+
+    def is_there() -> bool:
+        consumer.poll(timeout_ms=100)
+        return "__consumer_offsets" in metadata_scan.scan(cluster)
+
+    wait_for("the coordinator's topic is made", is_there)
+    consumer.close()
+    plan = topic_changes.plan_delete(cluster, ["__consumer_offsets"])
+    assert "internal" in plan.warnings[0]

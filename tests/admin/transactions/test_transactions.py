@@ -1,0 +1,203 @@
+"""Transactions on a real broker: those that go well, those that hang, and what ends them."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.transactions import (
+    change as transaction_changes,
+)
+from kafka_shell.admin.transactions import (
+    producers,
+)
+from kafka_shell.admin.transactions import (
+    read as transactions,
+)
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Effect
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.transactional import HOUR_MS, Producer, hang
+
+
+def last_stable(cluster: Cluster, each: TopicPartition) -> int | None:
+    return list_offsets(cluster, {each: LATEST}, committed=True)[each].offset
+
+
+def end(cluster: Cluster, each: TopicPartition) -> int | None:
+    return list_offsets(cluster, {each: LATEST})[each].offset
+
+
+def test_a_transaction_is_listed_and_described_while_it_runs(either: Cluster, name: str) -> None:
+    make_topic(either, name, 2)
+    producer = Producer.start(either, name, timeout_ms=45_000)
+    first, second = TopicPartition(name, 0), TopicPartition(name, 1)
+    producer.add(first, second)
+    producer.write(first)
+
+    listed = transactions.list_transactions(either, producer_ids=[producer.producer_id])
+    assert listed.ok, listed.failures
+    (row,) = [row for rows in listed for row in rows]
+    assert (row.transactional_id, row.state, row.coordinator) == (name, "Ongoing", 1)
+    ids = transactions.list_transactions(either, states=["Ongoing"], longer_than_ms=60_000)
+    assert name not in [row.transactional_id for rows in ids for row in rows], "it just began"
+
+    (told,) = transactions.describe(either, [name])
+    assert told.state == "Ongoing"
+    assert (told.producer_id, told.producer_epoch) == (producer.producer_id, producer.epoch)
+    assert told.timeout_ms == 45_000
+    assert told.partitions == (first, second)
+    assert told.duration_ms is not None and 0 <= told.duration_ms < 60_000
+
+    producer.end(commit=True)
+
+    def over() -> bool:  # its markers are written after EndTxn's answer
+        (told,) = transactions.describe(either, [name])
+        return (told.partitions, told.duration_ms) == ((), None)
+
+    wait_for("the transaction is over", over)
+
+
+def test_what_a_partition_remembers_of_a_producer(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    each = TopicPartition(name, 0)
+    producer = Producer.start(either, name)
+    producer.add(each)
+    offset = producer.write(each)
+    (state,) = producers.describe(either, [each], broker=1)[each]
+    assert (state.producer_id, state.producer_epoch) == (producer.producer_id, producer.epoch)
+    assert (state.last_sequence, state.transaction_start) == (0, offset)
+    assert state.coordinator_epoch is None, "no transaction of it has ended yet"
+    producer.end(commit=False)
+
+
+def test_names_that_are_not_there_are_failures_of_their_own(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    gone = TopicPartition(f"{name}.gone", 0)
+    none = TopicPartition(name, 7)
+    here = TopicPartition(name, 0)
+    found = producers.describe(either, [here, gone, none])
+    assert list(found.values) == [here]
+    assert {each: why.name for each, why in found.failures.items()} == {
+        gone: "UNKNOWN_TOPIC_OR_PARTITION",
+        none: "UNKNOWN_TOPIC_OR_PARTITION",
+    }
+    told = transactions.describe(either, [f"{name}-nobody"])
+    assert told.failures[f"{name}-nobody"].name == "TRANSACTIONAL_ID_NOT_FOUND"
+    plan = transaction_changes.plan_fence(either, [f"{name}-nobody"])
+    assert refusals(plan)[f"{name}-nobody"].name == "TRANSACTIONAL_ID_NOT_FOUND"
+    assert plan.steps == (), "asking for its epoch would create it"
+
+
+def test_a_state_that_no_broker_knows_is_an_error(cluster: Cluster) -> None:
+    with pytest.raises(ShellError, match="no transaction state Open"):
+        transactions.list_transactions(cluster, states=["Open"])
+
+
+def test_an_id_is_listed_by_its_pattern(cluster: Cluster, name: str) -> None:
+    Producer.start(cluster, f"{name}-a")
+    Producer.start(cluster, f"{name}-b")
+    listed = transactions.list_transactions(cluster, pattern=f"{name}-[ax]")
+    assert [row.transactional_id for rows in listed for row in rows] == [f"{name}-a"]
+
+
+def test_a_pattern_is_an_error_on_a_broker_that_knows_none(old_cluster: Cluster) -> None:
+    listed = transactions.list_transactions(old_cluster, pattern="a.*")
+    assert not listed.ok
+    assert "transactional_id_pattern" in str(listed.failures[1]) or "3.9" in str(listed.failures[1])
+
+
+def test_a_hanging_transaction_is_found_and_aborted(either: Cluster, name: str) -> None:
+    make_topic(either, name, 2)
+    each = TopicPartition(name, 1)
+    start = hang(either, each, f"{name}-lost", HOUR_MS)
+    assert last_stable(either, each) == start, "readers of committed records stop here"
+
+    search = transactions.find_hanging(either, topics=[name])
+    (found,) = search.found
+    assert (found.topic_partition, found.start_offset) == (each, start)
+    assert found.transactional_id == f"{name}-lost"
+    assert found.duration_ms is not None and found.duration_ms >= HOUR_MS
+    assert (search.searched, search.doubts, search.unread, search.ok) == (2, (), (), False)
+    by_broker = transactions.find_hanging(either, broker=1)
+    assert each in [one.topic_partition for one in by_broker.found]
+
+    plan = transaction_changes.plan_abort(either, [found])
+    assert plan.effect is Effect.DESTROY
+    assert plan.warnings == ()
+    assert not plan.changes[0].reversible
+    done(plan, either)
+    assert last_stable(either, each) == end(either, each), "the last stable offset has not moved"
+    assert transactions.find_hanging(either, partitions=[each]).ok
+    with pytest.raises(ShellError, match="ended meanwhile"):
+        plan.steps[0].again(either)
+
+
+def test_what_was_written_lately_is_left_alone(cluster: Cluster, name: str) -> None:
+    make_topic(cluster, name)
+    each = TopicPartition(name, 0)
+    start = hang(cluster, each, f"{name}-fresh", ago_ms=120_000)
+    assert transactions.find_hanging(cluster, partitions=[each]).found == ()
+    search = transactions.find_hanging(cluster, partitions=[each], max_timeout_ms=60_000)
+    assert [one.start_offset for one in search.found] == [start]
+    done(transaction_changes.plan_abort(cluster, search.found), cluster)
+
+
+def test_a_transaction_that_its_coordinator_knows_does_not_hang(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    each = TopicPartition(name, 0)
+    producer = Producer.start(either, name)
+    producer.add(each)
+    offset = producer.write(each, ago_ms=HOUR_MS)
+    assert transactions.find_hanging(either, partitions=[each]).ok
+    found = transaction_changes.find_open(either, each, offset)
+    assert not isinstance(found, Failure)
+    (warning,) = transaction_changes.plan_abort(either, [found]).warnings
+    assert f"fence-producer {name}" in warning
+    wrong = transaction_changes.find_open(either, each, offset + 5)
+    assert isinstance(wrong, Failure)
+    assert f"at {offset}" in wrong.hint
+    producer.end(commit=False)
+
+
+def test_a_fenced_producer_can_do_no_more(either: Cluster, name: str) -> None:
+    make_topic(either, name)
+    each = TopicPartition(name, 0)
+    producer = Producer.start(either, name, timeout_ms=45_000)
+    producer.add(each)
+    producer.write(each)
+    plan = transaction_changes.plan_fence(either, [name])
+    (change,) = plan.changes
+    assert "Ongoing transaction is aborted" in change.note
+    done(plan, either)
+    with pytest.raises(AssertionError, match="error 47"):  # INVALID_PRODUCER_EPOCH
+        producer.write(each)
+    assert last_stable(either, each) == end(either, each)
+    (told,) = transactions.describe(either, [name])
+    assert not told.under_way
+    assert told.producer_epoch > producer.epoch or told.producer_id != producer.producer_id
+    assert told.timeout_ms == 45_000, "fencing leaves the timeout as it was"
+
+
+def test_replicas_and_coordinators_of_three_brokers(three_brokers: Sandbox, name: str) -> None:
+    with connect(three_brokers) as cluster:
+        make_topic(cluster, name, assignment=((1, 2), (2, 3), (3, 1)))
+        each = TopicPartition(name, 1)
+        start = hang(cluster, each, f"{name}-lost", HOUR_MS)
+        search = transactions.find_hanging(cluster, topics=[name])
+        assert [one.start_offset for one in search.found] == [start]
+        assert transactions.find_hanging(cluster, topics=[name], broker=3).searched == 2
+        refused = producers.describe(cluster, [each], broker=1).failures[each]
+        assert refused.message == f"broker 1 has no replica of partition {each}"
+        ids = [f"{name}-{number}" for number in range(12)]
+        for transactional_id in ids:
+            Producer.start(cluster, transactional_id)
+        told = transactions.describe(cluster, ids)
+        assert list(told.values) == ids
+        assert len({one.coordinator for one in told}) > 1, "they have several coordinators"
+        done(transaction_changes.plan_abort(cluster, search.found), cluster)
+        assert last_stable(cluster, each) == end(cluster, each)

@@ -1,0 +1,466 @@
+"""The connection on a real broker: sending, fanning out, targets, versions, deadlines."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from uuid import uuid4
+
+import pytest
+from kafka.protocol.admin import (
+    AlterConfigsRequest,
+    CreateTopicsRequest,
+    DeleteTopicsRequest,
+    DescribeClusterRequest,
+    DescribeConfigsRequest,
+    DescribeGroupsRequest,
+    IncrementalAlterConfigsRequest,
+    ListGroupsRequest,
+)
+from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
+
+from kafka_shell.admin.wire import metadata_scan as scan
+from kafka_shell.admin.wire import versions
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, Tls, parse_addresses
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.frames import Reader
+from kafka_shell.admin.wire.requests import (
+    CONTROLLER,
+    Call,
+    Coordinator,
+    CoordinatorKind,
+    Node,
+    RawRequest,
+)
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.state import Sandbox
+from tests.freezing import frozen
+
+TOPIC = 2
+
+
+@pytest.fixture
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        yield cluster
+
+
+def create(cluster: Cluster, name: str, **more: object) -> object:
+    topic = CreateTopicsRequest.CreatableTopic(
+        name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    request = CreateTopicsRequest(topics=[topic], timeout_ms=5000, **more)
+    return cluster.send(request, to=CONTROLLER)
+
+
+def describe(name: str) -> DescribeConfigsRequest:
+    kind = DescribeConfigsRequest.DescribeConfigsResource
+    return DescribeConfigsRequest(
+        resources=[kind(resource_type=TOPIC, resource_name=name, configuration_keys=None)]
+    )
+
+
+def refused(cluster: Cluster, *args: object, **more: object) -> ShellError:
+    with pytest.raises(ShellError) as caught:
+        cluster.send(*args, **more)  # type: ignore[arg-type]
+    return caught.value
+
+
+# -- sending ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_one_request(cluster: Cluster) -> None:
+    assert cluster.send(DescribeClusterRequest()).cluster_id == cluster.cluster_id
+
+
+@pytest.mark.quick
+def test_raw_bytes(cluster: Cluster) -> None:
+    body = cluster.send(DescribeClusterRequest(), raw=True)
+    assert Reader(body).int32() == 0
+    assert cluster.cluster_id.encode() in body
+
+
+@pytest.mark.quick
+def test_a_body_encoded_by_hand(cluster: Cluster) -> None:
+    version = cluster.negotiate(3, scan.LOWEST_VERSION, scan.HIGHEST_VERSION)
+    body = cluster.send_raw(3, version, scan.encode_request(version, []))
+    assert scan.MetadataScan(body, version).error_code == 0
+
+
+@pytest.mark.quick
+def test_the_same_for_an_api_that_is_not_known_here(cluster: Cluster) -> None:
+    # ListPartitionReassignments v0: timeout, a null array of topics, no tags.
+    body = cluster.send_raw(46, 0, b"\0\0\x10\0\0\0", flexible=True)
+    assert Reader(body).int32() == 0
+
+
+@pytest.mark.quick
+def test_two_hundred_in_flight_come_back_in_order(cluster: Cluster) -> None:
+    names = [f"no-topic-{number}" for number in range(200)]
+    answers = cluster.send_all([Call(describe(name)) for name in names])
+    assert [answer.results[0].resource_name for answer in answers] == names
+    assert len(cluster._pool.ready()) == 1
+
+
+@pytest.mark.quick
+def test_one_after_the_other_with_some_ahead_and_another_question_between(
+    cluster: Cluster,
+) -> None:
+    names = [f"g-{number}" for number in range(50)]
+    taken: list[str] = []
+
+    def calls() -> Iterator[Call]:
+        for name in names:
+            taken.append(name)
+            yield Call(describe(name))
+
+    for number, answer in enumerate(cluster.send_each(calls(), 4)):
+        assert answer.results[0].resource_name == names[number]
+        assert len(taken) <= number + 4, "calls were taken before their turn"
+        if number % 10 == 0:
+            assert cluster.send(describe("between")).results[0].resource_name == "between"
+    assert taken == names
+
+
+def test_a_stream_that_nobody_reads_to_its_end_leaves_the_cluster_usable(cluster: Cluster) -> None:
+    answers = cluster.send_each((Call(describe(f"g-{number}")) for number in range(9)), 4)
+    next(answers)
+    answers.close()
+    assert cluster.send(describe("after")).results[0].resource_name == "after"
+
+
+def test_results_keep_the_order_of_the_calls_and_failures_are_data(cluster: Cluster) -> None:
+    answers = cluster.send_all(
+        [
+            Call(describe("a"), Node(1)),
+            Call(describe("b"), Node(77)),
+            Call(DescribeClusterRequest(), lowest=99),
+            Call(ListGroupsRequest(), Node(1)),
+        ]
+    )
+    assert [type(answer).__name__ for answer in answers] == [
+        "DescribeConfigsResponse",
+        "Failure",
+        "Failure",
+        "ListGroupsResponse",
+    ]
+    assert [answer.name for answer in answers if isinstance(answer, Failure)] == [
+        "unknown-broker",
+        "unsupported-version",
+    ]
+
+
+@pytest.mark.quick
+def test_nothing_is_sent_before_the_first_call() -> None:
+    Cluster(ConnectionConfig((Address("nowhere.invalid", 1),))).close()
+
+
+@pytest.mark.quick
+def test_closed_and_used_again(cluster: Cluster) -> None:
+    before = cluster.cluster_id
+    cluster.close()
+    cluster.close()
+    assert cluster.send(DescribeClusterRequest()).cluster_id == before
+
+
+@pytest.mark.quick
+def test_one_shot_takes_one_connection_and_two_round_trips(
+    sandbox: Sandbox, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shell.admin.wire.transport import Link
+
+    asked = []
+    ask = Link.ask
+    monkeypatch.setattr(Link, "ask", lambda *a, **k: (asked.append(a[1]), ask(*a, **k))[1])
+    version = cluster.negotiate(3, 9, 13)
+    cluster.send_raw(3, version, scan.encode_request(version, None))
+    assert cluster.brokers()
+    assert asked == [18, 3]  # ApiVersions, Metadata: its head told the brokers
+
+
+@pytest.mark.quick
+def test_kafka_python_is_not_imported_for_bytes(sandbox: Sandbox) -> None:
+    code = (
+        "import sys\n"
+        "from kafka_shell.admin.wire import metadata_scan as scan\n"
+        "from kafka_shell.admin.wire.connection import Cluster\n"
+        "from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses\n"
+        f"c = Cluster(ConnectionConfig(parse_addresses({sandbox.bootstrap!r})))\n"
+        "v = c.negotiate(3, 9, 13)\n"
+        "c.send_raw(3, v, scan.encode_request(v, None)); c.brokers()\n"
+        "print([m for m in ('kafka', 'ssl', 'asyncio', 'logging') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+# -- targets ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_brokers_of_a_cluster(cluster: Cluster, sandbox: Sandbox) -> None:
+    (broker,) = cluster.brokers()
+    assert (broker.id, broker.controller, broker.version) == (1, False, "4.3")
+    assert f"{broker.host}:{broker.port}" == sandbox.bootstrap
+    assert cluster.controller_id == 1
+    assert cluster.is_kraft()
+
+
+def test_the_controller_of_3_9(old_sandbox: Sandbox) -> None:
+    name = f"t-{uuid4().hex[:8]}"
+    with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
+        assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
+        assert cluster.release() == "3.9"
+
+
+@pytest.mark.quick
+def test_coordinators_of_many_groups_are_one_request(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shell.admin.wire.transport import Link
+
+    asked: list[int] = []
+    ask = Link.ask
+    monkeypatch.setattr(Link, "ask", lambda *a, **k: (asked.append(a[1]), ask(*a, **k))[1])
+    groups = [f"g-{number}" for number in range(50)]
+    answers = cluster.send_all(
+        [
+            Call(DescribeGroupsRequest(groups=[g]), Coordinator(CoordinatorKind.GROUP, g))
+            for g in groups
+        ]
+    )
+    assert [answer.groups[0].group_id for answer in answers] == groups
+    # The first use of a cluster creates __consumer_offsets: then it is asked a few times.
+    assert 1 <= asked.count(10) <= 30
+    asked.clear()
+    cluster.send_all(
+        [Call(ListGroupsRequest(), Coordinator(CoordinatorKind.GROUP, g)) for g in groups]
+    )
+    assert asked.count(10) == 0
+
+
+@pytest.mark.quick
+def test_coordinators_of_older_brokers_are_asked_one_by_one(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from kafka_shell.admin.wire import runner
+
+    monkeypatch.setattr(runner, "_FIND_COORDINATOR_VERSIONS", (0, 3))
+    for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
+        targets = [Coordinator(kind, f"x-{number}") for number in range(3)]
+        answers = cluster.send_all([Call(ListGroupsRequest(), target) for target in targets])
+        assert all(not isinstance(answer, Failure) for answer in answers)
+
+
+def test_each_broker_answers(three_brokers: Sandbox) -> None:
+    with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
+        results = cluster.each_broker(lambda broker: ListGroupsRequest())
+        assert (sorted(results.values), results.failures) == ([1, 2, 3], {})
+        assert set(cluster.versions_of_brokers()) == {"4.3"}
+        assert {broker.rack for broker in cluster.brokers()} == {"rack-a", "rack-b", "rack-c"}
+        assert len(cluster._pool.ready()) == 3
+
+
+@pytest.mark.quick
+def test_a_bootstrap_server_that_is_down_is_passed_over(sandbox: Sandbox) -> None:
+    servers = parse_addresses(f"localhost:1,nowhere.invalid:2,{sandbox.bootstrap}")
+    with Cluster(ConnectionConfig(servers)) as cluster:
+        started = time.monotonic()
+        assert cluster.brokers()
+        assert time.monotonic() - started < 1.5
+
+
+# -- versions --------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("release", [r for r in BROKER_API_VERSIONS if r >= (0, 10, 0)])
+def test_releases_are_told_by_their_apis(release: tuple[int, ...]) -> None:
+    expected = {"0.10.0": "0.10"}.get(text := ".".join(map(str, release)), text)
+    assert versions.release(BROKER_API_VERSIONS[release]) == expected
+
+
+@pytest.mark.quick
+def test_what_a_broker_speaks(cluster: Cluster) -> None:
+    assert cluster.api_versions()[3][1] == 13
+    assert cluster.supports(DescribeClusterRequest, 2)
+    assert not cluster.supports(DescribeClusterRequest, 99)
+    assert not cluster.supports(4)
+
+
+@pytest.mark.quick
+def test_a_missing_api_says_since_when_it_exists() -> None:
+    old = BROKER_API_VERSIONS[(2, 2)]
+    with pytest.raises(ShellError) as caught:
+        versions.choose(44, (0, 1), old, "broker 1 (a:9092)")
+    assert caught.value.code == "unsupported-api"
+    assert caught.value.message == (
+        "broker 1 (a:9092) (Kafka 2.2) lacks IncrementalAlterConfigs: it exists since Kafka 2.3"
+    )
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("api_key", "low", "words"),
+    [
+        (32, 3, "documentation of configs: it exists since Kafka 2.6"),
+        (20, 6, "deleting topics by id: it exists since Kafka 2.8"),
+        (55, 0, "DescribeQuorum: it exists since Kafka 3.3 in KRaft mode"),
+        (89, 0, "StreamsGroupDescribe: it exists since Kafka 4.1"),
+        (1, 13, "Fetch v13: it exists since Kafka 3.1"),
+    ],
+)
+def test_a_missing_version_says_so_too(api_key: int, low: int, words: str) -> None:
+    with pytest.raises(ShellError, match=words.replace("(", r"\(")):
+        versions.choose(api_key, (low, 99), BROKER_API_VERSIONS[(2, 5)], "it")
+
+
+def test_an_api_that_an_old_broker_lacks(old_sandbox: Sandbox) -> None:
+    with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
+        error = refused(cluster, RawRequest(90, (0, 0), lambda _: b"", 0))
+        assert "(Kafka 3.9) lacks DescribeShareGroupOffsets" in error.message
+        assert error.code == "unsupported-api"
+
+
+@pytest.mark.quick
+def test_a_version_that_the_broker_has_dropped(cluster: Cluster) -> None:
+    error = refused(cluster, AlterConfigsRequest(resources=[], validate_only=True), version=99)
+    assert error.code == "unsupported-version"
+
+
+@pytest.mark.quick
+def test_a_field_that_the_version_lacks_is_not_dropped_in_silence(cluster: Cluster) -> None:
+    request = ListGroupsRequest(states_filter=["Empty"])
+    error = refused(cluster, request, highest=3)
+    assert (error.code, "2.6" in error.message) == ("unsupported-version", True)
+
+
+# -- errors of answers -----------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> None:
+    request = DeleteTopicsRequest(topics=[], topic_names=[], timeout_ms="s3cret")
+    error = refused(cluster, request)
+    assert error.code == "encode"
+    assert "s3cret" not in str(error)
+    assert cluster.send(DescribeClusterRequest()).error_code == 0
+
+
+@pytest.mark.quick
+def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
+    name = f"t-{uuid4().hex[:8]}"
+    assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
+    row = create(cluster, name).topics[0]  # type: ignore[attr-defined]
+    found = failure(row.error_code, row.error_message, about=f"topic {name}")
+    assert (found.name, found.code) == ("TOPIC_ALREADY_EXISTS", 36)
+    assert found.message.count(name) == 1
+
+
+@pytest.mark.quick
+def test_failures_have_kafka_s_name_and_our_words() -> None:
+    assert failure(3, about="topic orders").message == (
+        "topic orders: there is no such topic or partition, or you may not see it"
+    )
+    assert failure(3, "Topic orders is gone.", about="topic orders").message == (
+        '"Topic orders is gone."'
+    )
+    unknown = failure(9999, None, about="topic orders")
+    assert (unknown.name, unknown.code) == ("UNKNOWN_ERROR_9999", 9999)
+    assert "9999" in unknown.message
+
+
+# -- time ------------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
+    with cluster.within(5):
+        outer = cluster.deadline
+        with cluster.within(50):
+            assert cluster.deadline == outer
+        with cluster.within(None):
+            assert cluster.deadline == outer
+    assert cluster.deadline is None
+
+
+@pytest.mark.quick
+def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox) -> None:
+    cluster.brokers()
+    with frozen(sandbox):
+        with cluster.within(0.5):
+            error = refused(cluster, DescribeClusterRequest())
+        change = IncrementalAlterConfigsRequest(resources=[], validate_only=False)
+        with cluster.within(0.5):
+            unsure = refused(cluster, change)
+    assert error.code == unsure.code == "deadline"
+    assert "broker 1" in error.message
+    assert "DescribeCluster" in error.message
+    assert "may still happen" not in error.message
+    assert cluster.send(DescribeClusterRequest()).error_code == 0
+
+
+@pytest.mark.quick
+def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: Sandbox) -> None:
+    cluster.brokers()
+    with frozen(sandbox), cluster.within(0.3):
+        (found,) = cluster.send_all(
+            [Call(IncrementalAlterConfigsRequest(resources=[], validate_only=False))]
+        )
+    assert (found.name, "may still happen" in found.message) == ("deadline", True)
+    assert "Look" in found.hint
+
+
+@pytest.mark.quick
+def test_a_deadline_in_the_past(cluster: Cluster) -> None:
+    with cluster.within(-1):
+        assert refused(cluster, DescribeClusterRequest()).code == "deadline"
+    assert cluster.brokers()
+
+
+@pytest.mark.quick
+def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) -> None:
+    cluster.brokers()
+    main = threading.main_thread().ident
+    assert main is not None
+    ring = threading.Timer(0.3, lambda: signal.pthread_kill(main, signal.SIGINT))
+    with frozen(sandbox):
+        with pytest.raises(KeyboardInterrupt):
+            ring.start()
+            cluster.send_all([Call(describe("x")) for _ in range(20)])
+        ring.join()
+    answers = cluster.send_all([Call(describe(f"y-{number}")) for number in range(20)])
+    assert [answer.results[0].resource_name for answer in answers] == [
+        f"y-{number}" for number in range(20)
+    ]
+
+
+@pytest.mark.quick
+def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:
+    with cluster.within(0.5):
+        started = time.monotonic()
+        assert list(cluster.attempts())[:2] == [0, 1]
+        assert time.monotonic() - started < 0.6
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_reprs_hold_no_secret() -> None:
+    from kafka_shell.admin.wire.endpoint import OAuth, Sasl
+    from kafka_shell.plan.model import Secret
+
+    secret = Secret("s3cret")
+    config = ConnectionConfig(
+        sasl=Sasl("PLAIN", "al", secret, OAuth(token=secret, client_secret=secret)),
+        tls=Tls(key_text=secret, key_password=secret),
+    )
+    assert "s3cret" not in f"{config!r} {Cluster(config)!r}"

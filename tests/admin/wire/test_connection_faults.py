@@ -1,0 +1,522 @@
+"""Each way that a connection fails is its own error, at once."""
+
+from __future__ import annotations
+
+import socket
+import ssl
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+import trustme
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, Sasl, Tls, parse_addresses
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.model import Secret
+from kafka_shell.sandbox.state import Sandbox
+
+PASSWORD = "s3cret-never-shown"
+PLAIN = Sasl("PLAIN", "alice", Secret(PASSWORD))
+
+
+def fails(bootstrap: str, *, at_once: float = 1.0, **more: object) -> ShellError:
+    """The error of a first request. It comes long before any deadline and shows no password."""
+    config = ConnectionConfig(parse_addresses(bootstrap), **more)  # type: ignore[arg-type]
+    started = time.monotonic()
+    with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+        cluster.brokers()
+    assert time.monotonic() - started < at_once
+    error = caught.value
+    assert error.status is Status.UNREACHABLE
+    assert error.hint
+    assert PASSWORD not in f"{error.message}{error.hint}{error!r}"
+    return error
+
+
+@contextmanager
+def listener(serve: Callable[[socket.socket], None]) -> Iterator[str]:
+    """Something that listens and is no broker."""
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def accept() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                threading.Thread(target=answer, args=(client,), daemon=True).start()
+
+        def answer(client: socket.socket) -> None:
+            with closing(client):
+                try:
+                    serve(client)
+                except OSError:
+                    return
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield f"127.0.0.1:{server.getsockname()[1]}"
+        server.shutdown(socket.SHUT_RDWR)
+
+
+def certificate_server(leaf: trustme.LeafCert) -> Callable[[socket.socket], None]:
+    """A TLS server with this certificate that then says nothing."""
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    leaf.configure_cert(context)
+
+    def serve(client: socket.socket) -> None:
+        with context.wrap_socket(client, server_side=True) as secured:
+            secured.recv(1)
+
+    return serve
+
+
+@pytest.fixture(scope="module")
+def authority() -> trustme.CA:
+    return trustme.CA(organization_name="test")
+
+
+@pytest.fixture(scope="module")
+def trusted(authority: trustme.CA) -> Tls:
+    return Tls(ca_text=authority.cert_pem.bytes().decode())
+
+
+@pytest.fixture(scope="module")
+def ca(secure_sandbox: Sandbox) -> Tls:
+    return Tls(ca_file=str(secure_sandbox.folder / "tls" / "ca.pem"))
+
+
+# -- the way there ---------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_a_name_that_does_not_resolve() -> None:
+    error = fails("no-such-host.invalid:9092", at_once=10)
+    assert error.code == "unknown-host"
+    assert "no-such-host.invalid" in error.message
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
+def test_a_name_that_is_none(host: str) -> None:
+    assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
+
+
+@pytest.mark.quick
+def test_a_resolver_that_breaks_is_an_error_and_no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    resolve = socket.getaddrinfo
+
+    def breaks(*args: Any, **more: Any) -> Any:
+        if threading.current_thread() is not threading.main_thread():
+            raise RuntimeError("out of order")
+        return resolve(*args, **more)
+
+    monkeypatch.setattr(socket, "getaddrinfo", breaks)
+    assert fails("kafka.example:9092", at_once=5).code == "unknown-host"
+
+
+@pytest.mark.quick
+def test_a_refused_port() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    error = fails(f"localhost:{port}")
+    assert error.code == "refused"
+    assert "--sandbox" in error.hint
+
+
+@pytest.mark.quick
+def test_a_port_that_does_not_answer() -> None:
+    """A full backlog drops SYNs as a firewall does."""
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
+        server.listen(0)
+        fillers = [socket.socket() for _ in range(4)]
+        for filler in fillers:
+            filler.setblocking(False)
+            filler.connect_ex(server.getsockname())
+        error = fails(f"127.0.0.1:{server.getsockname()[1]}", connect_timeout=0.5)
+        for filler in fillers:
+            filler.close()
+    assert error.code == "connect-timeout"
+
+
+@pytest.mark.quick
+def test_several_servers_are_one_error_that_names_each() -> None:
+    error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3", at_once=10)
+    assert error.code == "no-broker"
+    for name in ("127.0.0.1:1", "no-such-host.invalid", "127.0.0.1:3"):
+        assert name in error.message
+
+
+@pytest.mark.quick
+def test_an_address_family_that_nobody_listens_on_costs_nothing(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """localhost is ::1 first in many places, and brokers often listen on 127.0.0.1 alone."""
+    port = parse_addresses(sandbox.bootstrap)[0].port
+    found = [
+        (socket.AF_INET6, socket.SOCK_STREAM, 6, "", ("::1", port, 0, 0)),
+        (socket.AF_INET, socket.SOCK_STREAM, 6, "", ("127.0.0.1", port)),
+    ]
+    monkeypatch.setattr(socket, "getaddrinfo", lambda *args, **more: found)
+    started = time.monotonic()
+    with Cluster(ConnectionConfig((Address("localhost", port),))) as cluster:
+        assert cluster.send_raw(3, 9, b"\1\0\0\0\0")
+    assert time.monotonic() - started < 0.5
+
+
+@pytest.mark.quick
+def test_an_advertised_address_that_is_no_good_here(sandbox: Sandbox) -> None:
+    """The classic: bootstrap works, the brokers' own names do not."""
+    from kafka.protocol.admin import ListGroupsRequest
+
+    from kafka_shell.admin.wire.frames import MetadataHead
+    from kafka_shell.admin.wire.requests import Call, Node
+
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        cluster.brokers()
+        cluster._pool.head = MetadataHead(((1, "kafka.internal.invalid", 9092, None),), "c", 1)
+        (found,) = cluster.send_all([Call(ListGroupsRequest(), Node(1))])
+    assert found.name == "unknown-host"
+    assert "advertised" in found.message
+    assert "advertised.listeners" in found.hint
+
+
+@pytest.mark.quick
+def test_every_target_fails_at_once() -> None:
+    from kafka.protocol.admin import ListGroupsRequest
+
+    from kafka_shell.admin.wire.requests import CONTROLLER, Call, Coordinator, CoordinatorKind, Node
+
+    config = ConnectionConfig((Address("127.0.0.1", 1),))
+    for target in (CONTROLLER, Coordinator(CoordinatorKind.GROUP, "g"), Node(1)):
+        started = time.monotonic()
+        with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+            cluster.send_all([Call(ListGroupsRequest(), target)] * 3)
+        assert caught.value.code == "refused"
+        assert time.monotonic() - started < 1
+
+
+# -- not Kafka -------------------------------------------------------------------------------------
+
+
+@pytest.mark.quick
+def test_an_http_server() -> None:
+    def serve(client: socket.socket) -> None:
+        client.recv(100)
+        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with listener(serve) as address:
+        error = fails(address)
+    assert error.code == "not-kafka"
+    assert "HTTP server" in error.message
+
+
+@pytest.mark.quick
+def test_an_http_server_that_waits_for_a_whole_line() -> None:
+    def serve(client: socket.socket) -> None:
+        data = b""
+        while b"\n" not in data:
+            more = client.recv(100)
+            if not more:
+                return
+            data += more
+        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with listener(serve) as address:
+        assert fails(address, at_once=5).code == "not-kafka"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize("greeting", [b"SSH-2.0-OpenSSH_9.2\r\n", b"220 mail ESMTP\r\n"])
+def test_a_server_that_speaks_first(greeting: bytes) -> None:
+    with listener(lambda client: (client.sendall(greeting), client.recv(9), None)[2]) as address:
+        error = fails(address)
+    assert error.code == "not-kafka"
+    assert greeting.decode().split()[0] in error.message
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    "answer",
+    [b"\0\0\0\1x", b"\0\0\0\x08\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\x06\0\0\0\1\0\0", b"\x80\0\0\0"],
+)
+def test_frames_that_make_no_sense(answer: bytes) -> None:
+    def serve(client: socket.socket) -> None:
+        client.recv(100)
+        client.sendall(answer)
+        client.recv(100)
+
+    with listener(serve) as address:
+        assert fails(address).code == "not-kafka"
+
+
+@pytest.mark.quick
+def test_a_server_that_hangs_up() -> None:
+    with listener(lambda client: None) as address:
+        assert fails(address).code == "closed-early"
+
+
+@pytest.mark.quick
+def test_a_server_that_says_nothing() -> None:
+    with listener(lambda client: (client.recv(9), time.sleep(9), None)[2]) as address:
+        error = fails(address, connect_timeout=1, at_once=5)
+    assert error.code == "no-answer"
+
+
+# -- TLS -------------------------------------------------------------------------------------------
+
+
+def test_plain_text_spoken_to_tls(secure_sandbox: Sandbox) -> None:
+    for name in ("SSL", "SASL_SSL"):
+        error = fails(secure_sandbox.bootstraps[name])
+        assert error.code == "tls-needed"
+        assert "security.protocol=SSL" in error.hint
+
+
+def test_tls_spoken_to_plain_text(sandbox: Sandbox, ca: Tls) -> None:
+    error = fails(sandbox.bootstrap, security_protocol="SSL", tls=ca)
+    assert error.code == "plain-text"
+    assert "PLAINTEXT" in error.hint
+
+
+@pytest.mark.quick
+def test_tls_spoken_to_something_that_is_no_broker() -> None:
+    def serve(client: socket.socket) -> None:
+        client.recv(100)
+        client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
+
+    with listener(serve) as address:
+        error = fails(address, security_protocol="SSL")
+    assert error.code == "plain-text"
+
+
+def test_an_unknown_ca(secure_sandbox: Sandbox) -> None:
+    error = fails(secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL")
+    assert error.code == "tls-untrusted"
+    assert "its CA is not known here" in error.message
+    assert "ssl.truststore.location=" in error.hint
+
+
+@pytest.mark.quick
+def test_a_certificate_signed_by_itself(tmp_path: Path) -> None:
+    from cryptography import x509
+    from cryptography.hazmat.primitives import hashes, serialization
+    from cryptography.hazmat.primitives.asymmetric import ec
+
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(x509.NameOID.COMMON_NAME, "localhost")])
+    now = datetime.now(UTC)
+    certificate = (
+        x509.CertificateBuilder(name, name, key.public_key(), x509.random_serial_number())
+        .not_valid_before(now - timedelta(1))
+        .not_valid_after(now + timedelta(1))
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    path = tmp_path / "self.pem"
+    path.write_bytes(private + certificate.public_bytes(serialization.Encoding.PEM))
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(path)
+
+    def serve(client: socket.socket) -> None:
+        context.wrap_socket(client, server_side=True).recv(1)
+
+    with listener(serve) as address:
+        error = fails(address, security_protocol="SSL")
+    assert error.code == "tls-untrusted"
+    assert "signed by itself" in error.message
+
+
+@pytest.mark.quick
+def test_an_expired_certificate(authority: trustme.CA, trusted: Tls) -> None:
+    leaf = authority.issue_cert("127.0.0.1", not_after=datetime(2020, 1, 1, tzinfo=UTC))
+    with listener(certificate_server(leaf)) as address:
+        error = fails(address, security_protocol="SSL", tls=trusted)
+    assert error.code == "tls-expired"
+    assert "expired" in error.message
+
+
+@pytest.mark.quick
+def test_a_certificate_for_other_names_says_which(authority: trustme.CA, trusted: Tls) -> None:
+    leaf = authority.issue_cert("kafka-1.example.com", "10.0.0.1")
+    with listener(certificate_server(leaf)) as address:
+        error = fails(address, security_protocol="SSL", tls=trusted)
+    assert error.code == "tls-hostname"
+    assert "kafka-1.example.com, 10.0.0.1" in error.message
+    assert "ssl.endpoint" not in error.hint, "nobody is told to switch the check off"
+
+
+def test_a_client_certificate_is_wanted(secure_sandbox: Sandbox, ca: Tls) -> None:
+    error = fails(secure_sandbox.bootstraps["SSL"], security_protocol="SSL", tls=ca)
+    assert error.code == "tls-client-certificate"
+    assert "ssl.keystore.location" in error.hint
+
+
+def test_a_client_certificate_of_a_stranger(secure_sandbox: Sandbox, ca: Tls) -> None:
+    stranger = trustme.CA().issue_cert("stranger")
+    chain = b"".join(blob.bytes() for blob in stranger.cert_chain_pems).decode()
+    key = Secret(stranger.private_key_pem.bytes().decode())
+    tls = Tls(ca_file=ca.ca_file, certificate_text=chain, key_text=key)
+    error = fails(secure_sandbox.bootstraps["SSL"], security_protocol="SSL", tls=tls)
+    assert error.code == "tls-client-certificate"
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("tls", "words"),
+    [
+        (Tls(ca_file="/nope/ca.pem"), "/nope/ca.pem cannot be read"),
+        (Tls(ca_file=__file__), "holds no PEM certificates"),
+        (Tls(certificate_text="-----BEGIN CERTIFICATE-----"), "no private key"),
+        (
+            Tls(certificate_text="nonsense", key_text=Secret("-----BEGIN PRIVATE KEY-----")),
+            "no usable PEM",
+        ),
+    ],
+)
+def test_files_that_are_no_good(tls: Tls, words: str) -> None:
+    config = ConnectionConfig((Address("localhost", 1),), security_protocol="SSL", tls=tls)
+    with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+        cluster.brokers()
+    assert (caught.value.code, words in caught.value.message) == ("tls-files", True)
+
+
+@pytest.mark.quick
+def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
+    from cryptography.hazmat.primitives import serialization as form
+
+    leaf = authority.issue_cert("client")
+    key = form.load_pem_private_key(leaf.private_key_pem.bytes(), None)
+    pem = key.private_bytes(
+        form.Encoding.PEM,
+        form.PrivateFormat.PKCS8,
+        form.BestAvailableEncryption(PASSWORD.encode()),
+    ).decode()
+    chain = leaf.cert_chain_pems[0].bytes().decode()
+
+    def opened(password: str | None) -> None:
+        from kafka_shell.admin.wire.tls import make_context
+
+        secret = None if password is None else Secret(password)
+        make_context(Tls(certificate_text=chain, key_text=Secret(pem), key_password=secret))
+
+    opened(PASSWORD)
+    with pytest.raises(ShellError, match="no password is set"):
+        opened(None)
+    with pytest.raises(ShellError, match="does not open") as caught:
+        opened(f"not-{PASSWORD}")
+    assert PASSWORD not in str(caught.value)
+
+
+# -- login -----------------------------------------------------------------------------------------
+
+
+def test_a_login_is_wanted(secure_sandbox: Sandbox, ca: Tls) -> None:
+    """The mechanisms come from the listener itself."""
+    plain = fails(secure_sandbox.bootstraps["SASL_PLAINTEXT"], at_once=2)
+    secured = fails(
+        secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL", tls=ca, at_once=2
+    )
+    assert plain.code == secured.code == "sasl-needed"
+    for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"):
+        assert mechanism in plain.message
+    assert "SASL_PLAINTEXT" in plain.hint
+    assert "SASL_SSL" in secured.hint
+
+
+def test_a_login_without_credentials(secure_sandbox: Sandbox) -> None:
+    where = secure_sandbox.bootstraps["SASL_PLAINTEXT"]
+    assert fails(where, security_protocol="SASL_PLAINTEXT").code == "sasl-needed"
+    nobody = fails(where, security_protocol="SASL_PLAINTEXT", sasl=Sasl("PLAIN"))
+    assert "user name and a password" in nobody.message
+
+
+@pytest.mark.quick
+def test_a_login_is_not_wanted(sandbox: Sandbox) -> None:
+    error = fails(sandbox.bootstrap, security_protocol="SASL_PLAINTEXT", sasl=PLAIN)
+    assert error.code == "sasl-not-wanted"
+
+
+@pytest.mark.parametrize("mechanism", ["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"])
+@pytest.mark.parametrize("user", ["alice", "nobody=a,b"])
+def test_a_wrong_password(secure_sandbox: Sandbox, mechanism: str, user: str) -> None:
+    error = fails(
+        secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl(mechanism, user, Secret(PASSWORD)),
+        at_once=2,
+    )
+    assert error.code == "sasl-failed"
+    assert f"as {user} ({mechanism})" in error.message
+    assert "nvalid" in error.message  # the broker's own words
+
+
+def test_a_mechanism_that_is_not_enabled(sandbox: Sandbox, secure_sandbox: Sandbox) -> None:
+    pytest.importorskip("kafka")
+    from kafka_shell.admin.wire.login import _check_handshake
+
+    with pytest.raises(ShellError) as caught:
+        _check_handshake(33, ("PLAIN", "SCRAM-SHA-512"), "GSSAPI", Address("a", 1))
+    assert "it has PLAIN, SCRAM-SHA-512" in caught.value.message
+    assert caught.value.code == "sasl-mechanism"
+
+
+def test_a_mechanism_that_nobody_knows(secure_sandbox: Sandbox) -> None:
+    error = fails(
+        secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl("CRAM-MD5", "alice", Secret(PASSWORD)),
+    )
+    assert error.code == "sasl-mechanism"
+    assert "SCRAM-SHA-512" in error.hint
+
+
+def test_kerberos_without_its_package(secure_sandbox: Sandbox) -> None:
+    with pytest.raises(ImportError):
+        import gssapi  # noqa: F401
+    error = fails(
+        secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl("GSSAPI"),
+    )
+    assert error.code == "sasl-mechanism"
+    assert "pip install gssapi" in error.hint
+
+
+def test_a_token_that_is_refused(secure_sandbox: Sandbox) -> None:
+    from kafka_shell.admin.wire.endpoint import OAuth
+
+    error = fails(
+        secure_sandbox.bootstraps["SASL_PLAINTEXT"],
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl("OAUTHBEARER", oauth=OAuth(token=Secret(PASSWORD))),
+        at_once=2,
+    )
+    assert error.code == "sasl-failed"
+
+
+def test_a_token_endpoint_that_is_not_there(secure_sandbox: Sandbox) -> None:
+    from kafka_shell.admin.wire.endpoint import OAuth
+
+    oauth = OAuth(
+        token_endpoint="http://127.0.0.1:1/token", client_id="c", client_secret=Secret(PASSWORD)
+    )
+    config = ConnectionConfig(
+        parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"]),
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl("OAUTHBEARER", oauth=oauth),
+    )
+    with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
+        cluster.brokers()
+    assert caught.value.code == "sasl-token"
+    assert "127.0.0.1:1" in caught.value.message

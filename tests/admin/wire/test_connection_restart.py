@@ -1,0 +1,243 @@
+"""Brokers that go away and come back, in the middle of it all."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from uuid import uuid4
+
+import pytest
+from kafka.protocol.admin import (
+    CreateTopicsRequest,
+    DescribeClusterRequest,
+    DescribeGroupsRequest,
+    ListGroupsRequest,
+)
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.requests import (
+    ANY,
+    CONTROLLER,
+    Call,
+    Coordinator,
+    CoordinatorKind,
+    Node,
+)
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.cluster import start, start_broker, status, stop, stop_broker, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.ports import is_free
+from kafka_shell.sandbox.state import Sandbox
+from tests.freezing import freeze
+
+
+@pytest.fixture(scope="module")
+def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A broker of these tests' own, to be killed."""
+    folder = tmp_path_factory.mktemp("mortal")
+    try:
+        yield start(SandboxOptions(folder, port=0))
+    finally:
+        wipe(folder)
+
+
+@pytest.fixture
+def cluster(mortal: Sandbox) -> Iterator[Cluster]:
+    with Cluster(ConnectionConfig(parse_addresses(mortal.bootstrap))) as cluster:
+        yield cluster
+
+
+def create(name: str, **more: object) -> CreateTopicsRequest:
+    topic = CreateTopicsRequest.CreatableTopic(
+        name=name, num_partitions=1, replication_factor=1, assignments=[], configs=[]
+    )
+    return CreateTopicsRequest(topics=[topic], timeout_ms=5000, **more)
+
+
+def process_of(sandbox: Sandbox) -> int:
+    """The broker's process id as it is now."""
+    found = status(sandbox.folder)
+    assert found is not None
+    pid = found.brokers[0].pid
+    assert pid is not None
+    return pid
+
+
+def kill(sandbox: Sandbox, pid: int) -> None:
+    """End the broker without a word, and wait until nothing of it is left."""
+    os.kill(pid, signal.SIGKILL)
+    ports = (parse_addresses(sandbox.bootstrap)[0].port, sandbox.brokers[0].controller_port)
+    while not all(is_free(port) for port in ports if port is not None):
+        time.sleep(0.02)
+
+
+def again(sandbox: Sandbox) -> None:
+    start(sandbox.options)
+
+
+def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -> None:
+    before = cluster.send(DescribeClusterRequest()).cluster_id
+    stop(mortal.folder)
+    for target in (ANY, CONTROLLER, Node(1), Coordinator(CoordinatorKind.GROUP, "g")):
+        started = time.monotonic()
+        with pytest.raises(ShellError) as caught:
+            cluster.send(DescribeClusterRequest(), target)
+        assert (caught.value.code, caught.value.status) == ("refused", Status.UNREACHABLE)
+        assert time.monotonic() - started < 1
+    again(mortal)
+    assert cluster.send(DescribeClusterRequest()).cluster_id == before
+    assert cluster.send(ListGroupsRequest(), Node(1)).error_code == 0
+
+
+def test_reads_in_flight_outlive_a_broker_that_is_killed(mortal: Sandbox, cluster: Cluster) -> None:
+    cluster.brokers()
+    pid = process_of(mortal)
+    freeze(pid)  # so that the requests are in flight for certain
+    killer = threading.Timer(0.3, lambda: (kill(mortal, pid), again(mortal)))
+    killer.start()
+    answers = cluster.send_all([Call(ListGroupsRequest(), Node(1)) for _ in range(50)])
+    killer.join()
+    assert not any(isinstance(answer, Failure) for answer in answers)
+
+
+def test_a_change_in_flight_has_an_unknown_outcome(mortal: Sandbox, cluster: Cluster) -> None:
+    cluster.brokers()
+    pid = process_of(mortal)
+    freeze(pid)
+    killer = threading.Timer(0.3, lambda: kill(mortal, pid))
+    killer.start()
+    name = f"t-{uuid4().hex[:8]}"
+    sent, validated = cluster.send_all(
+        [
+            Call(create(name), CONTROLLER, timeout=20),
+            Call(create(name, validate_only=True), CONTROLLER, timeout=1),
+        ]
+    )
+    killer.join()
+    again(mortal)
+    assert isinstance(sent, Failure)
+    assert sent.name == "outcome-unknown"
+    assert "may or may not have been done" in sent.message
+    assert isinstance(validated, Failure)  # sent again, and nobody was there
+    assert validated.name == "deadline"
+
+
+def test_a_connection_that_the_broker_closed_while_idle(cluster: Cluster) -> None:
+    """Brokers drop connections that are idle for ten minutes: a change must not trip over it."""
+    cluster.brokers()
+    (link,) = cluster._pool.ready()
+    assert link._sock is not None
+    link._sock.shutdown(socket.SHUT_RDWR)
+    answer = cluster.send(create(f"t-{uuid4().hex[:8]}"), CONTROLLER)
+    assert answer.topics[0].error_code == 0
+
+
+@contextmanager
+def relay(target: Address) -> Iterator[tuple[Address, list[socket.socket]]]:
+    """A TCP relay whose connections a test can cut."""
+    pairs: list[socket.socket] = []
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+
+        def pump(source: socket.socket, sink: socket.socket) -> None:
+            try:
+                while data := source.recv(1 << 16):
+                    sink.sendall(data)
+            except OSError:
+                pass
+            finally:
+                for end in (source, sink):
+                    try:
+                        end.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        continue
+
+        def accept() -> None:
+            while True:
+                try:
+                    client, _ = server.accept()
+                except OSError:
+                    return
+                broker = socket.create_connection(target)
+                pairs.extend((client, broker))
+                for ends in ((client, broker), (broker, client)):
+                    threading.Thread(target=pump, args=ends, daemon=True).start()
+
+        threading.Thread(target=accept, daemon=True).start()
+        yield Address("127.0.0.1", server.getsockname()[1]), pairs
+        server.shutdown(socket.SHUT_RDWR)
+        for end in pairs:
+            end.close()
+
+
+def test_lost_again_and_again_is_asked_again(mortal: Sandbox) -> None:
+    with (
+        relay(parse_addresses(mortal.bootstrap)[0]) as (address, pairs),
+        Cluster(ConnectionConfig((address,))) as cluster,
+    ):
+        stopped = threading.Event()
+
+        def cut() -> None:
+            while not stopped.wait(0.05):
+                for end in list(pairs):
+                    try:
+                        end.shutdown(socket.SHUT_RDWR)
+                    except OSError:
+                        continue
+                pairs.clear()
+
+        saw = threading.Thread(target=cut, daemon=True)
+        saw.start()
+        try:
+            for _ in range(10):
+                answers = cluster.send_all([Call(DescribeClusterRequest()) for _ in range(100)])
+                assert not any(isinstance(answer, Failure) for answer in answers)
+        finally:
+            stopped.set()
+            saw.join()
+
+
+def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
+    """The broker that coordinates a group is stopped between two requests."""
+    group = "moving"
+    target = Coordinator(CoordinatorKind.GROUP, group)
+    with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
+        request = DescribeGroupsRequest(groups=[group])
+        assert cluster.send(request, target).groups[0].group_id == group
+        first = cluster._pool.coordinators[target]
+        stop_broker(three_brokers.folder, first)
+        try:
+            answer = cluster.send(DescribeGroupsRequest(groups=[group]), target, timeout=30)
+            assert answer.groups[0].group_id == group
+            assert cluster._pool.coordinators[target] != first
+            results = cluster.each_broker(lambda broker: ListGroupsRequest(), refresh=True)
+            assert sorted(results.values) == sorted({1, 2, 3} - {first})
+            with pytest.raises(ShellError) as caught:
+                cluster.send(ListGroupsRequest(), Node(first))
+            assert caught.value.code in ("unknown-broker", "refused")
+        finally:
+            start_broker(three_brokers.folder, first)
+        assert sorted(cluster.each_broker(lambda b: ListGroupsRequest(), refresh=True).values) == [
+            1,
+            2,
+            3,
+        ]
+
+
+def test_a_controller_that_is_killed(three_brokers: Sandbox) -> None:
+    """Changes go on while the quorum elects another leader."""
+    with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
+        controller = cluster.controller_id
+        stop_broker(three_brokers.folder, controller)
+        try:
+            name = f"t-{uuid4().hex[:8]}"
+            answer = cluster.send(create(name), CONTROLLER, timeout=30)
+            assert answer.topics[0].error_code == 0
+        finally:
+            start_broker(three_brokers.folder, controller)

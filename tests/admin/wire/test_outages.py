@@ -1,0 +1,161 @@
+"""Brokers and controllers that hang, on three real ones: what is known is told, what could not be
+checked is named, and nobody waits for long."""
+
+from __future__ import annotations
+
+import os
+import signal
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.cluster import health, probes, quorum
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
+from kafka_shell.sandbox.cluster import status
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.program import Program, Run
+
+LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
+
+
+@pytest.fixture(scope="module")
+def three(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@contextmanager
+def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
+    """These nodes hang: their sockets are open, and nothing is answered."""
+    wait_for("all three are well", lambda: health.health(three).ok, 60)
+    now = status(sandbox.folder)  # other tests restart brokers
+    assert now is not None
+    pids = [broker.pid for broker in now.brokers if broker.id in ids and broker.pid is not None]
+    assert len(pids) == len(ids)
+    try:
+        for pid in pids:
+            os.kill(pid, signal.SIGSTOP)
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
+        three.close()
+        wait_for("all three are well again", lambda: health.health(three).ok, 90)
+
+
+def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Program:
+    """Enters by a broker that does not hang."""
+    broker = next(each for each in sandbox.brokers if each.id not in besides)
+    return Program(home, f"127.0.0.1:{next(iter(broker.ports.values()))}")
+
+
+def timed(program: Program, *words: str) -> Run:
+    before = time.monotonic()
+    run = program(*words)
+    assert time.monotonic() - before < LIMIT_S, str(run)
+    return run
+
+
+def findings(run: Run) -> dict[tuple[str, str], dict[str, object]]:
+    return {(each["severity"], each["check"]): each for each in run.json["findings"]}
+
+
+def test_a_broker_that_hangs_while_its_session_has_not_expired(
+    three_brokers: Sandbox, three: Cluster, name: str, tmp_path: Path
+) -> None:
+    """The cluster still has it as a leader with all replicas in sync: only a probe can tell."""
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    other = lost % 3 + 1
+    make_topic(three, name, assignment=((lost, other), (other, lost)))
+    with frozen(three_brokers, three, lost):
+        program = program_at(three_brokers, tmp_path, lost)
+        run = timed(program, "health", "--output", "json")
+        assert run.status == 1, str(run)
+        told = findings(run)
+        silent = told["critical", "brokers"]
+        assert f"broker {lost} does not answer, and leads " in str(silent["summary"])
+        assert silent["look"] == "cluster-metadata"
+        assert "controller" in str(told["critical", "controllers"]["summary"])
+        assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
+        listed = timed(program, "brokers")  # by now the cluster may have noticed
+        assert "no answer" in listed.stdout or "fenced" in listed.stdout, str(listed)
+        described = timed(program, "broker", str(lost))
+        assert described.status == 1, str(described)
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def test_a_session_that_was_connected_to_the_broker_that_hangs(
+    three_brokers: Sandbox, three: Cluster
+) -> None:
+    """An open connection proves nothing: the probe makes one of its own."""
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    three.versions_of_brokers()  # connected to all
+    with frozen(three_brokers, three, lost):
+        before = time.monotonic()
+        told = health.health(three, probe_timeout=1.0)
+        assert time.monotonic() - before < LIMIT_S
+        assert not told.ok
+        assert any(f"broker {lost} does not answer" in each.summary for each in told.findings)
+
+
+def test_progress_names_what_is_waited_for(three_brokers: Sandbox, three: Cluster) -> None:
+    lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    tasks: list[str] = []
+    with frozen(three_brokers, three, lost):
+        health.health(three, report=lambda task, done, total: tasks.append(task))
+    assert f"waiting for broker {lost}" in tasks
+
+
+def test_two_of_three_controllers_hang(
+    three_brokers: Sandbox, three: Cluster, name: str, tmp_path: Path
+) -> None:
+    """What is known stays known; nothing is answered from old metadata without a word."""
+    alive = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
+    lost = [id for id in (1, 2, 3) if id != alive]
+    make_topic(three, name, assignment=((alive, lost[0]),))
+    program = program_at(three_brokers, tmp_path, *lost)
+    with frozen(three_brokers, three, *lost):
+        with Cluster(connect_to(program)) as cluster:
+            wait_for("no controller answers", lambda: quorum.why_stale(cluster, 1.0) is not None)
+        run = timed(program, "health", "--output", "json")
+        assert run.status == 1, str(run)
+        told = findings(run)
+        assert "2 brokers do not answer" in str(told["critical", "brokers"]["summary"])
+        assert "Metadata may be stale" in str(told["critical", "quorum"]["summary"])
+        assert ("not_checked", "moves") in told, "it takes the controller"
+        listed = timed(program, "cluster-metadata")
+        assert listed.status == 1, str(listed)
+        assert "controller not known" in listed.stdout and "not read: controller" in listed.stdout
+        for line in (("describe-quorum",), ("cluster-metadata", "--quorum")):
+            none = timed(program, *line)
+            assert none.status == 1, str(none)
+            assert "the metadata quorum was not read" in none.stderr, str(none)
+            assert "Run health" in none.stderr and not none.stdout
+        for option in ("--under-replicated-partitions", "--unavailable-partitions"):
+            none = timed(program, "describe-topic", option)
+            assert none.status == 1, str(none)
+            assert "STALE_METADATA" in none.stderr and "none of" not in none.stderr
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def connect_to(program: Program) -> ConnectionConfig:
+    return ConnectionConfig(parse_addresses(program.broker))
+
+
+def test_filters_answer_while_the_controller_does(three: Cluster) -> None:
+    assert quorum.why_stale(three) is None
+
+
+def test_probes_are_refused_where_nothing_listens(three: Cluster) -> None:
+    (broker, *_) = cluster_reads.metadata(three).brokers
+    at = {broker.id: Address(broker.host, broker.port), 99: Address("127.0.0.1", 1)}
+    found = probes.probe_brokers(three.config, at, 5.0)
+    assert found.values == {broker.id: "4.3"}
+    assert found.failures[99].name == "refused"

@@ -1,0 +1,140 @@
+"""An open connection to a broker that hangs: what any broker can do is asked of another one."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from kafka_shell.admin.cluster import health
+from kafka_shell.admin.quotas import read as quotas
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.gather import together
+from kafka_shell.admin.wire.jobs import any_will_do
+from kafka_shell.admin.wire.pool import DOUBT_S
+from kafka_shell.admin.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
+from kafka_shell.admin.wire.transport import Link
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, described, done, make_topic, wait_for
+from tests.freezing import frozen
+
+LIMIT_S = 10.0  # of what is to take a little more than 2 s; without a second broker it takes 30 s
+
+
+@pytest.fixture(scope="module")
+def well(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        wait_for("all three are well", lambda: health.health(cluster).ok, 60)
+        yield cluster
+        wait_for("all three are well again", lambda: health.health(cluster).ok, 90)
+
+
+@contextmanager
+def at_the_frozen_one(sandbox: Sandbox, well: Cluster) -> Iterator[Cluster]:
+    """All brokers are known, and the one connection there is leads to the one that hangs."""
+    broker = sandbox.brokers[2]
+    address = f"127.0.0.1:{next(iter(broker.ports.values()))}"
+    with Cluster(ConnectionConfig(parse_addresses(address))) as cluster:
+        wait_for("it knows all three", lambda: len(cluster.brokers(refresh=True)) == 3)
+        with frozen(sandbox, broker.id):
+            (link,) = cluster._pool.ready()
+            assert str(link.address) == address
+            wait_for("it is idle, as at a prompt", lambda: idle(link) > DOUBT_S)
+            yield cluster
+
+
+def idle(link: Link) -> float:
+    return time.monotonic() - link.heard
+
+
+def test_a_read_is_asked_of_another(three_brokers: Sandbox, well: Cluster, name: str) -> None:
+    make_topic(well, name)
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        before = time.monotonic()
+        with cluster.within(None):
+            assert name in metadata_scan.scan(cluster).names
+        assert time.monotonic() - before < LIMIT_S
+        before = time.monotonic()
+        with cluster.within(None):
+            quotas.describe(cluster)
+        assert time.monotonic() - before < 2.0, "the next command does not ask it again"
+
+
+def test_many_reads_at_once_and_one_after_the_other(three_brokers: Sandbox, well: Cluster) -> None:
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        before = time.monotonic()
+        answers = cluster.send_all([Call(METADATA) for _ in range(20)])
+        assert not any(isinstance(answer, Failure) for answer in answers)
+        assert time.monotonic() - before < LIMIT_S
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        before = time.monotonic()
+        told = cluster.send_each((Call(METADATA) for _ in range(40)), 4)
+        assert not any(isinstance(answer, Failure) for answer in told)
+        assert time.monotonic() - before < LIMIT_S
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        before = time.monotonic()
+        found = together(cluster, [metadata_scan.scan, quotas.describe])
+        assert not any(isinstance(answer, ShellError) for answer in found)
+        assert time.monotonic() - before < LIMIT_S
+
+
+def test_a_change_is_sent_once_and_to_a_broker_that_answers(
+    three_brokers: Sandbox, well: Cluster, name: str
+) -> None:
+    """Whether it answers is asked first: nobody could tell what became of a change it took."""
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        before = time.monotonic()
+        make_topic(cluster, name, assignment=((1,),))
+        assert time.monotonic() - before < LIMIT_S
+        assert described(well, name).name == name
+        done(topic_changes.plan_delete(cluster, [name]), cluster)
+
+
+def test_a_change_that_was_not_sent_waits_for_no_silent_broker(
+    three_brokers: Sandbox, well: Cluster, name: str
+) -> None:
+    """The controller that the metadata names (in KRaft any broker) is the one that hangs."""
+    make_topic(well, name)
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        with pytest.raises(ShellError):
+            cluster.send(METADATA, Node(3), timeout=2.5)
+        before = time.monotonic()
+        done(topic_changes.plan_delete(cluster, [name]), cluster)
+        assert time.monotonic() - before < LIMIT_S
+
+
+def test_the_next_command_asks_who_is_there(three_brokers: Sandbox, well: Cluster) -> None:
+    """A broker that let one command wait may be out of the cluster by the next."""
+    with at_the_frozen_one(three_brokers, well) as cluster:
+        with cluster.within(None):
+            told = cluster.each_broker(lambda _: METADATA, timeout=2.0)
+            assert set(told.failures) == {3}
+        wait_for("the cluster has noticed", lambda: len(well.brokers(refresh=True)) == 2)
+        with cluster.within(None):
+            told = cluster.each_broker(lambda _: METADATA, timeout=2.0)
+            assert told.ok and set(told.values) == {1, 2}
+
+
+def test_who_may_be_asked_twice(well: Cluster) -> None:
+    from kafka.protocol.admin import DeleteTopicsRequest
+
+    change = DeleteTopicsRequest(topic_names=[], timeout_ms=1)
+    runner = well._runner
+    for call, unsent, sent in (
+        (Call(METADATA, ANY), True, True),
+        (Call(METADATA, CONTROLLER), True, True),
+        (Call(METADATA, Node(1)), False, False),
+        (Call(change, CONTROLLER), True, False),
+        (Call(change, ANY), True, False),
+    ):
+        job = runner.job(call, None)
+        assert any_will_do(job) is unsent
+        job.sent = True
+        assert any_will_do(job) is sent

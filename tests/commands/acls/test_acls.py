@@ -1,0 +1,405 @@
+"""list-acls, alter-acls and check-acl, as they are typed."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Iterator
+from pathlib import Path
+from types import SimpleNamespace
+from typing import cast
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import AclFilter, PrincipalAcl
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.answers import Nothing
+from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.acls.commands import list_acls
+from kafka_shell.commands.acls.render import COLUMNS
+from kafka_shell.context import Context
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.output.tables import draw_table
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect
+from tests.program import Program, Run
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    with connect(sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def bob(cluster: Cluster) -> Iterator[str]:
+    """A principal of this test's own, whose ACLs go with it; its name is a topic's too."""
+    name = f"bob-{uuid4().hex[:6]}"
+    yield name
+    mine = AclFilter(f"User:{name}")
+    if acls.describe(cluster, mine):
+        apply(acl_changes.plan_delete(cluster, [mine]), cluster)
+
+
+def rules(cluster: Cluster, bob: str) -> list[str]:
+    """Bob's ACLs as they are typed, without his name."""
+    return [
+        str(each).replace(bob, "B") for each in acls.describe(cluster, AclFilter(f"User:{bob}"))
+    ]
+
+
+def test_adds_and_removes_in_one_command_removes_first(
+    kafka: Program, cluster: Cluster, bob: str
+) -> None:
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow User:{bob} Read,Write")
+    run = kafka.ok(
+        "alter-acls", "--topic", bob, "--yes", "--output", "json",
+        "--remove", f"allow User:{bob} Read", "--remove", f"allow User:{bob} Write",
+        "--add", f"deny User:{bob} Read from 10.0.0.1", "--add", f"allow User:{bob} Write",
+    )  # fmt: skip
+    assert [
+        (row["verb"], row["resource"].replace(bob, "B"), row["status"])
+        for row in run.json["changes"]
+    ] == [
+        ("delete", "acl allow User:B Read on topic B", "done"),
+        ("delete", "acl allow User:B Write on topic B", "done"),
+        ("create", "acl deny User:B Read from 10.0.0.1 on topic B", "done"),
+        ("create", "acl allow User:B Write on topic B", "done"),
+    ]
+    assert rules(cluster, bob) == [
+        "deny User:B Read from 10.0.0.1 on topic B",
+        "allow User:B Write on topic B",
+    ]
+    assert [line.replace(bob, "B") for line in run.json["undo"]] == [
+        "alter-acls --remove 'deny User:B Read from 10.0.0.1 on topic B'"
+        " --add 'allow User:B Read on topic B'",
+    ], "what was removed and added is as it was"
+
+
+def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str) -> None:
+    run = kafka(
+        "alter-acls", "--topic", bob, "--yes", "--output", "json",
+        "--add", f"allow User:{bob} Read", "--add", f"allow User:{bob} Write,Write",
+    )  # fmt: skip
+    assert run.status == 1, str(run)
+    told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
+    assert told == {
+        f"acl allow User:{bob} Read on topic {bob}": ("done", None),
+        f"acl allow User:{bob} Write on topic {bob}": ("refused", "INVALID_REQUEST"),
+    }
+    run = kafka(
+        "alter-acls", "--topic", bob, "--yes", "--output", "json",
+        "--add", f"allow User:{bob} Describe", "--remove", f"deny User:{bob} All",
+    )  # fmt: skip
+    assert run.status == 1, str(run)
+    told = {row["resource"]: (row["status"], row["error"]) for row in run.json["changes"]}
+    assert told == {
+        f"acl allow User:{bob} Describe on topic {bob}": ("skipped", None),
+        f"acl deny User:{bob} All from * on topic {bob}": ("refused", "RESOURCE_NOT_FOUND"),
+    }
+    assert "nothing was sent: 1 of 2 items is invalid" in run.stderr
+    assert rules(cluster, bob) == ["allow User:B Read on topic B"]
+    twice = [word for _ in range(2) for word in ("--remove", f"allow User:{bob} Read")]
+    run = kafka("alter-acls", "--topic", bob, "--yes", *twice)
+    assert run.status == 1
+    assert "INVALID_REQUEST" in run.stderr
+    assert rules(cluster, bob) == ["allow User:B Read on topic B"], "nothing is removed for it"
+
+
+def test_removal_asks_and_what_takes_it_back_does(
+    kafka: Program, cluster: Cluster, bob: str
+) -> None:
+    kafka.ok("alter-acls", "--group", bob, "--add", f"allow User:{bob} Read from 10.0.0.1")
+    before = rules(cluster, bob)
+    everything = ("alter-acls", "--remove", f"any User:{bob} Any on any resource")
+    run = kafka(*everything)
+    assert run.status == 2, "there is nobody to ask"
+    assert "--yes" in run.stderr
+    assert rules(cluster, bob) == before
+    run = kafka.ok(*everything, "--yes")
+    assert rules(cluster, bob) == []
+    (line,) = [line for line in run.stderr.splitlines() if line.startswith("undo: ")]
+    kafka.ok(stdin=line.removeprefix("undo: ") + "\n")
+    assert rules(cluster, bob) == before
+
+
+def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> None:
+    who = f"User:{bob}"
+    own = ("--allow-principal", who, "--operation", "read", "--operation", "DESCRIBE_CONFIGS")
+    kafka.ok("alter-acls", "--topic", bob, *own, "--allow-host", "10.0.0.1", "--add")
+    assert rules(cluster, bob) == [
+        "allow User:B Read from 10.0.0.1 on topic B",
+        "allow User:B DescribeConfigs from 10.0.0.1 on topic B",
+    ]
+    kafka.ok("alter-acls", "--remove", "--topic", bob, "--yes")
+    assert rules(cluster, bob) == []
+    kafka.ok("alter-acls", "--add", "--deny-principal", who, "--group", bob,
+             "--resource-pattern-type", "prefixed")  # fmt: skip
+    assert rules(cluster, bob) == ["deny User:B All on prefixed group B"]
+    kafka.ok("alter-acls", "--remove", "--deny-principal", who, "--group", f"{bob}.x",
+             "--resource-pattern-type", "match", "--yes")  # fmt: skip
+    assert rules(cluster, bob) == []
+    both = ("--producer", "--consumer", "--idempotent", "--topic", bob, "--group", bob)
+    kafka.ok("alter-acls", "--add", "--allow-principal", who, *both, "--transactional-id", bob)
+    assert rules(cluster, bob) == [
+        "allow User:B Read on topic B",
+        "allow User:B Write on topic B",
+        "allow User:B Create on topic B",
+        "allow User:B Describe on topic B",
+        "allow User:B Read on group B",
+        "allow User:B IdempotentWrite on cluster",
+        "allow User:B Write on transactional-id B",
+        "allow User:B Describe on transactional-id B",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("--topic t --allow-principal User:b", "wants at least one of --add, --remove"),
+        ("--topic t --allow-principal User:b --add 'allow User:c Read'",
+         "does not say whether to add or remove"),
+        ("--topic t --add", "does not say for whom"),
+        ("--add 'allow User:b Read'", "no resource is named"),
+        ("--add --allow-principal User:b", "no resource is named"),
+        ("--remove", "no resource is named"),
+        ("--topic t --add 'allow User:b Read on topic u'", "and the line another"),
+        ("--topic t --add --remove --allow-principal User:b", "stand alone once"),
+        ("--topic t --add 'allow User:b IdempotentWrite'", "means nothing on a topic"),
+        ("--cluster --add 'allow User:b Read'", "means nothing on a cluster"),
+        ("--topic t --resource-pattern-type match --add 'allow User:b Read'", "match patterns"),
+        ("--topic t --producer --deny-principal User:b --add", "cannot stand together"),
+        ("--topic t --consumer --allow-principal User:b --add", "--topic and --group"),
+        ("--topic t --group g --producer --allow-principal User:b --add", "nothing to do with"),
+        ("--topic t --idempotent --allow-principal User:b --add", "goes with --producer"),
+        ("--topic t --allow-host 10.0.0.1 --remove", "--allow-host wants --allow-principal"),
+        ("--topic t --allow-principal bob --add", "'bob' is no principal"),
+    ],
+)  # fmt: skip
+def test_a_wrong_line_says_what_is_missing(kafka: Program, line: str, said: str) -> None:
+    run = kafka(stdin=f"alter-acls {line}\n")
+    assert run.status == 2, str(run)
+    assert said in run.stderr
+
+
+def test_what_is_probably_not_meant_is_warned_about(kafka: Program, bob: str) -> None:
+    run = kafka.ok(
+        "alter-acls", "--dry-run", "--add", f"allow User:{bob} Read from ::1 on prefixed topic *"
+    )
+    assert "a prefixed * takes only names that begin with a star" in run.stderr + run.stdout
+    assert "0:0:0:0:0:0:0:1" in run.stderr + run.stdout
+    run = kafka.ok("alter-acls", "--topic", "t", "--dry-run", "--add", f"allow User:{bob} Read"
+                   " from app.example.com")  # fmt: skip
+    assert "app.example.com is no address" in run.stderr + run.stdout
+
+
+def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
+    who = f"User:{bob}"
+    words = [
+        f"allow {who} Read on topic {bob}.x",
+        f"allow {who} Write on prefixed topic {bob}.",
+        f"deny {who} Read from 10.0.0.1 on group {bob}.x",
+        f"allow {who} All on topic *",
+    ]
+    kafka.ok("alter-acls", *(f"--add={rule}" for rule in words))
+
+    def listed(line: str) -> list[str]:
+        invocation = parse(tokenize(f"list-acls --principal {who} {line}"), REGISTRY)
+        found = list_acls(invocation, cast(Context, SimpleNamespace(cluster=cluster)))
+        if isinstance(found, Nothing):
+            return []
+        return [f"{row.operation.label} {row.target.replace(bob, 'B')}" for row in found]
+
+    x, begun = "Read topic B.x", "Write prefixed topic B."
+    group, star = "Read group B.x", "All topic *"
+    assert listed("") == [star, begun, x, group]
+    assert listed(f"--topic {bob}.x") == [star, begun, x], "what applies to it"
+    assert listed(f"--topic {bob}.x --resource-pattern-type literal") == [x]
+    assert listed(f"--topic {bob}. --resource-pattern-type any") == [begun]
+    assert listed("--resource-pattern-type prefixed") == [begun]
+    assert listed("--resource-type topic") == [star, begun, x]
+    assert listed(f"--name {bob}.x") == [star, begun, x, group]
+    assert listed(f"--name {bob}.x --resource-pattern-type any") == [x, group]
+    assert listed("--operation read") == [x, group]
+    assert listed("--operation read,write") == [begun, x, group]
+    assert listed("--permission deny") == [group]
+    assert listed("--host 10.0.0.1") == [group]
+    assert listed("--cluster") == []
+    table = kafka.ok("list-acls", "--principal", who)
+    assert table.lines[0].split() == ["RESOURCE", "ACL"]
+    assert f"group {bob}.x" in table.stdout
+    assert f"deny {who} Read from 10.0.0.1" in table.stdout
+    by = kafka.ok("list-acls", "--by", "principal", "--principal", who)
+    assert by.lines[0].split() == ["PRINCIPAL", "ACL"]
+    assert f"deny {who} Read from 10.0.0.1 on group {bob}.x" in by.stdout
+    empty = kafka.ok("list-acls", "--principal", f"{who}-not")
+    assert (empty.stdout, "no ACL passes" in empty.stderr) == ("", True)
+
+
+def restoring(run: Run) -> list[str]:
+    """The words that undo a removal, as the run shows them."""
+    (line,) = [line for line in run.stderr.splitlines() if "alter-acls --add" in line]
+    return shlex.split(line[line.index("alter-acls") :])
+
+
+def test_all_acls_of_a_principal_are_copied_and_removed(
+    kafka: Program, cluster: Cluster, bob: str
+) -> None:
+    who, other = f"User:{bob}", f"User:{bob}-2"
+    kafka.ok("alter-acls", "--add", f"allow {who} Write on topic {bob}",
+             "--add", f"deny {who} Read from '10.0.0.1,*' on prefixed group {bob}.")  # fmt: skip
+    had = rules(cluster, bob)
+    run = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other)
+    assert "alter-acls --remove" in run.stderr, "how to undo it"
+    copied = [str(each) for each in acls.describe(cluster, AclFilter(other))]
+    assert [each.replace(f"{bob}-2", "B").replace(bob, "B") for each in copied] == had
+    assert rules(cluster, bob) == had, "what is copied stays"
+    again = kafka.ok("alter-acls", "--copy-from", who, "--copy-to", other)
+    assert "there already" in again.stdout + again.stderr
+
+    run = kafka("alter-acls", "--remove-principal", other)
+    assert run.status == 2, "it is asked about"
+    assert len(acls.describe(cluster, AclFilter(other))) == 2
+    run = kafka.ok("alter-acls", "--remove-principal", other, "--yes")
+    assert acls.describe(cluster, AclFilter(other)) == ()
+    kafka.ok(*restoring(run))
+    assert [str(each) for each in acls.describe(cluster, AclFilter(other))] == copied
+
+    # A new name for a principal: both in one line.
+    kafka.ok("alter-acls", "--copy-from", other, "--copy-to", f"{other}b",
+             "--remove-principal", other, "--yes")  # fmt: skip
+    assert acls.describe(cluster, AclFilter(other)) == ()
+    assert len(acls.describe(cluster, AclFilter(f"{other}b"))) == 2
+    kafka.ok("alter-acls", "--remove-principal", f"{other}b", "--yes")
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (("--copy-from", "User:nobody-at-all", "--copy-to", "User:x"), 1, "has no ACLs"),
+        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "there is no ACL"),
+        (("--copy-from", "User:x"), 2, "--copy-from requires --copy-to"),
+        (("--copy-to", "User:x", "--remove-principal", "User:y"), 2, "requires --copy-from"),
+        (("--copy-from", "User:x", "--copy-to", "User:x"), 2, "the same principal"),
+        (("--copy-from", "x", "--copy-to", "User:x"), 2, "'x'"),
+        (("--remove-principal", "User:x", "--topic", "t"), 2, "every resource"),
+    ],
+)
+def test_what_cannot_be_copied_or_removed(
+    kafka: Program, words: tuple[str, ...], status: int, said: str
+) -> None:
+    run = kafka("alter-acls", *words)
+    assert run.status == status, str(run)
+    assert said in run.stderr
+
+
+def test_a_host_with_commas_is_undone_as_it_was(kafka: Program, cluster: Cluster, bob: str) -> None:
+    """It became `from any host`."""
+
+    def hosts() -> list[str]:
+        return [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))]
+
+    rule = f"allow User:{bob} Read from '10.0.0.1,*' on topic {bob}"
+    kafka.ok("alter-acls", "--add", rule)
+    assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
+        "10.0.0.1,*"
+    ]
+    run = kafka.ok("alter-acls", "--remove", rule, "--yes")
+    kafka.ok(*restoring(run))
+    assert [each.host for each in acls.describe(cluster, AclFilter(f"User:{bob}"))] == [
+        "10.0.0.1,*"
+    ]
+
+
+def test_an_acl_is_whole_on_a_narrow_terminal(kafka: Program, cluster: Cluster, bob: str) -> None:
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow User:{bob} Write from 10.123.123.123")
+    found = acls.describe(cluster, AclFilter(f"User:{bob}"))
+    for rows in (found, tuple(map(PrincipalAcl.of, found))):
+        lines = [line.plain for line in draw_table(COLUMNS[type(rows[0])], rows, width=60)]
+        assert all(len(line) <= 60 for line in lines)
+        assert "…" not in "".join(lines)
+        assert "10.123.123.123" in "".join(lines)
+
+
+def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
+    who = f"User:{bob}"
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 127.0.0.0/8")
+    asked = ("check-acl", "--principal", who, "--operation", "write", "--topic", bob)
+    run = kafka(*asked)
+    assert run.status == 1
+    assert "allowed" not in run.stdout
+    assert "127.0.0.0/8 is no address" in run.stdout
+    run = kafka(*asked, "--host", "127.0.0.0/8")
+    assert run.status == 2
+    assert "--host must be the IP address of a client" in run.stderr
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write from 0:0:0:0:0:0:0:1")
+    assert kafka(*asked, "--host", "::1").status == 0
+
+
+def test_check_acl_tells_what_decides(kafka: Program, bob: str) -> None:
+    who = f"User:{bob}"
+    kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write",
+             "--add", f"deny {who} Write from 10.0.0.1")  # fmt: skip
+    asked = ("check-acl", "--principal", who, "--operation", "write", "--topic", bob)
+    run = kafka.ok(*asked)
+    assert run.lines[:2] == [
+        f"allowed: {who} Write on topic {bob}",
+        f"  allow {who} Write on topic {bob}",
+    ]
+    assert f"denied: {who} Write on topic {bob} from 10.0.0.1" in run.stdout
+    assert f"allowed: {who} Describe on topic {bob}" in run.stdout
+    run = kafka(*asked, "--host", "10.0.0.1")
+    assert run.status == 1
+    assert run.lines[1] == f"  deny {who} Write from 10.0.0.1 on topic {bob}"
+    run = kafka("check-acl", "--principal", who, "--operation", "Read", "--topic", f"{bob}.none",
+                "--output", "json")  # fmt: skip
+    assert run.status == 1
+    (verdict,) = run.json["verdicts"]
+    assert (verdict["allowed"], verdict["because"], verdict["by"]) == (False, "no-acl", [])
+    assert "super.users" in verdict["unless"]
+    for words, status in (
+        (("--operation", "IdempotentWrite", "--topic", bob), 1),
+        (("--operation", "All", "--topic", bob), 1),
+        (("--operation", "Read"), 2),
+        (("--operation", "Read", "--topic", "*"), 2),
+        (("--operation", "Raed", "--topic", bob), 2),
+    ):
+        assert kafka("check-acl", "--principal", who, *words).status == status, words
+
+
+def test_who_may_not_is_told_what_is_missing(secure_sandbox: Sandbox, tmp_path: Path) -> None:
+    file = secure_sandbox.client_properties["alice-sasl-plaintext"]
+    alice = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    for line in (
+        "list-acls",
+        "alter-acls --topic t --add 'allow User:alice All'",
+        "alter-acls --topic t --remove --yes",
+        "check-acl --principal User:alice --operation Read --topic t",
+    ):
+        run = alice("--command-config", str(file), stdin=line + "\n")
+        assert run.status == 1, str(run)
+        assert "CLUSTER_AUTHORIZATION" in run.stderr or "not authorized" in run.stderr
+        assert "Describe on the cluster" in run.stderr
+
+
+def test_an_older_kafka_does_the_same(old_sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Program(tmp_path, old_sandbox.bootstrap)
+    rule = "allow User:old Read,Write from 10.0.0.1 on prefixed topic orders."
+    kafka.ok("alter-acls", "--add", rule)
+    told = kafka.ok("list-acls", "--topic", "orders.x", "--principal", "User:old")
+    assert [line.split()[-1] for line in told.lines[1:]] == ["10.0.0.1", "10.0.0.1"]
+    words = ("check-acl", "--principal", "User:old", "--operation", "Write", "--topic", "orders.x")
+    assert kafka.ok(*words, "--host", "10.0.0.1").lines[0].startswith("allowed")
+    assert kafka(*words).status == 1
+    kafka.ok("alter-acls", "--remove", "any User:old Any on any resource", "--yes")
+    tokens = kafka("describe-tokens")
+    assert (tokens.status, "SASL or TLS listener" in tokens.stderr) == (1, True)

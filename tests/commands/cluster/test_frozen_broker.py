@@ -1,0 +1,161 @@
+"""One broker of three hangs: what the others answer is shown, with an error for the one."""
+
+from __future__ import annotations
+
+import json
+import socket
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.admin.wire.endpoint import Address
+from kafka_shell.admin.wire.pool import Pool
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, described, wait_for
+from tests.freezing import frozen
+from tests.in_process import Answer, Shell
+
+TOPIC = "frozen.orders"
+LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
+
+
+@pytest.fixture(scope="module")
+def served(three_brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Shell:
+    """A topic with a leader on each broker, and groups with offsets in it."""
+    shell = Shell(tmp_path_factory.mktemp("home"), three_brokers.bootstrap)
+    shell.ok(f"create-topic {TOPIC} --replica-assignment 1:2,2:3,3:1")
+    for number in range(6):  # some for each coordinator
+        shell.ok(f"reset-offsets frozen-{number} --topic {TOPIC} --to-offset 0 --yes")
+    wait_for("every partition has its leader", lambda: leaders(three_brokers) == {1, 2, 3})
+    return shell
+
+
+def leaders(sandbox: Sandbox) -> set[int | None]:
+    with connect(sandbox) as cluster:
+        return {each.leader for each in described(cluster, TOPIC).partitions}
+
+
+@pytest.fixture
+def mute(served: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Shell]:
+    """Broker 3 takes connections and never says a word."""
+    with socket.create_server(("127.0.0.1", 0), backlog=100) as server:
+        there = Address("127.0.0.1", server.getsockname()[1])
+        known = Pool.address_of
+        monkeypatch.setattr(
+            Pool, "address_of", lambda self, node: there if node == 3 else known(self, node)
+        )
+        bootstrap = ",".join(served.bootstrap.split(",")[:2])
+        yield Shell(served.home, bootstrap)
+
+
+LINES = {
+    "describe-log-dirs": "node-1",
+    f"describe-log-dirs {TOPIC}": TOPIC,
+    "describe-log-dirs --by topic": TOPIC,
+    "list-groups": "frozen-",
+    "describe-group": "frozen-",
+    f"list-offsets {TOPIC}": f"{TOPIC}",
+    f"describe-producers {TOPIC}": "",
+    "find-hanging-transactions": "",
+    "describe-configs --broker-id 1,2,3 log.dirs": "node-1",
+    "describe-features": "metadata.version",
+    "api-versions": "Produce",
+    f"delete-records {TOPIC} --to latest --dry-run": "",
+}
+
+
+@pytest.mark.parametrize("line", LINES)
+def test_the_others_answers_are_shown(mute: Shell, line: str) -> None:
+    began = time.monotonic()
+    run = mute(f"{line} --deadline 4s")
+    assert time.monotonic() - began < 9
+    assert run.status == 1, str(run)
+    assert LINES[line] in run.out, str(run)
+    assert "internal" not in run.err and "internal error in" not in run.err, str(run)
+
+
+def test_list_offsets_has_the_rows_of_the_others(mute: Shell) -> None:
+    run = mute(f"list-offsets {TOPIC} --output json --deadline 4s")
+    assert {row["partition"] for row in rows(run)} == {0, 1}, str(run)
+    assert f"{TOPIC}:2" in run.err
+
+
+def test_alter_log_dirs_says_who_has_not_answered(mute: Shell) -> None:
+    run = mute(f"alter-log-dirs {TOPIC} --log-dir /nowhere --dry-run --deadline 4s")
+    assert run.status == 1
+    assert "no broker that answered has a log dir /nowhere" in run.err, str(run)
+    assert "broker 3" in run.err
+
+
+def test_alter_log_dirs_refuses_the_one_and_moves_the_others(
+    mute: Shell, three_brokers: Sandbox
+) -> None:
+    here = three_brokers.folder / "node-1" / "data-b"
+    run = mute(f"alter-log-dirs {TOPIC} --log-dir {here} --dry-run --deadline 4s")
+    assert run.status == 1
+    assert "broker 3" in run.err + run.out and f"{TOPIC}:0" in run.out, str(run)
+
+
+def test_without_a_deadline_the_second_request_does_not_wait_as_long(mute: Shell) -> None:
+    """A broker that did not answer within the connection timeout gets two seconds after that."""
+    began = time.monotonic()
+    run = mute(f"list-offsets {TOPIC}")  # two requests to each leader
+    assert run.status == 1
+    assert time.monotonic() - began < 25, "10 s for the connection, once"
+
+
+def test_a_broker_that_is_stopped_for_real(served: Shell, three_brokers: Sandbox) -> None:
+    shell = Shell(served.home, ",".join(served.bootstrap.split(",")[:2]))
+    with frozen(three_brokers, 3):
+        run = shell("describe-log-dirs --deadline 6s --output json")
+    assert run.status == 1
+    assert {row["broker"] for row in rows(run)} == {1, 2}, str(run)
+    assert "broker 3" in run.err and "broker 1" not in run.err
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    served(f"preferred-replica-leader-election {TOPIC}")
+
+
+def test_brokers_and_the_quorum_while_one_is_stopped(
+    served: Shell, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    """The broker that hangs has its row and its reason. The quorum has two of its three voters, or
+    is electing a leader: then that it was not read is said."""
+    shell = Shell(served.home, ",".join(served.bootstrap.split(",")[:2]))
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    with frozen(three_brokers, 3):
+        began = time.monotonic()
+        listed = shell("brokers --output json")
+        assert time.monotonic() - began < LIMIT_S
+        assert listed.status == 1, str(listed)
+        states = {each["id"]: each["state"] for each in json.loads(listed.out)["brokers"]}
+        assert states == {1: "up", 2: "up", 3: "no answer"}, str(listed)
+        assert "broker 3" in json.loads(listed.out)["not_read"][0], str(listed)
+        began = time.monotonic()
+        told = shell("describe-quorum")
+        assert time.monotonic() - began < LIMIT_S
+        if told.status:
+            assert "the metadata quorum was not read" in told.err, str(told)
+        else:
+            assert "leader" in told.out and "leader 3" not in told.out, str(told)
+    wait_for("broker 3 is back in sync", lambda: in_sync(three_brokers), 60)
+    served(f"preferred-replica-leader-election {TOPIC}")
+
+
+def rows(run: Answer) -> list[dict[str, Any]]:
+    return [row for row in json.loads(run.out) if not row.get("error")]
+
+
+def in_sync(sandbox: Sandbox) -> bool:
+    with connect(sandbox) as cluster:
+        partitions = described(cluster, TOPIC).partitions
+        return all(set(each.isr) == set(each.replicas) for each in partitions)
+
+
+def test_status_of_a_deadline_in_the_middle(served: Shell, tmp_path: Path) -> None:
+    """Nobody reached is 3; reached, and then no answer, is 1."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        nobody = Shell(tmp_path, f"127.0.0.1:{server.getsockname()[1]}")
+        assert nobody("list-topics --deadline 1s").status == 3

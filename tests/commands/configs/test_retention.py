@@ -1,0 +1,196 @@
+"""Lowering retention deletes records: it asks, and says in how many topics and how far."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Answer, Shell
+
+pytestmark = pytest.mark.quick
+
+KEPT = "deleted records cannot be restored"
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def stem(shell: Shell) -> Iterator[str]:
+    """Three topics: two that delete, after a week and after 30 days, and a compacted one."""
+    stem = f"r{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {stem}.week")
+    shell.ok(f"create-topic {stem}.month --config retention.ms=30d")
+    shell.ok(f"create-topic {stem}.compacted --config cleanup.policy=compact")
+    yield stem
+    shell.ok(f"delete-topic {stem}.* --yes")
+
+
+def refused(run: Answer, *said: str) -> None:
+    """Whether it would have to be asked, as it says, and nothing was done."""
+    assert run.status == 2, str(run)
+    assert "no terminal" in run.err and "--yes" in run.err
+    for each in said:
+        assert f"warning: {each}\n" in run.err, run.err
+
+
+@pytest.mark.parametrize(
+    ("topic", "change", "said"),
+    [
+        ("week", "retention.ms=3d", "lowering retention.ms deletes records older than 3d"),
+        ("week", "retention.ms=0", "lowering retention.ms deletes all records"),
+        (
+            "week", "retention.bytes=1GiB",
+            "lowering retention.bytes deletes the oldest records of partitions larger than 1GiB",
+        ),
+        (
+            "month", "--delete-config retention.ms",
+            "removing retention.ms deletes records older than 7d",
+        ),
+        (
+            "compacted", "--append cleanup.policy=delete",
+            "changing cleanup.policy deletes records older than 7d",
+        ),
+        (
+            "compacted", "--delete-config cleanup.policy",
+            "removing cleanup.policy deletes records older than 7d",
+        ),
+        (
+            "week", "cleanup.policy=compact",
+            "changing cleanup.policy deletes all but the latest record of each key",
+        ),
+    ],
+)  # fmt: skip
+def test_what_deletes_records_asks(
+    shell: Shell, stem: str, topic: str, change: str, said: str
+) -> None:
+    before = shell.ok(f"describe-configs {stem}.{topic} --all").out
+    refused(shell(f"alter-configs {stem}.{topic} {change}"), f"{said}; {KEPT}")
+    assert shell(f"alter-configs {stem}.{topic} {change}", answer="n").status == 1
+    assert shell.ok(f"describe-configs {stem}.{topic} --all").out == before
+    shell.ok(f"alter-configs {stem}.{topic} {change} --yes")
+    assert shell.ok(f"describe-configs {stem}.{topic} --all").out != before
+
+
+@pytest.mark.parametrize(
+    ("topic", "change"),
+    [
+        ("week", "retention.ms=8d"),
+        ("week", "retention.ms=-1"),
+        ("week", "retention.ms=7d"),
+        ("week", "delete.retention.ms=0"),
+        ("week", "cleanup.policy=delete"),
+        ("compacted", "retention.ms=1h"),
+        ("compacted", "delete.retention.ms=2d"),
+        ("month", "segment.ms=1h"),
+    ],
+)
+def test_what_keeps_every_record_does_not(shell: Shell, stem: str, topic: str, change: str) -> None:
+    run = shell.ok(f"alter-configs {stem}.{topic} {change}")
+    assert "warning" not in run.err
+
+
+def test_tombstones_and_local_copies_count(shell: Shell, stem: str) -> None:
+    refused(
+        shell(f"alter-configs {stem}.compacted delete.retention.ms=1h"),
+        "lowering delete.retention.ms deletes tombstones older than 1h;"
+        " deleted tombstones cannot be restored",
+    )
+    refused(
+        shell(f"alter-configs {stem}.week local.retention.ms=1h local.retention.bytes=1MiB"),
+        "lowering local.retention.ms deletes local copies of records older than 1h;"
+        " deleted local copies cannot be restored",
+        "lowering local.retention.bytes deletes local copies of the oldest records of partitions"
+        " larger than 1MiB; deleted local copies cannot be restored",
+    )
+
+
+def test_it_says_of_how_many_topics(shell: Shell, stem: str) -> None:
+    refused(
+        shell(f"alter-configs {stem}.* retention.ms=3d"),
+        f"lowering retention.ms deletes records older than 3d in 2 topics; {KEPT}",
+    )
+
+
+def test_a_longer_policy_may_save_what_a_shorter_age_would_delete(shell: Shell, stem: str) -> None:
+    """What holds afterwards decides, not one key alone."""
+    shell.ok(f"alter-configs {stem}.compacted cleanup.policy=compact,delete retention.ms=-1")
+    refused(
+        shell(f"alter-configs {stem}.compacted retention.ms=1d"),
+        f"lowering retention.ms deletes records older than 1d; {KEPT}",
+    )
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "alter-topic {0} --config retention.ms=1d",
+        "alter-topic {0} --partitions 9 --config retention.ms=1d",
+        "config-command --entity-type topics --entity-name {0} --alter --add-config retention.ms=1",
+        "config-command --topic {0} --alter --add-config segment.ms=1d,retention.bytes=1",
+    ],
+)
+def test_every_spelling_asks(shell: Shell, stem: str, line: str) -> None:
+    refused(shell(line.format(f"{stem}.week")))
+
+
+@pytest.mark.parametrize("subject", ["--broker-default", "--broker-id 1"])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        ("log.retention.ms=1d", "lowering log.retention.ms deletes records older than 1d"),
+        (
+            "log.retention.bytes=1GiB",
+            "lowering log.retention.bytes deletes the oldest records of partitions larger than"
+            " 1GiB",
+        ),
+        (
+            "log.cleanup.policy=compact",
+            "changing log.cleanup.policy deletes all but the latest record of each key",
+        ),
+        (
+            "log.cleaner.delete.retention.ms=1h",
+            "lowering log.cleaner.delete.retention.ms deletes tombstones older than 1h",
+        ),
+    ],
+)
+def test_a_brokers_default_that_topics_inherit_asks(
+    shell: Shell, stem: str, subject: str, change: str, said: str
+) -> None:
+    run = shell(f"alter-configs {subject} {change}")
+    refused(run)
+    assert f"warning: {said} in the " in run.err
+    key = change.partition("=")[0].removeprefix("log.").removeprefix("cleaner.")
+    assert f" without a {key} of their own; deleted " in run.err
+
+
+def test_a_default_is_counted_where_it_is_inherited(shell: Shell, stem: str) -> None:
+    def count() -> int:
+        run = shell("alter-configs --broker-default log.retention.ms=1d")
+        return int(run.err.partition(" in the ")[2].partition(" topic")[0])
+
+    before = count()
+    shell.ok(f"alter-configs {stem}.week retention.ms=8d")
+    assert count() == before - 1
+
+
+def test_a_default_that_is_raised_or_put_back_does_not_ask(shell: Shell) -> None:
+    try:
+        shell.ok("alter-configs --broker-default log.retention.ms=8d")
+        refused(shell("alter-configs --broker-default --delete-config log.retention.ms"))
+        shell.ok("alter-configs --broker-default log.retention.ms=6d --yes")
+        shell.ok("alter-configs --broker-default --delete-config log.retention.ms")
+    finally:
+        shell("alter-configs --broker-default --delete-config log.retention.ms --yes")
+
+
+def test_undoing_a_longer_retention_asks_too(shell: Shell, stem: str) -> None:
+    shell.ok(f"alter-configs {stem}.week retention.ms=30d")
+    _header, line = shell.ok("journal --undo --last 1").out.splitlines()
+    refused(shell(line), f"removing retention.ms deletes records older than 7d; {KEPT}")

@@ -1,0 +1,147 @@
+"""describe-log-dirs and alter-log-dirs, as they are typed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, make_topic, wait_for
+from tests.filling import fill
+from tests.program import Program
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path, three_brokers.bootstrap)
+
+
+@pytest.fixture
+def topic(cluster: Cluster, three_brokers: Sandbox) -> str:
+    """Partition 0 is on brokers 1 and 2 and holds some 100 kB, partition 1 is on broker 3."""
+    name = make_topic(cluster, f"disk-{uuid4().hex[:8]}", assignment=((1, 2), (2, 3)))
+    fill(three_brokers.bootstrap, name, 100, size=1000)
+    both = [TopicPartition(name, number) for number in (0, 1)]
+    wait_for(
+        "each replica is on its disk, and has all of the records",
+        lambda: (
+            sorted(
+                (id, replica.partition, replica.size > 100_000)
+                for id, dirs in log_dirs.describe(cluster, None, both).values.items()
+                for dir in dirs
+                for replica in dir.replicas
+            )
+            == [(1, 0, True), (2, 0, True), (2, 1, False), (3, 1, False)]
+        ),
+    )
+    return name
+
+
+def test_dirs_and_what_is_in_them(kafka: Program, topic: str) -> None:
+    run = kafka.ok("describe-log-dirs")
+    headings = ["BROKER", "DIR", "STATE", "REPLICAS", "SIZE", "USABLE", "TOTAL"]
+    assert run.lines[0].split() == headings
+    assert len(run.lines) == 7, "three brokers have two dirs each"
+    assert all(" online " in line for line in run.lines[1:])
+    one = kafka.ok("describe-log-dirs", "--broker-id", "2", "--output", "json").json
+    assert [Path(dir["path"]).name for dir in one] == ["data-a", "data-b"]
+    assert {dir["broker"] for dir in one} == {2}
+    rows = kafka.ok("describe-log-dirs", "--broker-id", "2", "--by", "replica", "--output", "json")
+    assert sum(dir["replicas"] for dir in one) == len(rows.json)
+    assert sum(dir["size"] for dir in one) == sum(row["size"] for row in rows.json)
+    mine = [row for row in rows.json if row["topic"] == topic]
+    assert sorted((row["partition"], row["future"]) for row in mine) == [(0, False), (1, False)]
+    again = kafka.ok("describe-log-dirs", "--log-dir", one[0]["path"], "--output", "json").json
+    assert [dir["path"] for dir in again] == [one[0]["path"]]
+
+
+def test_replicas_of_some_topics(kafka: Program, topic: str) -> None:
+    rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
+    assert [(row["broker"], row["partition"]) for row in rows] == [(1, 0), (2, 0)]
+    assert all(row["size"] > 100_000 for row in rows)
+    text = kafka.ok("describe-log-dirs", topic, "--broker-id", "1,2").stdout
+    assert text.count(topic) == 3
+    assert "KiB" in text, "a size is not said as people say it"
+
+
+@pytest.mark.parametrize(
+    ("by", "first"),
+    [
+        ("topic", {"broker": None, "partition": None, "replicas": 4}),
+        ("partition", {"broker": None, "partition": 0, "replicas": 2}),
+        ("broker", {"broker": 1, "partition": None, "replicas": 1}),
+    ],
+)
+def test_what_takes_the_room(
+    kafka: Program, topic: str, by: str, first: dict[str, int | None]
+) -> None:
+    row = kafka.ok("describe-log-dirs", topic, "--by", by, "--output", "json").json[0]
+    assert row | first == row, str(row)
+    assert row["topic"] == (None if by == "broker" else topic)
+    assert row["largest"] > 100_000
+    assert row["size"] == (row["largest"] if by == "broker" else row["size"])
+
+
+def test_a_broker_that_is_down_is_named(kafka: Program, topic: str, three_brokers: Sandbox) -> None:
+    stop_broker(three_brokers.folder, 3)
+    try:
+        run = kafka("describe-log-dirs", "--output", "json")
+    finally:
+        start_broker(three_brokers.folder, 3)
+    assert run.status == 1
+    assert {dir["broker"] for dir in run.json if "path" in dir} == {1, 2}
+    assert "broker 3 is down" in run.stderr + run.stdout
+
+
+def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
+    rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
+    here = {row["broker"]: row["path"] for row in rows}[1]
+    there = str(Path(here).with_name("data-b" if here.endswith("data-a") else "data-a"))
+    dry = kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there, "--dry-run")
+    assert f"log dir: {here} -> {there}" in dry.stdout
+    run = kafka.ok("alter-log-dirs", topic, "--log-dir", there, "--wait")
+    back = f"alter-log-dirs {topic}:0 --broker-id 1 --log-dir {here}"
+    assert f"undo: {back}" in run.stderr, str(run)
+    assert there in run.lines[-1], "where it is now is not shown"
+    assert "look:" not in run.stderr, "it was followed to its end"
+    undone = kafka.ok(*back.split())
+    assert f"look: describe-log-dirs {topic} --broker-id 1" in undone.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "said"),
+    [
+        (("alter-log-dirs", "t"), 2, "--log-dir"),
+        (("alter-log-dirs", "--log-dir", "/x"), 2, "TOPIC"),
+        (("alter-log-dirs", "no-such-topic", "--log-dir", "/x"), 1, "no broker has a log dir /x"),
+        (("describe-log-dirs", "--broker-id", "9"), 1, "no broker 9"),
+        (("describe-log-dirs", "--by", "colour"), 2, "dir, broker, topic"),
+        (("describe-log-dirs", "no-such-topic"), 1, "no-such-topic"),
+    ],
+)
+def test_what_is_wrong_is_said(
+    kafka: Program, line: tuple[str, ...], status: int, said: str
+) -> None:
+    run = kafka(*line)
+    assert run.status == status, str(run)
+    assert said in run.stderr, str(run)
+
+
+def test_a_replica_that_is_elsewhere(kafka: Program, topic: str) -> None:
+    run = kafka("alter-log-dirs", f"{topic}:1", "--log-dir", "/x", "--broker-id", "1,3")
+    assert run.status == 1
+    assert f"broker 1 has no replica of partition {topic}:1" in run.stderr
+    assert "broker 3 has no log dir /x" in run.stderr

@@ -1,0 +1,205 @@
+"""The log dirs of a reassignment file, on three real brokers with two dirs each."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, wait_for
+from tests.moving import MB, fill, placed, replicas
+from tests.program import Program, Run
+
+SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", three_brokers.bootstrap)
+
+
+Where = dict[int, dict[int, str]]
+
+
+def seen(cluster: Cluster, topic: str) -> Where:
+    """The log dir of each replica, by partition and broker; one that moves is in none."""
+    found = log_dirs.describe(cluster, [1, 2, 3])
+    rows = [row for dirs in found for dir in dirs for row in dir.rows if row.topic == topic]
+    moving = {(row.partition, row.broker) for row in rows if row.future}
+    where: Where = {}
+    for row in rows:
+        path = "" if (row.partition, row.broker) in moving else row.path
+        where.setdefault(row.partition, {})[row.broker] = path
+    return where
+
+
+def dirs(cluster: Cluster, topic: str) -> Where:
+    """The log dirs of all replicas of a topic, once they are there."""
+    wanted = dict(enumerate(map(set, replicas(cluster, topic))))
+    wait_for(
+        "all replicas are on disk",
+        lambda: {each: set(held) for each, held in seen(cluster, topic).items()} == wanted,
+    )
+    return seen(cluster, topic)
+
+
+def pair(cluster: Cluster, broker: int) -> tuple[str, str]:
+    """The two log dirs of a broker."""
+    first, second = (dir.path for dir in log_dirs.describe(cluster, [broker], [])[broker])
+    return first, second
+
+
+def other(cluster: Cluster, broker: int, path: str) -> str:
+    first, second = pair(cluster, broker)
+    return second if path == first else first
+
+
+def write(path: Path, topic: str, *rows: tuple[list[int], list[str]]) -> str:
+    partitions = [
+        {"topic": topic, "partition": number, "replicas": to, "log_dirs": names}
+        for number, (to, names) in enumerate(rows)
+    ]
+    path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+    return str(path)
+
+
+def back(run: Run) -> str:
+    (line,) = (row for row in run.stderr.splitlines() if row.startswith("undo:"))
+    return line.removeprefix("undo:").strip()
+
+
+def settled(cluster: Cluster, topic: str, wanted: Where) -> None:
+    wait_for("old replicas are deleted", lambda: seen(cluster, topic) == wanted)
+
+
+def test_replicas_go_to_the_dirs_that_a_file_names_and_back(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2), (1, 2), (2, 1))
+    fill(three_brokers, topic, MB)
+    before = dirs(cluster, topic)
+    first, second = pair(cluster, 3)
+    elsewhere = {n: other(cluster, 1, before[n][1]) for n in (0, 2)}
+    file = write(
+        tmp_path / "f.json", topic,
+        ([1, 3], [elsewhere[0], first]),  # one stays and changes its dir, the other comes
+        ([3, 1], [second, "any"]),
+        ([2, 1], ["any", elsewhere[2]]),  # nothing moves between brokers
+    )  # fmt: skip
+    run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
+    change = f"log dir on broker 1: {before[0][1]} -> {elsewhere[0]}"
+    lines = run.stderr.splitlines()
+    assert change in lines[lines.index(f"partition {topic}:0: 1,2 -> 1,3") + 1], str(run)
+    after = {
+        0: {1: elsewhere[0], 3: first},
+        1: {3: second, 1: before[1][1]},
+        2: {2: before[2][2], 1: elsewhere[2]},
+    }
+    settled(cluster, topic, after)
+    verified = kafka.ok("verify-reassign-partitions", "--reassignment-json-file", file)
+    assert verified.stdout.count("completed") == 3, str(verified)
+    kafka.ok(stdin=f"{back(run)} --wait\n")
+    assert replicas(cluster, topic) == [(1, 2), (1, 2), (2, 1)]
+    settled(cluster, topic, before)
+
+
+def test_a_replica_in_another_dir_is_not_where_the_file_says(
+    kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,))
+    here = dirs(cluster, topic)[0][1]
+    there = other(cluster, 1, here)
+    file = write(tmp_path / "f.json", topic, ([1], [there]))
+    run = kafka("verify-reassign-partitions", "--reassignment-json-file", file, "--output", "json")
+    (row,) = run.json["partitions"]
+    assert (run.status, row["status"], row["code"]) == (1, "failed", -1), str(run)
+    assert row["note"] == f"broker 1 has it in {here}, not in {there}"
+    finished = kafka.ok("verify-reassign-partitions", "--reassignment-json-file", file, "--finish")
+    assert "completed" in finished.stdout, "what a broker forgot is not told to it again"
+    settled(cluster, topic, {0: {1: there}})
+
+
+def test_a_dir_that_a_broker_has_not_keeps_its_partition_where_it_is(
+    kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,), (1,))
+    first, _ = pair(cluster, 2)
+    file = write(tmp_path / "f.json", topic, ([2], ["/no/such"]), ([2], [first]))
+    run = kafka("reassign-partitions", "--reassignment-json-file", file, "--wait")
+    assert run.status == 1
+    assert "broker 2 has no log dir /no/such" in run.stderr, str(run)
+    assert replicas(cluster, topic) == [(1,), (2,)]
+    assert dirs(cluster, topic)[1][2] == first
+
+
+def test_a_copy_between_dirs_is_seen_and_called_back_by_its_file(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,))
+    fill(three_brokers, topic, 4 * MB)
+    before = dirs(cluster, topic)
+    there = other(cluster, 1, before[0][1])
+    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1], [there])))
+    kafka.ok("alter-configs", "--broker-id", "1", f"{SPEED}=10000")
+    try:
+        started = kafka.ok("reassign-partitions", *file)
+        assert f"broker 1 copies it to {there}" in started.stdout.replace("\n", " "), str(started)
+        again = kafka.ok("reassign-partitions", *file)
+        assert "on its way" in again.stderr, str(again)
+        cancelled = kafka.ok("reassign-partitions", "--cancel", *file)
+        assert "the move under way is cancelled" in cancelled.stderr, str(cancelled)
+    finally:
+        kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
+    settled(cluster, topic, before)
+
+
+def test_what_somebody_else_copies_is_not_called_back_by_an_old_file(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1,))
+    fill(three_brokers, topic, 4 * MB)
+    here = dirs(cluster, topic)[0][1]
+    there = other(cluster, 1, here)
+    old = ("--reassignment-json-file", write(tmp_path / "old.json", topic, ([1], [here])))
+    kafka.ok("alter-configs", "--broker-id", "1", f"{SPEED}=10000")
+    try:
+        kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there)
+        cancelled = kafka.ok("reassign-partitions", "--cancel", *old)
+        assert "it is not being moved" in cancelled.stderr, str(cancelled)
+    finally:
+        kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
+    settled(cluster, topic, {0: {1: there}})
+
+
+def test_a_broker_that_is_down_tells_nothing_of_its_dirs(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 3))
+    path = dirs(cluster, topic)[0][3]
+    file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1, 3], ["any", path])))
+    assert "completed" in kafka.ok("verify-reassign-partitions", *file).stdout
+    stop_broker(three_brokers.folder, 3)
+    try:
+        run = kafka("verify-reassign-partitions", *file, "--output", "json")
+        move = kafka("reassign-partitions", *file)
+    finally:
+        start_broker(three_brokers.folder, 3)
+    (row,) = run.json["partitions"]
+    assert (run.status, row["code"]) == (1, 0), f"nobody knows whether it failed: {row}"
+    assert "broker 3" in row["note"], row
+    assert move.status == 1 and "broker 3" in move.stderr and '"any"' in move.stderr, str(move)
+    wait_for(
+        "it is there", lambda: "completed" in kafka("verify-reassign-partitions", *file).stdout
+    )

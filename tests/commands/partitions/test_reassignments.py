@@ -1,0 +1,198 @@
+"""Lines that move replicas, on three real brokers: what they print, write and take back."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.partitions.reassignment_files import MovePaths
+from kafka_shell.plan.execute import apply
+from kafka_shell.sandbox.state import Sandbox
+from tests import moving
+from tests.admin.helpers import connect, wait_for
+from tests.moving import MB, fill, placed, replicas
+from tests.program import Program, Run
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def kafka(three_brokers: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return Program(tmp_path_factory.mktemp("home"), three_brokers.bootstrap)
+
+
+def told(run: Run, lead: str) -> str:
+    """The line behind `lead:` on standard error."""
+    (line,) = (row.removeprefix(lead) for row in run.stderr.splitlines() if row.startswith(lead))
+    return line.strip()
+
+
+def write(path: Path, topic: str, *rows: tuple[int, list[int]]) -> str:
+    partitions = [{"topic": topic, "partition": each, "replicas": to} for each, to in rows]
+    path.write_text(json.dumps({"version": 1, "partitions": partitions}))
+    return str(path)
+
+
+def test_a_move_prints_its_plan_the_way_back_and_the_line_that_finishes_it(
+    kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2), (2, 1))
+    file = write(tmp_path / "f.json", topic, (0, [3, 2]))
+    run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "5MB/s")
+    assert f"partition {topic}:0: 1,2 -> 3,2" in run.stderr
+    assert "+ follower.replication.throttled.rate: 5MB/s" in run.stderr
+    assert "move   1 partition   1 copy to make" in run.stderr
+    heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
+    assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "LEADERS"]
+    look, back = told(run, "look:"), told(run, "undo:")
+    finished = kafka.ok(stdin=look + "\n")
+    assert "completed" in finished.stdout
+    assert replicas(cluster, topic) == [(3, 2), (2, 1)]
+    assert moving.throttles(cluster, topic) == {}
+    rollback = Path(back.split()[-1])
+    assert json.loads(rollback.read_text())["partitions"] == [
+        {"topic": topic, "partition": 0, "replicas": [1, 2], "log_dirs": ["any", "any"]}
+    ]
+    assert rollback.stat().st_mode & 0o777 == 0o600
+    again = kafka.ok(stdin=f"{back} --wait\n")
+    assert "throttle 5MB/s" in again.stderr, "the way back lost its throttle"
+    assert replicas(cluster, topic) == [(1, 2), (2, 1)]
+    assert moving.throttles(cluster, topic) == {}
+
+
+def test_a_move_under_way_is_seen_by_every_command(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2))
+    fill(three_brokers, topic, 5 * MB)
+    file = write(tmp_path / "f.json", topic, (0, [2, 3]))
+    move = ("reassign-partitions", "--reassignment-json-file", file)
+    started = kafka.ok(*move, "--throttle", "200kB/s")
+    try:
+        assert "in progress" in started.stdout
+        verify = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
+        assert verify.status == 1 and "in progress" in verify.stdout
+        (row,) = kafka("verify-reassign-partitions", "--output", "json").json["partitions"]
+        assert (row["status"], row["code"], row["topic"]) == ("in_progress", 0, topic)
+        (listed,) = kafka.ok("list-reassignments", topic, "--output", "json").json
+        assert (listed["adding"], listed["removing"]) == ([3], [1])
+        assert 0 <= listed["copied"] < listed["size"]
+        twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
+        assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
+        cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
+        assert "the move is cancelled" in cancelled.stderr
+        wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
+        assert moving.throttles(cluster, topic) == {}
+    finally:
+        apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
+    gone = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
+    assert gone.status == 1 and "failed" in gone.stdout
+    assert kafka.ok("verify-reassign-partitions").stdout == ""
+
+
+def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) -> None:
+    topic = placed(cluster, (1,), (2,))
+    words = ("alter-topic", topic, "--replication-factor", "2", "--config", "retention.ms=30d")
+    run = kafka.ok(*words, "--wait")
+    assert all(len(each) == 2 for each in replicas(cluster, topic))
+    back = [row for row in run.stderr.splitlines() if row.startswith("reassign-partitions")]
+    kafka.ok(stdin=f"{back[0]} --wait\n")
+    assert replicas(cluster, topic) == [(1,), (2,)]
+    too_many = kafka("alter-topic", topic, "--replication-factor", "4")
+    assert too_many.status == 1 and "3 brokers are up" in too_many.stderr
+    assert kafka("alter-topic", topic, "--replication-factor", "2", "--partitions", "9").status == 2
+
+
+def test_a_dry_run_changes_nothing_and_exports_kafkas_json(
+    kafka: Program, cluster: Cluster, tmp_path: Path
+) -> None:
+    topic, path = placed(cluster, (1,), (1,), (1,)), tmp_path / "plan.json"
+    run = kafka.ok(
+        "reassign-partitions", "--topics", topic, "--export", str(path), "--dry-run",
+        "--output", "json",
+    )  # fmt: skip
+    assert run.json["dry_run"] and len(run.json["figures"]) == 4
+    data = json.loads(path.read_text())
+    assert sorted(row["replicas"] for row in data["partitions"]) == [[2], [3]]
+    assert replicas(cluster, topic) == [(1,)] * 3
+    assert not list(kafka.home.glob("state/reassignments/*rollback*json.tmp"))
+    topics = tmp_path / "topics.json"
+    topics.write_text(json.dumps({"version": 1, "topics": [{"topic": topic}]}))
+    words = ("--topics-to-move-json-file", str(topics), "--broker-list", "2,3", "--dry-run")
+    moved = kafka.ok("reassign-partitions", *words)
+    assert moved.stdout.count(f"partition {topic}:") == 3
+
+
+def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Cluster) -> None:
+    topic = placed(cluster, (1, 2))
+    kafka.ok("alter-configs", "--broker-id", "2", f"{moving.RATE}=3MB/s")
+    kafka.ok("alter-configs", topic, "follower.replication.throttled.replicas=0:2")
+    found = kafka("verify-reassign-partitions")
+    assert found.status == 1
+    assert f"topic {topic}" in found.stdout and "3MB/s" in found.stdout
+    rehearsed = kafka.ok("verify-reassign-partitions", "--finish", "--dry-run")
+    assert "3MB/s -> (removed)" in rehearsed.stdout
+    kafka.ok("verify-reassign-partitions", "--finish")
+    assert moving.throttles(cluster, topic) == {}
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--dry-run",), "say what is to be moved"),
+        (("--drain", "1", "--reassignment-json-file", "f"), "do not go together"),
+        (("--cancel",), "--cancel wants"),
+        (("--topics", "*", "--throttle", "0"), "must be at least 1"),
+        (("--cancel", "--drain", "1"), "--drain"),
+    ],
+)
+def test_a_line_that_cannot_be_is_refused(
+    kafka: Program, words: tuple[str, ...], said: str
+) -> None:
+    run = kafka("reassign-partitions", *words)
+    assert run.status == 2, str(run)
+    assert said in run.stderr
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("nonsense", "not valid JSON"),
+        ('{"version":2,"partitions":[]}', "its version is 2"),
+        ('{"version":1}', "'partitions' is missing"),
+        ('{"version":1,"partitions":[]}', "it names no partition"),
+        ('{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}', "not '0'"),
+        (
+            '{"partitions":[{"topic":"t","partition":0,"replicas":[1]},'
+            '{"topic":"t","partition":0,"replicas":[2]}]}',
+            "t:0 stands in it twice",
+        ),
+        (
+            '{"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["/d"]}]}',
+            "t:0 has 2 replicas and 1 log_dirs",
+        ),
+        ('{"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}', "no partition nope:0"),
+    ],
+)
+def test_a_file_that_is_none_is_told(kafka: Program, tmp_path: Path, text: str, said: str) -> None:
+    path = tmp_path / "f.json"
+    path.write_text(text)
+    run = kafka("reassign-partitions", "--reassignment-json-file", str(path))
+    assert run.status == (1 if "nope" in text else 2), str(run)
+    assert said in run.stderr
+
+
+def test_plans_of_one_second_have_files_of_their_own(tmp_path: Path) -> None:
+    """An audit that mends several findings makes all its plans before it writes a file."""
+    paths = [MovePaths.new(tmp_path, 1_700_000_000.0) for _ in range(20)]
+    assert len({path for each in paths for path in (each.move, each.rollback)}) == 40

@@ -1,0 +1,179 @@
+"""Quotas from the command line: entities, values, errors, formats, and the lines back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
+
+
+@pytest.fixture(scope="module")
+def program(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Program:
+    return Program(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
+
+
+@pytest.fixture
+def user() -> str:
+    return f"q-{uuid4().hex[:8]}"
+
+
+def test_a_rate_takes_units_and_reads_back_as_typed(program: Program, user: str) -> None:
+    run = program.ok(
+        "alter-quotas", "--user", user, "producer_byte_rate=5MB/s", "consumer_byte_rate=1GiB",
+        "request_percentage=12.5%", "controller_mutation_rate=10/s",
+    )  # fmt: skip
+    assert [line.split()[2:4] for line in run.lines[2:]] == [
+        ["consumer_byte_rate", "1GiB/s"],
+        ["controller_mutation_rate", "10/s"],
+        ["producer_byte_rate", "5MB/s"],
+        ["request_percentage", "12.5%"],
+    ]
+    rows = program.ok("describe-quotas", "--user", user, "--output", "json").json
+    assert {row["key"]: row["value"] for row in rows} == {
+        "producer_byte_rate": 5e6, "consumer_byte_rate": float(1 << 30),
+        "request_percentage": 12.5, "controller_mutation_rate": 10.0,
+    }  # fmt: skip
+    assert rows[0]["entity"] == {"user": user, "client_id": None, "ip": None}
+    assert {row["source"] for row in rows} == {"user"}
+
+
+def test_a_user_is_shown_with_its_client_ids_and_a_client_id_with_its_users(
+    program: Program, user: str
+) -> None:
+    limit, app = "producer_byte_rate=1000", f"{user}-app"
+    program.ok("alter-quotas", "--user", user, "--client-id", app, "--client-id-default", limit)
+    program.ok("alter-quotas", "--client-id", app, limit)
+    told = program.ok("describe-quotas", "--user", user).stdout
+    assert f"user {user} client-id-default" in told and "Default client of user" in told
+    assert f"user {user} client-id {app}" in told and "  Client of user" in told
+    both = program.ok("describe-quotas", "--client-id", app).lines[1:]
+    assert [line.split("  ")[0] for line in both] == [f"client-id {app}",
+                                                      f"user {user} client-id {app}"]  # fmt: skip
+    assert len(program.ok("describe-quotas", "--client-id", app, "--strict").lines) == 2
+    children = program.ok("list-quotas", "--user", user).lines
+    assert children == [f"user {user} client-id-default", f"user {user} client-id {app}"]
+    assert program.ok("list-quotas", "--client-id", app).lines == children[1:]
+    assert f"user {user}" in program.ok("list-quotas", "users").lines
+    long = program.ok("list-quotas", "users", "--long").lines
+    (row,) = (line.split() for line in long if f"user {user} " in line)
+    assert row[2] == "2", "two children"
+
+
+def test_a_name_is_never_the_default(program: Program, user: str) -> None:
+    name = "<default>"
+    program.ok("alter-quotas", "--user", user, "--client-id", name, "request_percentage=7")
+    try:
+        assert f"user {user} client-id '{name}'" in program.ok("list-quotas").stdout
+        run = program.ok("describe-quotas", "--user", user, "--client-id-default")
+        assert run.stdout == "" and "client-id-default is set" in run.stderr
+        ladder = program.ok("resolve-quota", "--user", user, "--client-id", "x", "--output", "json")
+        (request,) = (r for r in ladder.json["resolutions"] if r["key"] == "request_percentage")
+        assert request["entity"] is None or request["entity"]["user"] != user
+    finally:
+        program.ok("alter-quotas", "--user", user, "--client-id", name,
+                   "--delete-config", "request_percentage")  # fmt: skip
+
+
+def test_the_line_that_takes_it_back_does(program: Program, user: str) -> None:
+    name = f"{user}'s app"
+    entity = ("--user", user, "--client-id", name)
+    program.ok("alter-quotas", *entity, "producer_byte_rate=123457", "request_percentage=0.25")
+    before = program.ok("describe-quotas", *entity, "--output", "json").json
+    run = program.ok(
+        "alter-quotas", *entity, "producer_byte_rate=5", "consumer_byte_rate=6",
+        "--delete", "request_percentage",
+    )  # fmt: skip
+    (back,) = (line for line in run.stderr.splitlines() if line.startswith("undo: "))
+    program.ok(stdin=back.removeprefix("undo: ") + "\n")
+    assert program.ok("describe-quotas", *entity, "--output", "json").json == before
+
+
+def test_what_is_so_already_is_told_and_not_sent(program: Program, user: str) -> None:
+    program.ok("alter-quotas", "--user", user, "producer_byte_rate=1MB")
+    run = program.ok("alter-quotas", "--user", user, "producer_byte_rate=1000kB/s",
+                     "--delete-config", "request_percentage")  # fmt: skip
+    assert run.stderr.count("no change: ") == 2
+    assert "altered" not in run.stdout
+
+
+def test_a_dry_run_asks_the_broker_and_changes_nothing(program: Program, user: str) -> None:
+    run = program.ok("alter-quotas", "--user", user, "producer_byte_rate=7", "--dry-run")
+    assert "the broker accepts it" in run.stderr
+    assert program.ok("describe-quotas", "--user", user).stdout == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "said"),
+    [
+        (["producer_byte_rte=5"], 1, "Did you mean producer_byte_rate?"),
+        (["producer_byte_rate=5Mb"], 1, "bytes per second such as 5MB/s"),
+        (["request_percentage=half"], 1, "a percentage of one thread"),
+        (["producer_byte_rate=9007199254740993"], 2, "exactly"),
+        (["producer_byte_rate=0"], 2, "must be greater than 0"),
+        (["producer_byte_rate=0.5"], 1, "fractional"),
+        (["connection_creation_rate=5"], 1, "no quota of users and client ids called"),
+        (["producer_byte_rate=5", "producer_byte_rate=6"], 2, "stands twice"),
+        (["producer_byte_rate=5", "--delete-config", "producer_byte_rate"], 2, "stands twice"),
+        (["--ip", "10.0.0.1", "producer_byte_rate=5"], 2, "cannot stand together"),
+        ([], 2, "at least one of"),
+    ],
+)
+def test_a_wrong_limit_is_refused_with_the_word(
+    program: Program, user: str, words: list[str], status: int, said: str
+) -> None:
+    run = program("alter-quotas", "--user", user, *words)
+    assert run.status == status, str(run)
+    assert said in run.stderr, str(run)
+    assert program.ok("describe-quotas", "--user", user).stdout == "", "something was set"
+
+
+def test_an_address_has_connection_rates_only(program: Program) -> None:
+    run = program("alter-quotas", "--ip", "192.0.2.9", "producer_byte_rate=5")
+    assert run.status == 1 and "no quota of an ip called producer_byte_rate" in run.stderr
+    run = program("alter-quotas", "--ip", "no.such.host.example", "connection_creation_rate=5")
+    assert run.status == 1 and "not a valid IP" in run.stderr
+
+
+def test_a_user_with_its_type_in_front_is_warned_about(program: Program) -> None:
+    run = program.ok("alter-quotas", "--user", "User:zoe", "producer_byte_rate=5", "--dry-run")
+    assert "without User:" in run.stdout
+
+
+def test_the_ladder_shows_every_level_and_the_winner(program: Program, user: str) -> None:
+    program.ok("alter-quotas", "--user", user, "producer_byte_rate=2MB")
+    program.ok("alter-quotas", "--user", user, "--client-id", "app", "producer_byte_rate=1MB")
+    run = program.ok("resolve-quota", "--user", user, "--client-id", "app")
+    rows = {line[:32].strip(): line for line in run.lines}
+    assert "1MB/s *" in rows["Client of user"]
+    assert "2MB/s " in rows["User"] and "*" not in rows["User"]
+    (applies,) = (line for line in run.lines if line.startswith("producer_byte_rate"))
+    assert applies.split()[1:5] == ["1MB/s", "Client", "of", "user"]
+    rows = program.ok("resolve-quota", "--user", user, "--client-id", "app",
+                      "--output", "csv").lines  # fmt: skip
+    assert rows[0] == "key,source,entity,value,wins"
+    assert f"producer_byte_rate,client_of_user,user {user} client-id app,1000000.0,true" in rows
+    assert len(rows) == 1 + 4 * 8
+
+
+def test_without_the_right_it_says_which_is_missing(
+    secure_sandbox: Sandbox, tmp_path: Path
+) -> None:
+    login = str(secure_sandbox.client_properties["alice-sasl-plaintext"])
+    program = Program(tmp_path)
+    for words in (["quotas"], ["list-quotas"], ["resolve-quota", "--user", "alice"],
+                  ["alter-quotas", "--user", "alice", "producer_byte_rate=5"]):  # fmt: skip
+        run = program(*words, "--command-config", login)
+        assert run.status == 1, str(run)
+        assert "not authorized for the cluster" in run.stderr
+        assert "It takes DescribeConfigs on the cluster." in run.stderr
+
+
+def test_an_old_broker_has_quotas_too(old_sandbox: Sandbox, tmp_path: Path, user: str) -> None:
+    program = Program(tmp_path, old_sandbox.bootstrap)
+    program.ok("alter-quotas", "--user", user, "--client-id-default", "producer_byte_rate=5MB/s")
+    assert "5MB/s" in program.ok("describe-quotas", "--user", user).stdout
+    assert "5MB/s *" in program.ok("resolve-quota", "--user", user).stdout

@@ -1,0 +1,80 @@
+"""How quotas, credentials and users look."""
+
+from __future__ import annotations
+
+from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
+from kafka_shell.admin.quotas.resolution import ladder_of
+from kafka_shell.admin.users.model import GeneratedPassword
+from kafka_shell.commands.configs.kip248 import config_line
+from kafka_shell.commands.configs.model import ConfigLine
+from kafka_shell.commands.quotas.render import ladder_page
+from kafka_shell.commands.users.render import generated_page
+from kafka_shell.output.data import plain
+from kafka_shell.plan.model import Secret
+
+FOUND = (
+    Quota(QuotaEntity("alice"), "producer_byte_rate", 5e6),
+    Quota(QuotaEntity(DEFAULT), "producer_byte_rate", 1e8),
+    Quota(QuotaEntity("alice", DEFAULT), "request_percentage", 12.5),
+)
+
+
+def lines(page: object) -> list[str]:
+    return [str(line.plain).rstrip() for line in page]  # type: ignore[attr-defined]
+
+
+def test_the_ladder_marks_what_wins_and_says_what_follows() -> None:
+    drawn = lines(ladder_page(ladder_of(FOUND, "alice", "app"), None))
+    assert drawn[0] == "user alice   client-id app"
+    user, default = (line for line in drawn if line.startswith(("User ", "Default user ")))
+    assert "5MB/s *" in user and "100MB/s" in default and "*" not in default
+    assert drawn[-4:] == [
+        "producer_byte_rate           5MB/s  User                    user alice",
+        "consumer_byte_rate        no limit  -                       -",
+        "request_percentage           12.5%  Default client of user  user alice client-id-default",
+        "controller_mutation_rate  no limit  -                       -",
+    ]
+
+
+def test_the_ladder_fits_a_terminal_of_eighty_cells() -> None:
+    drawn = lines(ladder_page(ladder_of(FOUND, "alice", "a-rather-long-client-id"), 80))
+    assert max(map(len, drawn)) <= 80
+
+
+def test_who_is_not_named_is_any_other() -> None:
+    assert lines(ladder_page(ladder_of(FOUND, None, "app"), None))[0] == (
+        "any other user   client-id app"
+    )
+    assert "no client id" in lines(ladder_page(ladder_of(FOUND, "alice", ""), None))[0]
+    only_ip = lines(ladder_page(ladder_of((), None, None, "10.0.0.1"), None))
+    assert only_ip[0] == "ip 10.0.0.1"
+    assert not any("producer" in line for line in only_ip)
+
+
+def test_a_line_as_kafkas_tool_prints_it() -> None:
+    entity = QuotaEntity("alice", DEFAULT)
+    told = ConfigLine("Quota configs", entity, {"producer_byte_rate": 50000.0, "x": 0.1})
+    assert lines(config_line(told)) == [
+        "Quota configs for user-principal 'alice', the default client-id are"
+        " producer_byte_rate=50000.0, x=0.1"
+    ]
+
+
+def test_a_default_is_no_name_in_data() -> None:
+    assert plain(FOUND[1]) == {
+        "entity": {"user": {"default": True}, "client_id": None, "ip": None},
+        "key": "producer_byte_rate",
+        "value": 1e8,
+        "source": "default_user",
+    }
+
+
+def test_a_generated_password_is_shown_as_a_page_and_never_as_data() -> None:
+    made = GeneratedPassword("zoe", Secret("pa55"))
+    assert lines(generated_page(made, None))[-1] == "password  pa55"
+    assert "pa55" not in repr(made)
+    try:
+        plain(made)
+    except TypeError:
+        return
+    raise AssertionError("a password was written as data")

@@ -1,0 +1,107 @@
+"""alter-topic and describe-configs: what is so already, what is not there, standard input."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
+from tests.program import Program
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    return Shell(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def stem(shell: Shell) -> Iterator[str]:
+    """Two topics, of 3 partitions and of 2."""
+    stem = f"t{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {stem}.a --partitions 3")
+    shell.ok(f"create-topic {stem}.b --partitions 2")
+    yield stem
+    shell.ok(f"delete-topic {stem}.* --yes")
+
+
+def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -> None:
+    run = shell.ok(f"alter-topic {stem}.* --partitions 3 --output json")
+    assert {(row["resource"], row["status"]) for row in run.json["changes"]} == {
+        (f"topic {stem}.a", "unchanged"),
+        (f"topic {stem}.b", "done"),
+    }
+    assert "no change" in shell.ok(f"alter-topic {stem}.* --partitions 3").err
+    fewer = shell(f"alter-topic {stem}.a --partitions 2")
+    assert fewer.status == 1 and "Partitions can only be added" in fewer.err
+
+
+def test_an_assignment_says_how_many_partitions_there_will_be(shell: Shell, stem: str) -> None:
+    shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1")
+    run = shell(f"alter-topic {stem}.b --replica-assignment 1,1,2")
+    assert run.status == 1 and "INVALID_REPLICA_ASSIGNMENT" in run.err
+    run = shell(f"alter-topic {stem}.b --partitions 4 --replica-assignment 1,1,1")
+    assert run.status == 1 and "lists 3 partitions" in run.err
+    assert "no change" in shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1").err
+
+
+def test_an_assignment_is_read_from_standard_input(
+    sandbox: Sandbox, shell: Shell, stem: str, tmp_path: Path
+) -> None:
+    kafka = Program(tmp_path, sandbox.bootstrap)
+    words = (f"{stem}.b", "--replica-assignment", "-")
+    run = kafka.ok("alter-topic", *words, stdin="1,1\n1,1\n")
+    assert "partitions: 2 -> 4" in run.stderr
+    wrong = kafka("alter-topic", *words, stdin="1,x")
+    assert wrong.status == 2 and "x" in wrong.stderr
+    in_a_script = kafka(stdin=f"alter-topic {stem}.b --replica-assignment -\n1,1\n")
+    assert in_a_script.status == 2 and "standard input" in in_a_script.stderr
+
+
+def test_if_exists_leaves_out_what_is_not_there(shell: Shell, stem: str) -> None:
+    gone = f"{stem}.gone"
+    assert shell(f"alter-topic {gone} --partitions 3").status == 1
+    for change in ("--partitions 4", "--config flush.ms=7", "--replication-factor 1"):
+        shell.ok(f"alter-topic {gone} {change} --if-exists")
+        shell.ok(f"alter-topic {gone},{stem}.a {change} --if-exists")
+    assert "flush.ms" in shell.ok(f"describe-configs {stem}.a").out
+
+
+@pytest.mark.parametrize("count", ["--partitions 0", "--partitions -1", "--replication-factor 0"])
+@pytest.mark.parametrize("line", ["create-topic new", "alter-topic {stem}.a"])
+def test_a_count_that_no_topic_can_have_is_a_wrong_line(
+    shell: Shell, stem: str, line: str, count: str
+) -> None:
+    run = shell(f"{line.format(stem=stem)} {count}")
+    assert run.status == 2 and "must be a positive integer" in run.err, str(run)
+
+
+def test_one_key_of_several_topics_is_a_row_each(shell: Shell, stem: str) -> None:
+    shell.ok(f"alter-configs {stem}.a retention.ms=8d segment.ms=1d")
+    rows = [
+        row.split() for row in shell.ok(f"describe-configs {stem}.* retention.ms").out.splitlines()
+    ]
+    assert rows == [
+        ["TOPIC", "KEY", "VALUE", "SOURCE"],
+        [f"{stem}.a", "retention.ms", "8d", "set", "here"],
+        [f"{stem}.b", "retention.ms", "7d", "Default"],
+    ]
+    only = shell.ok(
+        f"describe-configs {stem}.* retention.ms flush.ms --only-set --output json"
+    ).json
+    assert [(row["resource"], row["name"]) for row in only] == [(f"topic {stem}.a", "retention.ms")]
+    none = shell.ok(f"describe-configs {stem}.b retention.ms --only-set")
+    assert "nothing is set" in none.out + none.err
+
+
+@pytest.mark.parametrize("output", ["table", "json", "yaml", "csv"])
+def test_documentation_is_text_without_tags(shell: Shell, stem: str, output: str) -> None:
+    run = shell.ok(f"describe-configs {stem}.a --all --documentation --output {output}")
+    for tag in ("<code>", "<a href", "<p>", "</", "<li>", "&lt;"):
+        assert tag not in run.out
+    assert "maximum time we will retain a log" in " ".join(run.out.split())

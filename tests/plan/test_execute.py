@@ -1,0 +1,456 @@
+"""The one place that changes a cluster: the order of things, and what is said when they fail."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.plan.counts import question
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Failure, Results
+from tests.staging import Event, Recorded, make_stage
+
+pytestmark = pytest.mark.quick
+
+
+# -- the order -------------------------------------------------------------------------------------
+
+
+def test_a_change_is_validated_shown_sent_and_reported(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    plan = stage.plan(
+        stage.step("a"), stage.step("b"), fresh=lambda _: stage.log.append(("fresh",))
+    )
+    outcome = stage.run(plan)
+    assert stage.log == [
+        ("validate", "a"),
+        ("validate", "b"),
+        ("show",),
+        ("send", "a"),
+        ("send", "b"),
+        ("refresh", "topics"),
+        ("fresh",),
+    ]
+    assert outcome.ok
+    assert [done.status for done in outcome.changes] == ["done", "done"]
+    assert outcome.undo == ("alter-configs b k=old", "alter-configs a k=old")
+    (entry,) = stage.journal()
+    assert (entry.command, entry.status, entry.cluster) == ("the line", "done", "cluster-1")
+    assert entry.undo == outcome.undo
+
+
+def test_the_intent_is_in_the_journal_before_anything_is_sent(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    seen: list[tuple[str, tuple[str, ...]]] = []
+
+    class Looking(Recorded):
+        def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+            if not validate_only:
+                seen.extend((entry.status, entry.undo) for entry in stage.journal())
+            return super().send(cluster, validate_only=validate_only)
+
+    stage.run(stage.plan(Looking(stage.log, "a")))
+    assert seen == [("intent", ("alter-configs a k=old  # outcome unknown",))]
+
+
+def test_destruction_asks_after_showing_the_way_back_and_reads_again(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, answers=["y"])
+    assert stage.run(stage.plan(stage.step("a"), effect=Effect.DESTROY)).ok
+    assert stage.log == [
+        ("validate", "a"),
+        ("show", "alter-configs a k=old"),
+        ("ask", "Apply 1 change to 1 topic? [y/N]"),
+        ("again", "a"),
+        ("send", "a"),
+        ("refresh", "topics"),
+    ]
+
+
+@pytest.mark.parametrize("answer", ["", "n", "no", "yess", "prod"])
+def test_anything_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
+    stage = make_stage(tmp_path, answers=[answer])
+    with pytest.raises(ShellError, match="nothing was changed") as declined:
+        stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
+    assert declined.value.code == "declined"
+    assert "send" not in stage.did() and stage.journal() == []
+
+
+@pytest.mark.parametrize("answer", ["y", "yes", " YES "])
+def test_yes_is_yes(tmp_path: Path, answer: str) -> None:
+    stage = make_stage(tmp_path, answers=[answer])
+    assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY)).ok
+
+
+def test_the_option_yes_answers_and_nothing_is_read_again(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY), yes=True).ok
+    assert stage.did() == ["validate", "show", "send", "refresh"]
+
+
+def test_nobody_to_ask_is_a_wrong_line(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, answers=None)
+    with pytest.raises(UsageError, match="no terminal") as refused:
+        stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
+    assert refused.value.status is Status.WRONG
+    assert "--yes" in refused.value.hint
+    assert "send" not in stage.did() and stage.journal() == []
+
+
+@pytest.mark.parametrize(
+    ("yes", "fails", "told"), [(None, (), True), (True, (), False), (None, ("b",), False)]
+)
+def test_the_way_back_is_told_before_a_question_or_afterwards(
+    tmp_path: Path, yes: bool | None, fails: tuple[str, ...], told: bool
+) -> None:
+    stage = make_stage(tmp_path, guard="confirm", answers=["y"])
+    outcome = stage.run(stage.plan(stage.step(fields=("a", "b"), fails=fails)), yes=yes)
+    assert outcome.told is told
+    assert (len(stage.log[1]) > 1) is (yes is None), "told where somebody is asked"
+
+
+def test_nothing_to_change_is_not_sent_nor_written_down(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="confirm", answers=None)
+    same = Change(Resource("topic", "orders"), "alter", "k", "1", "1")
+    outcome = stage.run(stage.plan(unchanged=(same,)))
+    assert outcome.ok and outcome.changes == ()
+    assert stage.did() == ["show"] and stage.journal() == []
+
+
+# -- guards ----------------------------------------------------------------------------------------
+
+
+def test_a_confirm_guard_asks_for_every_change(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="confirm", answers=["y"])
+    assert stage.run(stage.plan(stage.step())).ok
+    assert "ask" in stage.did()
+    silent = make_stage(tmp_path, guard="confirm")
+    assert silent.run(silent.plan(silent.step()), yes=True).ok
+    assert "ask" not in silent.did()
+
+
+def test_a_typed_guard_wants_the_clusters_name(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="typed", answers=["prod"])
+    assert stage.run(stage.plan(stage.step())).ok
+    assert ("ask", "Apply 1 change to 1 topic? Type prod to confirm:") in stage.log
+    assert "again" in stage.did()
+    for answer in ("", "y", "Prod"):
+        stage = make_stage(tmp_path, guard="typed", answers=[answer])
+        with pytest.raises(ShellError, match="nothing was changed"):
+            stage.run(stage.plan(stage.step()))
+        assert "send" not in stage.did()
+
+
+@pytest.mark.parametrize(("yes", "goes"), [("prod", True), ("staging", False), ("", False)])
+def test_a_typed_guard_takes_the_name_as_an_option(tmp_path: Path, yes: str, goes: bool) -> None:
+    stage = make_stage(tmp_path, guard="typed", answers=None)
+    if goes:
+        assert stage.run(stage.plan(stage.step()), yes=yes).ok
+        return
+    with pytest.raises(ShellError, match="nothing was changed"):
+        stage.run(stage.plan(stage.step()), yes=yes)
+    assert "send" not in stage.did()
+
+
+@pytest.mark.parametrize("yes", [True, None])
+def test_a_plain_yes_is_not_enough_for_a_typed_guard(tmp_path: Path, yes: bool | None) -> None:
+    stage = make_stage(tmp_path, guard="typed", answers=None)
+    with pytest.raises(UsageError) as refused:
+        stage.run(stage.plan(stage.step()), yes=yes)
+    assert "--yes=prod" in refused.value.hint
+    assert "send" not in stage.did()
+
+
+def test_a_read_only_guard_refuses_before_the_cluster_is_asked(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="read-only", answers=["y"])
+    with pytest.raises(ShellError, match="read-only") as refused:
+        stage.run(stage.plan(stage.step()), yes=True)
+    assert refused.value.status is Status.FAILED
+    assert stage.log == []
+
+
+@pytest.mark.parametrize("guard", ["", "confirm", "typed", "read-only"])
+def test_a_dry_run_is_always_allowed_and_sends_nothing(tmp_path: Path, guard: str) -> None:
+    stage = make_stage(tmp_path, guard=guard, answers=None)
+    plan = stage.plan(stage.step(fields=("good", "bad"), refuses=("bad",)), effect=Effect.DESTROY)
+    outcome = stage.run(plan, dry_run=True)
+    assert stage.did() == ["validate"]
+    assert outcome.dry_run and not outcome.ok
+    assert [(d.change.field, d.status) for d in outcome.changes] == [
+        ("good", "planned"), ("bad", "failed"),
+    ]  # fmt: skip
+    assert outcome.undo == ("alter-configs orders good=old",), "what is refused is not taken back"
+    assert stage.journal() == []
+
+
+# -- what goes wrong -------------------------------------------------------------------------------
+
+
+def test_when_the_broker_would_refuse_all_nothing_is_asked_or_sent(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, answers=["y"])
+    outcome = stage.run(stage.plan(stage.step(refuses=("k",)), effect=Effect.DESTROY))
+    assert stage.did() == ["validate", "show"]
+    assert [done.status for done in outcome.changes] == ["failed"]
+    assert not outcome.ok and outcome.undo == () and stage.journal() == []
+
+
+def test_when_the_broker_refuses_some_the_rest_is_done(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    step = stage.step(fields=("a", "b"), refuses=("b",))
+    outcome = stage.run(stage.plan(step))
+    assert [done.status for done in outcome.changes] == ["done", "failed"]
+    assert outcome.undo == ("alter-configs orders a=old",), "only what was done is taken back"
+    (entry,) = stage.journal()
+    assert entry.status == "failed"
+    assert [row["status"] for row in entry.changes] == ["done", "failed"]
+
+
+def test_a_plan_that_was_refused_in_part_is_not_ok(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    refused: Results[Resource, Any] = Results({}, {Resource("topic", "x"): Failure("NO", "no")})
+    assert not stage.run(stage.plan(stage.step(), refused=refused)).ok
+    nothing = stage.run(stage.plan(refused=refused), yes=True)
+    assert not nothing.ok and nothing.changes == ()
+
+
+def test_what_changed_while_the_question_was_open_stops_it(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, answers=["y"])
+    with pytest.raises(ShellError, match="it was old, it is newer") as changed:
+        stage.run(stage.plan(stage.step(later="newer"), effect=Effect.DESTROY))
+    assert changed.value.code == "changed-meanwhile"
+    assert "send" not in stage.did() and stage.journal() == []
+
+
+@pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
+def test_a_lost_answer_is_unknown_and_later_steps_are_skipped(tmp_path: Path, code: str) -> None:
+    stage = make_stage(tmp_path)
+    lost = ShellError("the change may still happen", code=code, hint="Look.")
+    outcome = stage.run(
+        stage.plan(
+            stage.step("a"),
+            stage.step("b", raises=lost),
+            stage.step("c"),
+            follow=lambda *_: stage.log.append(("follow",)),
+            afterwards=(stage.step("after"),),
+        )
+    )
+    assert [(d.change.resource.name, d.status) for d in outcome.changes] == [
+        ("a", "done"), ("b", "unknown"), ("c", "skipped"),
+    ]  # fmt: skip
+    assert outcome.changes[1].failure == Failure(code, "the change may still happen", hint="Look.")
+    assert "follow" not in stage.did()
+    (entry,) = stage.journal()
+    assert entry.status == "unknown"
+
+
+def test_a_topic_that_timed_out_is_unknown_not_failed(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
+    outcome = stage.run(stage.plan(stage.step("a", fails=("k",), why=late), stage.step("b")))
+    assert [done.status for done in outcome.changes] == ["unknown", "done"]
+    assert stage.journal()[0].status == "unknown"
+
+
+def test_a_request_that_fails_as_a_whole_skips_what_follows(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    no = ShellError("you may not", code="CLUSTER_AUTHORIZATION_FAILED")
+    outcome = stage.run(stage.plan(stage.step("a", raises=no), stage.step("b")))
+    assert [done.status for done in outcome.changes] == ["failed", "skipped"]
+    assert stage.journal()[0].status == "failed"
+
+
+def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    with pytest.raises(ShellError, match="interrupted") as stopped:
+        stage.run(
+            stage.plan(
+                stage.step("a"),
+                stage.step("b", fields=("k", "l"), raises=KeyboardInterrupt()),
+                stage.step("c"),
+            )
+        )
+    assert ("send", "c") not in stage.log
+    (entry,) = stage.journal()
+    assert stopped.value.message == (
+        "interrupted: 1 change done, 2 with unknown outcome, 1 not sent"
+    )
+    assert f"journal {entry.id}" in stopped.value.hint
+    assert entry.status == "unknown"
+    assert [row["status"] for row in entry.changes] == ["done", "unknown", "unknown", "skipped"]
+    assert entry.undo == (
+        "alter-configs b k=old l=old  # outcome unknown",
+        "alter-configs a k=old",
+    )
+    assert stage.log[-1] == ("refresh", "topics"), "the view shows what held before"
+
+
+def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    late = Failure("REQUEST_TIMED_OUT", "too slow", 7)
+    outcome = stage.run(
+        stage.plan(stage.step("a", fields=("",), verb="create", before=None, fails=("",), why=late))
+    )
+    assert outcome.undo == ("delete-topic a --if-exists  # outcome unknown",)
+    assert outcome.look == "describe-topic a"
+    assert outcome.entry == stage.journal()[0].id
+
+
+@pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
+def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
+    stage = make_stage(tmp_path)
+    late = ShellError("the deadline passed: the change may still happen", code=code, hint="Look.")
+    with pytest.raises(ShellError, match="not validated") as refused:
+        stage.run(stage.plan(stage.step("a", refuses_all=late)))
+    assert refused.value.message == "topic a: not validated: the deadline passed"
+    assert "nothing was sent" in refused.value.hint and "may still" not in refused.value.message
+    assert refused.value.code == code
+    assert stage.journal() == []
+
+
+def test_a_verdict_that_timed_out_says_that_nothing_was_sent(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    late = Failure("REQUEST_TIMED_OUT", "too slow", 7, hint="It may still appear.")
+    outcome = stage.run(stage.plan(stage.step("a", refuses=("k",), why=late)))
+    (done,) = outcome.changes
+    assert done.status == "failed" and done.failure is not None
+    assert done.failure.hint == "Only the validation timed out: nothing was sent."
+    assert ("send", "a") not in stage.log
+
+
+@pytest.mark.parametrize(
+    ("changes", "asked"),
+    [
+        ([Change(Resource("topic", f"t{n}"), "delete") for n in range(6)], "Delete 6 topics?"),
+        ([Change(Resource("topic", "t"), "delete")], "Delete 1 topic?"),
+        ([Change(Resource("acl", "x"), "delete"), Change(Resource("acl", "y"), "delete")],
+         "Delete 2 ACLs?"),
+        ([Change(Resource("topic", "a"), "alter", "k", "1", "2"),
+          Change(Resource("topic", "a"), "alter", "l", "1", "2"),
+          Change(Resource("topic", "b"), "alter", "k", "1", "2")],
+         "Apply 3 changes to 2 topics?"),
+        ([Change(Resource("topic", "a"), "create"), Change(Resource("broker", "1"), "alter", "k")],
+         "Apply 2 changes to 1 topic, 1 broker?"),
+        ([Change(Resource("group-offsets", "g"), "alter", f"t:{n}", 1, 2) for n in range(16)],
+         "Reset 16 offsets of 1 group?"),
+        ([Change(Resource("group-offsets", "g"), "delete", "t:0", 1)],
+         "Delete 1 offset of 1 group?"),
+        ([Change(Resource("rollback-file", "f"), "create"),
+          Change(Resource("partition", "t:0"), "alter", "", "1", "2")],
+         "Apply 1 change to 1 partition?"),
+        ([Change(Resource("user", "a"), "alter", "SCRAM-SHA-256"),
+          Change(Resource("client-id", "b"), "alter", "x"),
+          Change(Resource("client-id", "c"), "alter", "x"),
+          Change(Resource("ip", "c"), "alter", "x")],
+         "Apply 4 changes to 1 user, 2 client IDs, 1 IP address?"),
+        ([Change(Resource("group-member", "m"), "delete")], "Delete 1 group member?"),
+        ([Change(Resource("topic", f"t{n}"), "delete") for n in range(1200)],
+         "Delete 1,200 topics?"),
+    ],
+)  # fmt: skip
+def test_the_question_says_what_happens_and_how_much(changes: list[Change], asked: str) -> None:
+    assert question(changes) == asked
+
+
+def test_merged_plans_are_followed_to_the_end_of_each() -> None:
+    seen: list[str] = []
+    plans = [
+        Plan(Effect.CHANGE, (), follow=lambda cluster, report, name=name: seen.append(name))
+        for name in ("a", "b")
+    ]
+    merged = merge_plans(plans)
+    assert merged.follow is not None
+    merged.follow(None, lambda task, done, total: None)
+    assert seen == ["a", "b"], "what comes afterwards lifts the throttle of both"
+
+
+def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+
+    def interrupted(*_: Any) -> None:
+        raise KeyboardInterrupt
+
+    with pytest.raises(ShellError, match="interrupted") as stopped:
+        stage.run(
+            stage.plan(
+                stage.step(), follow=interrupted, afterwards=(stage.step("b"),), look="verify it"
+            )
+        )
+    assert stopped.value.hint.endswith("To go on: verify it")
+    assert ("send", "b") not in stage.log, "what the follow waits for is not there yet"
+    assert stage.journal()[0].status == "done"
+
+
+def test_what_comes_afterwards_is_sent_when_the_follow_ended(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    outcome = stage.run(
+        stage.plan(
+            stage.step("a"),
+            follow=lambda *_: stage.log.append(("follow",)),
+            afterwards=(stage.step("b"),),
+        )
+    )
+    assert outcome.ok
+    assert stage.did() == ["validate", "show", "send", "follow", "send", "refresh"]
+
+
+def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+
+    def lost(*_: Any) -> None:
+        raise ShellError("the broker is gone")
+
+    with pytest.raises(ShellError, match="gone") as failed:
+        stage.run(stage.plan(stage.step(), follow=lost, look="verify it"))
+    assert failed.value.hint == "To go on: verify it"
+
+
+def test_what_is_on_its_way_already_is_followed_too(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    stage.run(stage.plan(follow=lambda *_: stage.log.append(("follow",))))
+    assert stage.log == [("show",), ("follow",)]
+
+
+def test_a_chained_plan_stops_at_the_first_failure(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+    plan = stage.plan(stage.step("a"), stage.step("b", fails=("k",)), stage.step("c"), chained=True)
+    outcome = stage.run(plan)
+    assert [done.status for done in outcome.changes] == ["done", "failed", "skipped"]
+
+
+def test_fresh_state_that_cannot_be_read_is_left_out(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path)
+
+    def gone(_: Any) -> None:
+        raise ShellError("the broker is gone")
+
+    outcome = stage.run(stage.plan(stage.step(), fresh=gone))
+    assert outcome.ok and outcome.fresh is None
+
+
+def test_an_empty_plan_does_nothing_at_all(tmp_path: Path) -> None:
+    stage = make_stage(tmp_path, guard="read-only")
+    assert stage.run(stage.plan(effect=Effect.DESTROY)).ok
+    assert stage.log == [("show",)], "shown, as it may say what was refused"
+    assert stage.journal() == []
+
+
+def test_apply_of_a_chained_plan_stops_at_the_first_failure() -> None:
+    log: list[Event] = []
+    steps = (Recorded(log, "bad", fails=("k",)), Recorded(log, "next"))
+    results = apply(Plan(Effect.CHANGE, steps, chained=True), None)
+    assert not results.ok and log == [("send", "bad")]
+
+
+def test_apply_follows_and_then_sends_what_comes_afterwards() -> None:
+    log: list[Event] = []
+    plan = Plan(
+        Effect.CHANGE,
+        (Recorded(log, "a"),),
+        follow=lambda *_: log.append(("follow",)),
+        afterwards=(Recorded(log, "b"),),
+    )
+    assert apply(plan, None).ok
+    assert log == [("send", "a"), ("follow",), ("send", "b")]

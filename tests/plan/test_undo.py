@@ -1,0 +1,269 @@
+"""The lines that take changes back: they read back as written, and they do take back."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from uuid import uuid4
+
+import pytest
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import (
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    ResourceType,
+    own_source,
+)
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.command import Invocation
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.plan.execute import apply
+from kafka_shell.plan.model import Change, Plan, Resource
+from kafka_shell.plan.undo import take_back, undo_unknown
+from kafka_shell.sandbox.state import Sandbox
+
+pytestmark = pytest.mark.quick
+
+# -- the line --------------------------------------------------------------------------------------
+
+topic_names = st.from_regex(r"[a-zA-Z0-9._-]{1,30}", fullmatch=True)
+# Groups and subscriptions may be called anything that stands on one line.
+any_name = st.text(st.characters(exclude_categories=("Cc", "Cs")), min_size=1, max_size=20)
+fields = st.from_regex(r"[a-z][a-z0-9_]*(\.[a-z0-9_-]+){0,4}", fullmatch=True)
+raw_values = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=20)
+resources = st.one_of(
+    st.builds(Resource, st.just("topic"), topic_names),
+    st.builds(Resource, st.just("broker"), st.integers(0, 999).map(str)),
+    st.just(Resource("broker-default", "")),
+    st.builds(Resource, st.just("logger"), st.integers(0, 999).map(str)),
+    st.builds(Resource, st.sampled_from(["group", "client-metrics"]), any_name),
+)
+
+
+@st.composite
+def alterations(draw: st.DrawFn) -> list[Change]:
+    resource = draw(resources)
+    chosen = draw(st.lists(fields, min_size=1, max_size=4, unique=True))
+    values = st.none() | raw_values
+    return [Change(resource, "alter", field, draw(values), draw(values)) for field in chosen]
+
+
+def read(line: str) -> Invocation:
+    assert "\n" not in line
+    return parse(tokenize(line), REGISTRY)
+
+
+def subject(invocation: Invocation) -> Resource:
+    """Whose configs the line is about."""
+    if invocation["broker-default"]:
+        return Resource("broker-default", "")
+    for option, kind in (("broker-id", "broker"), ("logger", "logger"), ("topic", "topic")):
+        if invocation[option]:
+            return Resource(kind, invocation[option])
+    (kind,) = (name for name in ("group", "client-metrics") if invocation[name])
+    (name,) = invocation[kind]
+    return Resource(kind, name)
+
+
+@given(alterations())
+def test_a_line_reads_back_as_what_was_before(changes: list[Change]) -> None:
+    real = [change for change in changes if change.before != change.after]
+    lines = take_back(changes)
+    if not real:
+        assert lines == ()
+        return
+    (line,) = lines
+    invocation = read(line)
+    assert invocation.command.name == "alter-configs"
+    assert subject(invocation) == real[0].resource
+    assert dict(invocation["config"]) == {
+        change.field: change.before for change in real if change.before is not None
+    }
+    assert set(invocation["delete-config"]) == {
+        change.field for change in real if change.before is None
+    }
+    assert not invocation["append"] and not invocation["subtract"]
+
+
+@given(st.lists(topic_names, min_size=1, max_size=4, unique=True))
+def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
+    lines = take_back([Change(Resource("topic", name), "create", after="...") for name in names])
+    read_back = [read(line) for line in lines]
+    assert all(invocation.command.name == "delete-topic" for invocation in read_back)
+    assert [invocation["topic"] for invocation in read_back] == [(n,) for n in reversed(names)]
+
+
+@given(alterations())
+def test_what_cannot_be_taken_back_has_no_line(changes: list[Change]) -> None:
+    from dataclasses import replace
+
+    assert take_back([replace(change, reversible=False) for change in changes]) == ()
+
+
+@given(alterations(), alterations())
+def test_each_resource_has_its_line_the_last_changed_first(
+    first: list[Change], second: list[Change]
+) -> None:
+    assume(first[0].resource != second[0].resource)
+    assert take_back([*first, *second]) == (*take_back(second), *take_back(first))
+
+
+def test_a_topic_that_was_created_and_configured_is_only_deleted() -> None:
+    topic = Resource("topic", "orders")
+    changes = [
+        Change(topic, "create", after="3 partitions"),
+        Change(topic, "alter", "retention.ms", None, "1"),
+    ]
+    assert take_back(changes) == ("delete-topic orders",)
+
+
+def test_the_topics_of_dynamic_client_configs_are_never_deleted() -> None:
+    """They hold the configs of every administrator, not of the one who came first."""
+    made = [Change(Resource("topic", name), "create", after="...")
+            for name in ("__client_configs", "__client_config_registrations")]  # fmt: skip
+    config = Change(Resource("client-config", "user alice"), "alter", "acks", None, "1")
+    assert take_back([*made, config]) == ("alter-client-configs --user alice --delete-config acks",)
+    assert take_back(made) == () and undo_unknown([*made, config])[0].startswith("alter-client-")
+    assert len(undo_unknown([*made, config])) == 1
+
+
+def test_what_this_program_cannot_name_has_no_line() -> None:
+    assert take_back([Change(Resource("weather", "mild"), "create", after="x")]) == ()
+    assert take_back([Change(Resource("weather", "mild"), "alter", "x", 1, 2)]) == ()
+
+
+# -- on a broker -----------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
+        yield cluster
+
+
+KINDS = {
+    "topic": ResourceType.TOPIC,
+    "broker": ResourceType.BROKER,
+    "broker-default": ResourceType.BROKER,
+    "logger": ResourceType.BROKER_LOGGER,
+    "group": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+
+
+def typed(line: str, cluster: Cluster) -> Plan:
+    """The plan of a line, by the core alone."""
+    invocation = read(line)
+    if invocation.command.name == "delete-topic":
+        return topic_changes.plan_delete(cluster, invocation["topic"])
+    whose = subject(invocation)
+    resource = ConfigResource(KINDS[whose.kind], whose.name)
+    wanted = [ConfigAlteration(k, ConfigOp.SET, v) for k, v in invocation["config"]]
+    wanted += [ConfigAlteration(k, ConfigOp.DELETE) for k in invocation["delete-config"]]
+    return config_changes.plan_alter(cluster, {resource: wanted})
+
+
+def own_configs(
+    cluster: Cluster, resource: ConfigResource, keys: Sequence[str]
+) -> dict[str, str | None]:
+    found = configs.describe(cluster, [resource], keys)
+    assert found.ok, found.failures
+    return {e.name: e.value for e in found[resource] if e.source is own_source(resource)}
+
+
+CASES: list[tuple[ResourceType, str, list[tuple[str, ConfigOp, str | None]]]] = [
+    (
+        ResourceType.TOPIC,
+        "",
+        [
+            ("retention.ms", ConfigOp.SET, "7d"),
+            ("segment.ms", ConfigOp.DELETE, None),
+            ("cleanup.policy", ConfigOp.APPEND, "delete"),
+            ("flush.ms", ConfigOp.DELETE, None),
+            ("leader.replication.throttled.replicas", ConfigOp.APPEND, "0:1"),
+            ("follower.replication.throttled.replicas", ConfigOp.SUBTRACT, "0:1"),
+        ],
+    ),
+    (
+        ResourceType.BROKER,
+        "1",
+        [
+            ("log.cleaner.threads", ConfigOp.SET, "2"),
+            ("listener.name.plaintext.max.connections", ConfigOp.SET, "99"),
+            ("leader.replication.throttled.rate", ConfigOp.SET, "50MB/s"),
+            ("some.plugin.key", ConfigOp.SET, "hush"),
+        ],
+    ),
+    (ResourceType.BROKER, "", [("log.retention.ms", ConfigOp.SET, "3d")]),
+    (ResourceType.BROKER_LOGGER, "1", [("kafka.log.LogCleaner", ConfigOp.SET, "ERROR")]),
+    (
+        ResourceType.GROUP,
+        "a group, 'quoted' *",
+        [("consumer.session.timeout.ms", ConfigOp.SET, "50s")],
+    ),
+    (
+        ResourceType.CLIENT_METRICS,
+        "-dash",
+        [("interval.ms", ConfigOp.SET, "1m"), ("match", ConfigOp.SET, "client_id=a.*")],
+    ),
+]
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case[0].name + case[1][:1])
+def test_typing_the_line_restores_the_state(
+    cluster: Cluster, case: tuple[ResourceType, str, list[tuple[str, ConfigOp, str | None]]]
+) -> None:
+    kind, name, wanted = case
+    keys = [key for key, _, _ in wanted]
+    if kind is ResourceType.TOPIC:
+        name = f"t-{uuid4().hex[:8]}"
+        new = NewTopic(
+            name, 1, 1,
+            configs=(
+                ("retention.ms", "1000"), ("segment.ms", "2000"), ("cleanup.policy", "compact"),
+                ("follower.replication.throttled.replicas", "0:1,1:1"),
+            ),
+        )  # fmt: skip
+        assert apply(topic_changes.plan_create([new]), cluster).ok
+    resource = ConfigResource(kind, name)
+    before = own_configs(cluster, resource, keys)
+    plan = config_changes.plan_alter(
+        cluster, {resource: [ConfigAlteration(*each) for each in wanted]}
+    )
+    results = apply(plan, cluster)
+    assert results.ok, results.failures
+    assert own_configs(cluster, resource, keys) != before, "nothing was changed"
+    (line,) = take_back(results.values.values())
+    back = apply(typed(line, cluster), cluster)
+    assert back.ok, f"{line}: {back.failures}"
+    assert own_configs(cluster, resource, keys) == before, line
+    if kind is ResourceType.TOPIC:  # others look for throttles that nobody needs
+        assert apply(topic_changes.plan_delete(cluster, [name]), cluster).ok
+
+
+def test_typing_the_line_takes_created_topics_away(cluster: Cluster) -> None:
+    names = [f"t-{uuid4().hex[:8]}" for _ in range(2)]
+    results = apply(topic_changes.plan_create([NewTopic(name, 1, 1) for name in names]), cluster)
+    for line in take_back(results.values.values()):
+        assert apply(typed(line, cluster), cluster).ok, line
+    assert not set(names) & set(metadata_scan.scan(cluster).names)
+
+
+def test_acls_are_taken_back_some_at_a_time() -> None:
+    names = [f"allow User:u{number} Read on topic t" for number in range(10)]
+    added = [Change(Resource("acl", name), "create") for name in names]
+    removed = Change(Resource("acl", "deny User:eve All on topic t"), "delete")
+    first, second, other = take_back([Change(Resource("topic", "t"), "create"), removed, *added])
+    assert first.count("--remove") == 8 and "User:u9" in first
+    assert second.count("--remove") == 2 and "--add 'deny User:eve All on topic t'" in second
+    assert other == "delete-topic t"

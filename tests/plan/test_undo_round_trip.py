@@ -1,0 +1,234 @@
+"""Undo: of the right change, on the right cluster, and with nothing but plain commands."""
+
+from __future__ import annotations
+
+import json
+import re
+import uuid
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program, Run
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", sandbox.bootstrap)
+
+
+@pytest.fixture
+def topic(kafka: Program) -> Iterator[str]:
+    name = f"undo.{uuid.uuid4().hex[:8]}"
+    kafka.ok("create-topic", name)
+    yield name
+    kafka("delete-topic", name, "--yes", "--if-exists")
+
+
+def fails(run: Run, *words: str, status: int = 1) -> Run:
+    assert run.status == status, str(run)
+    for word in words:
+        assert word in run.stderr, str(run)
+    return run
+
+
+def retention(kafka: Program, topic: str) -> str:
+    run = kafka.ok("describe-configs", topic, "retention.ms", "--output", "json")
+    return str(run.json[0]["value"])
+
+
+def entries(kafka: Program) -> list[dict[str, object]]:
+    found: list[dict[str, object]] = kafka.ok("journal", "--output", "json").json
+    return found
+
+
+# -- which change ----------------------------------------------------------------------------------
+
+
+def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(
+    kafka: Program, topic: str
+) -> None:
+    kafka.ok("alter-configs", topic, "segment.ms=1h")
+    kafka.ok("alter-topic", topic, "--partitions", "2")
+    for argv in (("--undo",), ("--undo", "--last", "1"), ("--undo", "--last", "3")):
+        run = fails(kafka("journal", *argv), "the last change", "alter-topic", "is irreversible")
+        assert run.stdout == ""
+    second = str(entries(kafka)[1]["id"])
+    run = kafka.ok("journal", second, "--undo")
+    assert run.lines[1:] == [f"alter-configs {topic} --delete-config segment.ms"]
+
+
+def test_a_command_that_changed_nothing_is_no_change(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "segment.ms=1h")
+    fails(kafka("create-topic", f"{topic}.x", "--replication-factor", "2"))
+    back = f"alter-configs {topic} --delete-config segment.ms"
+    assert kafka.ok("journal", "--undo").lines[1:] == [back]
+
+
+def test_an_undo_is_marked_and_is_a_change_of_its_own(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=8d")
+    kafka.ok("--yes", stdin=kafka.ok("journal", "--undo").stdout)  # it lowers retention
+    first, second, third = entries(kafka)
+    assert (first["undone"], second["undone"], third["undone"]) == (False, True, False)
+    assert third["undoes"] == [second["id"]]
+    assert "  undone  " in kafka.ok("journal").stdout
+    fails(kafka("journal", str(second["id"]), "--undo"), "is undone already")
+    kafka.ok(stdin=kafka.ok("journal", "--undo").stdout)
+    assert retention(kafka, topic) == str(8 * 86_400_000)
+    assert [entry["undone"] for entry in entries(kafka)][:3] == [False, False, True]
+
+
+def test_a_dry_run_of_an_undo_marks_nothing(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=8d")
+    kafka.ok("--dry-run", stdin=kafka.ok("journal", "--undo").stdout)
+    assert [entry["undone"] for entry in entries(kafka)] == [False, False]
+
+
+def test_an_unknown_id_and_a_wrong_count(kafka: Program, topic: str) -> None:
+    fails(kafka("journal", "nothing", "--undo"), "no entry nothing")
+    fails(kafka("journal", "--last", "-1"), "must be a positive integer", status=2)
+
+
+# -- which cluster ---------------------------------------------------------------------------------
+
+
+def test_the_same_cluster_is_known_by_another_address(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "segment.ms=1h")
+    host, _, port = kafka.broker.rpartition(":")
+    other = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}[host]
+    run = Program(kafka.home, f"{other}:{port}").ok("journal", "--undo")
+    assert run.lines[1:] == [f"alter-configs {topic} --delete-config segment.ms"]
+
+
+def test_a_script_for_another_cluster_is_not_run(kafka: Program, topic: str) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=8d")
+    header, *lines = kafka.ok("journal", "--undo").lines
+    wrong = re.sub(r"cluster=\S+", "cluster=another", header)
+    fails(kafka(stdin="\n".join([wrong, *lines])), "changes of cluster another", "Nothing was run")
+    assert retention(kafka, topic) == str(8 * 86_400_000)
+
+
+# -- plain commands --------------------------------------------------------------------------------
+
+ESCAPES = (
+    "! touch PWNED",
+    "list-topics | touch PWNED",
+    "list-topics > PWNED",
+    "source other.kafka",
+)
+
+
+@pytest.fixture
+def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    folder = tmp_path / "beside"
+    folder.mkdir()
+    (folder / "other.kafka").write_text("!touch PWNED\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+@pytest.mark.parametrize("line", ESCAPES)
+def test_what_was_generated_runs_nothing_but_commands(
+    kafka: Program, topic: str, beside: Path, line: str
+) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=8d")
+    header = kafka.ok("journal", "--undo").lines[0]
+    fails(kafka(stdin=f"{header}\n{line}\n"), "not allowed in a generated script", status=2)
+    (beside / "back.kafka").write_text(f"{header}\n{line}\n")
+    fails(kafka(stdin="source back.kafka\n"), "not allowed in a generated script", status=2)
+    (beside / "plain.kafka").write_text(f"{line}\n")
+    fails(kafka(stdin="source plain.kafka --generated\n"), "not allowed in a generated", status=2)
+    watched = f"{header}\nwatch 1 '{line}'\n"
+    fails(kafka(stdin=watched), "not allowed in a generated script", status=2)
+    assert not (beside / "PWNED").exists()
+    assert [entry["undone"] for entry in entries(kafka)] == [False, False]
+    kafka.ok(stdin="source plain.kafka\nlist-topics\n")  # it is the mark that forbids
+    assert (beside / "PWNED").exists()
+
+
+@pytest.mark.parametrize("line", ESCAPES)
+def test_a_dry_run_of_a_script_runs_no_other_program(
+    kafka: Program, beside: Path, line: str
+) -> None:
+    fails(kafka("--dry-run", stdin=f"{line}\n"), "not allowed under --dry-run", status=2)
+    assert not (beside / "PWNED").exists()
+
+
+def test_lines_after_a_generated_file_are_free_again(
+    kafka: Program, topic: str, beside: Path
+) -> None:
+    kafka.ok("alter-configs", topic, "retention.ms=8d")
+    (beside / "back.kafka").write_text(kafka.ok("journal", "--undo").stdout)
+    kafka.ok("--yes", stdin="source back.kafka\n!touch after\n")
+    assert (beside / "after").exists()
+    assert retention(kafka, topic) == str(7 * 86_400_000)
+
+
+def test_a_value_with_a_line_of_its_own_stays_a_value(kafka: Program, beside: Path) -> None:
+    """A subscription's metrics may be any text, and the undo would hold it."""
+    name = f"undo-{uuid.uuid4().hex[:8]}"
+    hostile = "org.apache.kafka.\n!touch PWNED\n x"
+    kafka.ok("alter-configs", "--client-metrics", name, f"metrics={hostile}")
+    try:
+        changed = kafka.ok("alter-configs", "--client-metrics", name, "metrics=x")
+        assert "undo: not shown" in changed.stderr
+        assert "!touch" not in changed.stderr.replace("\\n!touch", "")
+        run = fails(kafka("journal", "--undo"), "contains control characters")
+        assert run.stdout == ""
+        entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
+        assert entry["undo"] == ["# not shown, as it contains control characters"]
+        (file,) = (kafka.home / "state" / "journal").glob(f"*/*-{entry['id']}.json")
+        (undo,) = json.loads(file.read_text())["undo"]
+        kafka.ok(stdin=undo + "\n")  # as one line of three rows it reads back all the same
+        read = kafka.ok("describe-configs", "--client-metrics", name, "--output", "json").json
+        assert [row["value"] for row in read if row["name"] == "metrics"] == [hostile]
+        assert not (beside / "PWNED").exists()
+    finally:
+        kafka.ok("alter-configs", "--client-metrics", name, "--delete-config", "metrics")
+
+
+# -- what is told ----------------------------------------------------------------------------------
+
+
+def test_many_topics_are_a_summary(kafka: Program) -> None:
+    mark = uuid.uuid4().hex[:8]
+    names = ",".join(f"many.{mark}.{number:02}" for number in range(30))
+    try:
+        made = kafka.ok("create-topic", names)
+        assert made.lines == ["done: 30 created"]
+        assert len(made.stderr.splitlines()) < 30
+        assert "... and 11 topics (11 created)" in made.stderr
+        again = fails(
+            kafka("create-topic", names), "TOPIC_ALREADY_EXISTS", "the same for 29 topics"
+        )
+        assert len(again.stderr.splitlines()) < 30
+    finally:
+        kafka.ok("delete-topic", f"many.{mark}.*", "--yes")
+
+
+def test_each_of_several_missing_topics_is_named(kafka: Program) -> None:
+    run = fails(kafka("delete-topic", "such,see", "--yes"))
+    assert run.stderr.count("topic such: ") == 1
+    assert run.stderr.count("topic see: ") == 1
+
+
+def test_a_create_that_is_not_complete_in_time_says_how_to_look(
+    kafka: Program, sandbox: Sandbox
+) -> None:
+    name = f"late.{uuid.uuid4().hex[:8]}"
+    run = kafka("create-topic", name, "--partitions", "300", "--timeout", "1")
+    try:
+        if run.status:  # a millisecond may be enough on a quick machine
+            if "nothing was sent" in run.stderr:
+                assert name in run.stderr, str(run)
+            else:
+                assert f"outcome unknown: topic {name}: " in run.stderr, str(run)
+                assert f"look: describe-topic {name}\n" in run.stderr, str(run)
+                assert f"delete-topic {name} --if-exists  # outcome unknown" in run.stderr
+            assert "may still appear" not in run.stderr
+    finally:
+        kafka("delete-topic", name, "--yes", "--if-exists")

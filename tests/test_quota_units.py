@@ -1,0 +1,56 @@
+"""Limits as people type and read them: exact both ways, or refused."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
+from kafka_shell.errors import ShellError
+from kafka_shell.units import spell_number, spell_quota, to_quota
+
+pytestmark = pytest.mark.quick
+
+KEYS = st.sampled_from((*CLIENT_QUOTAS, *IP_QUOTAS))
+LIMITS = st.one_of(
+    st.integers(1, 1 << 62).map(float), st.floats(min_value=5e-324, allow_infinity=False)
+)
+
+
+@given(KEYS, LIMITS)
+def test_what_is_shown_reads_back_exactly(key: str, value: float) -> None:
+    assert to_quota(key, spell_quota(key, value)) == value
+    assert to_quota(key, spell_number(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text", "value"),
+    [
+        ("producer_byte_rate", "10MB/s", 1e7),
+        ("producer_byte_rate", "1.5MiB", 1572864.0),
+        ("consumer_byte_rate", "1024", 1024.0),
+        ("request_percentage", "0.1%", 0.1),
+        ("request_percentage", " 200 ", 200.0),
+        ("controller_mutation_rate", "2.5/s", 2.5),
+        ("connection_creation_rate", "1e3", 1000.0),
+    ],
+)
+def test_units_are_welcome(key: str, text: str, value: float) -> None:
+    assert to_quota(key, text) == value
+
+
+@pytest.mark.parametrize(
+    ("key", "text"),
+    [
+        ("producer_byte_rate", "10Mb/s"), ("producer_byte_rate", "1.0001kB"),
+        ("producer_byte_rate", ""), ("producer_byte_rate", "nan"), ("producer_byte_rate", "50%"),
+        ("request_percentage", "inf"), ("request_percentage", "1e999"),
+        ("request_percentage", "10/s"), ("controller_mutation_rate", "5MB/s"),
+        ("producer_byte_rate", str((1 << 53) + 1)),
+    ],
+)  # fmt: skip
+def test_what_is_no_limit_or_not_exact_is_refused(key: str, text: str) -> None:
+    with pytest.raises(ShellError) as caught:
+        to_quota(key, text)
+    assert key in caught.value.message or text in caught.value.message

@@ -1,0 +1,84 @@
+"""Groups, users, client ids ...: gathered from a real cluster, as far as one may."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
+from kafka_shell.plan.model import Secret
+from kafka_shell.sandbox.security import passwords
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.view import names
+from kafka_shell.view.cache import Cache
+from kafka_shell.view.disk import Shelf
+from kafka_shell.view.view import PARTS, ClusterView, Part
+from tests.view.test_real import Folder, Watched
+
+
+@pytest.fixture
+def demo(demo_sandbox: Sandbox, tmp_path: Path) -> Iterator[Watched]:
+    config = ConnectionConfig(parse_addresses(demo_sandbox.bootstrap))
+    cache = Cache(config, Folder(tmp_path))
+    yield Watched(cache)
+    cache.close()
+
+
+def wished(watched: Watched, *parts: str) -> ClusterView:
+    for part in parts:
+        watched.cache.wish(part)
+    watched.until(lambda: all(watched.cache.view.part(part).read_at for part in parts))
+    return watched.cache.view
+
+
+def test_every_part_of_the_demo_company(demo: Watched) -> None:
+    view = wished(demo, *PARTS)
+    assert {part: view.part(part).error for part in PARTS} == dict.fromkeys(PARTS)
+    assert "orders-enricher" in view.groups.value
+    assert {"alice", "bob", "svc-payments"} <= set(view.users.value.names)
+    assert "User:alice" in view.principals.value
+    assert "checkout" in view.client_ids.value
+    assert len(view.client_metrics.value) >= 1
+    assert any(quota.key == "producer_byte_rate" for quota in view.quotas.value)
+    assert "metadata.version" in [feature.name for feature in view.features.value]
+
+
+def test_only_what_was_wished_for_is_read_and_read_again(demo: Watched) -> None:
+    view = wished(demo, "groups")
+    assert [part for part in PARTS if view.part(part).read_at] == ["groups"]
+    before = view.groups.read_at
+    demo.cache.wish("groups")
+    demo.cache.refresh(frozenset({"groups", "users"}))
+    demo.until(lambda: demo.cache.view.groups.read_at > before)
+    demo.until(lambda: not demo.cache.state.reading)
+    assert not demo.cache.view.users.read_at, "nobody has wished for the users"
+
+
+def test_names_are_kept_for_the_next_start(demo: Watched, tmp_path: Path) -> None:
+    view = wished(demo, "groups", "users")
+    demo.until(lambda: not demo.cache.state.reading)
+    kept = Shelf(tmp_path).view(demo.cache.bootstrap)
+    assert kept.groups.value.names == view.groups.value.names
+    assert kept.users.value.names == view.users.value.names
+    assert not kept.groups.read_at, "from disk is not from the cluster"
+
+
+def test_what_may_not_be_read_is_an_error_of_its_part(secure_sandbox: Sandbox) -> None:
+    where = parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    sasl = Sasl("SCRAM-SHA-256", "alice", Secret(passwords(secure_sandbox)["alice"]))
+    config = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)
+    held = ClusterView().with_part("users", Part(("kept",)))
+    started = time.monotonic()
+    with Cluster(config) as cluster:
+        parts = names.read(cluster, PARTS, held.part, 1.0)
+    assert time.monotonic() - started < 5, "a broker that hangs up was waited for"
+    for part in ("users", "principals", "client_ids", "quotas", "client_metrics"):
+        why = parts[part].error
+        assert why is not None and "AUTHORIZATION" in why.name, f"{part}: {why}"
+    assert parts["users"].value == ("kept",), "what was known is still offered"
+    for part in ("groups", "transactional_ids", "features"):
+        assert parts[part].error is None, "these show what one may see"
