@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.audit.control import FAMILIES, Level, load, parse
+from kafka_shell.audit.control import FAMILIES, Control, Level, load, parse
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.errors import ShellError
 
@@ -85,19 +85,23 @@ def test_two_files_of_one_id_are_refused_and_a_later_folder_wins(tmp_path: Path)
         load(one)
 
 
-@pytest.mark.parametrize("name", CONTROLS)
-def test_a_control_of_ours_is_complete(name: str) -> None:
-    control = CONTROLS[name]
+def test_every_control_of_ours_is_complete() -> None:
+    for name, control in CONTROLS.items():
+        check_complete(name, control)
+
+
+def check_complete(name: str, control: Control) -> None:
     assert control.path.name == f"{name}.sql" and name[0] in FAMILIES
-    assert control.tags and control.needs and control.source and control.description.endswith(".")
-    assert set(control.needs) <= set(TABLES)
+    assert control.tags and control.needs and control.source, name
+    assert control.description.endswith("."), name
+    assert set(control.needs) <= set(TABLES), name
     read = {table for table in TABLES if re.search(rf"\b(FROM|JOIN) {table}\b", control.sql)}
-    assert read - {"clusters"} <= set(control.needs), "tables that it reads and does not need"
-    assert {table for table, _ in control.wants} <= set(control.needs)
+    assert read - {"clusters"} <= set(control.needs), f"{name} reads them and does not need them"
+    assert {table for table, _ in control.wants} <= set(control.needs), name
     for column in ("AS resource", "AS status", "AS reason", "AS remedy", "AS undo"):
-        assert column in control.sql
+        assert column in control.sql, name
     for parameter in control.parameters:
-        assert "{" + parameter + "}" in control.sql, f"{parameter} is not used"
+        assert "{" + parameter + "}" in control.sql, f"{parameter} of {name} is not used"
 
 
 def test_the_catalogue_is_there() -> None:

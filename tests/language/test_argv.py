@@ -6,12 +6,11 @@ import pytest
 
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.argv import split
-from kafka_shell.language.command import Command
 
 pytestmark = pytest.mark.quick
 
 SPELLINGS = [
-    pytest.param(command, spelling, id=spelling)
+    spelling
     for command in REGISTRY
     for spelling in (
         command.name,
@@ -38,17 +37,15 @@ BEFORE: dict[tuple[str, ...], tuple[dict[str, object], tuple[str, ...]]] = {
 
 
 @pytest.mark.parametrize("before", BEFORE, ids=" ".join)
-@pytest.mark.parametrize(("command", "spelling"), SPELLINGS)
-def test_options_stand_before_the_command(
-    command: Command, spelling: str, before: tuple[str, ...]
-) -> None:
+def test_options_stand_before_every_command(before: tuple[str, ...]) -> None:
     connection, left = BEFORE[before]
-    words = spelling.split()
-    found = split([*before, *words], REGISTRY)
-    assert found.connection == connection
-    assert found.command[0] == words[0].removeprefix("--"), "the command is found"
-    assert sorted(found.command[1:]) == sorted([*words[1:], *left])
-    assert found == split([*words, *before], REGISTRY), "and alike when they stand behind it"
+    for spelling in SPELLINGS:
+        words = spelling.split()
+        found = split([*before, *words], REGISTRY)
+        assert found.connection == connection, spelling
+        assert found.command[0] == words[0].removeprefix("--"), "the command is found"
+        assert sorted(found.command[1:]) == sorted([*words[1:], *left]), spelling
+        assert found == split([*words, *before], REGISTRY), "and alike when they stand behind it"
 
 
 @pytest.mark.parametrize("broker", [["--broker", "1"], ["--broker=1"]], ids=" ".join)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from kafka_shell.admin.client_configs.model import ClientEntity
@@ -52,25 +51,23 @@ def test_a_quoted_word_is_one_word_here_and_in_a_shell(text: str) -> None:
         assert shlex.split(f"x {quote(text)} y") == ["x", text, "y"]
 
 
-def _places() -> list[Any]:
-    """Every argument and every option with a value, of every command."""
-    found = []
-    for command in REGISTRY:
-        for argument in command.arguments:
-            if argument.kind is not Kind.LINE:
-                found.append(pytest.param(command, argument, id=f"{command.name} {argument.name}"))
-        for option in command.options:
-            if option.kind is not Kind.FLAG and not option.value_optional:
-                found.append(pytest.param(command, option, id=f"{command.name} {option.name}"))
-    return found
+# Every argument and every option with a value, of every command.
+PLACES: list[tuple[Command, Argument | Option]] = [
+    *((command, each) for command in REGISTRY for each in command.arguments
+      if each.kind is not Kind.LINE),
+    *((command, each) for command in REGISTRY for each in command.options
+      if each.kind is not Kind.FLAG and not each.value_optional),
+]  # fmt: skip
 
 
-@pytest.mark.parametrize(("command", "parameter"), _places())
-@given(data=st.data())
-def test_a_name_is_never_an_option(
-    command: Command, parameter: Argument | Option, data: st.DataObject
-) -> None:
-    name = data.draw(NAMES)
+@settings(max_examples=40)
+@given(NAMES)
+def test_a_name_is_never_an_option(name: str) -> None:
+    for command, parameter in PLACES:
+        check_name(command, parameter, name)
+
+
+def check_name(command: Command, parameter: Argument | Option, name: str) -> None:
     spelled = parameter.name if isinstance(parameter, Option) else parameter.option
     word = with_option(spelled, name) if isinstance(parameter, Option) else ""
     word = word or positional(spelled or "--", name)

@@ -40,12 +40,12 @@ def test_trouble_is_said_before_anything_else() -> None:
     assert "refused" in text(toolbar(VIEW, DOWN, 100))
 
 
-@pytest.mark.parametrize("columns", [1, 5, 10, 20, 40, 60, 80, 120, 200])
 @pytest.mark.parametrize("state", [CacheState(), DOWN, CacheState(reading=("topics",))])
-def test_it_fits(columns: int, state: CacheState) -> None:
+def test_it_fits(state: CacheState) -> None:
     view = replace(VIEW, name="prod-東京")
-    fragments = toolbar(view, state, columns, guard="typed", vi="vi")
-    assert fragment_list_width(fragments) <= max(columns, 2)
+    for columns in (1, 5, 10, 20, 40, 60, 80, 120, 200):
+        fragments = toolbar(view, state, columns, guard="typed", vi="vi")
+        assert fragment_list_width(fragments) <= max(columns, 2), f"{columns} columns"
 
 
 def test_before_anything_was_read() -> None:
