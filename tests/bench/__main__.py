@@ -28,7 +28,7 @@ from kafka_shell.sandbox.stand_ins import topic_names
 from tests.bench import prompt
 from tests.bench.processes import Failed, contest, median, timed
 from tests.bench.table import HEADINGS, MIB, RATE, Measure, line, show
-from tests.jvm_tools import config_command, tool_command
+from tests.jvm_tools import CONFIGS, tool_command
 
 SIZES = (100, 1_000, 10_000, 100_000)
 SCRIPT = 1_000  # commands
@@ -144,7 +144,7 @@ class Bench:
         words = ("--describe", "--entity-type", "topics", "--all")
         peers = {
             PYTHON: [sys.executable, "-c", THEIR_CONFIGS, self.broker],
-            JVM: config_command("--bootstrap-server", self.broker, *words),
+            JVM: self.jvm(CONFIGS, *words),
         }
         rate = self.size / ours.seconds
         for name, command in peers.items():

@@ -68,7 +68,7 @@ def told(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> dict[str
     ]
     for user, n in ((theirs, 71), (ours, 72)):
         words = [[word.format(u=user, n=n) for word in line] for line in lines]
-        by_jvm = tools.configs_at_once(*(("--describe", *line) for line in words))
+        by_jvm = [tools.configs("--describe", *line) for line in words]
         by_us = [
             program.ok("config-command", "--bootstrap-server", sandbox.bootstrap, "--describe",
                        *line).stdout

@@ -70,12 +70,12 @@ def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
     tools, prefix = Tools(three_brokers.bootstrap), f"d{uuid4().hex[:6]}"
     default_by_tool = live_by_tools(tools, f"{prefix}.jvm")
     default_by_us = live_by_us(cluster, tools, f"{prefix}.our")
-    jvm, our, broker, default = tools.configs_at_once(
-        ("--describe", "--all", "--entity-type", "topics", "--entity-name", f"{prefix}.jvm.placed"),
-        ("--describe", "--all", "--entity-type", "topics", "--entity-name", f"{prefix}.our.placed"),
-        ("--describe", "--all", "--entity-type", "brokers", "--entity-name", "1"),
-        ("--describe", "--entity-type", "brokers", "--entity-default"),
-    )
+    topic = ("--describe", "--all", "--entity-type", "topics", "--entity-name")
+    jvm, our = (tools.configs(*topic, f"{prefix}.{whose}.placed") for whose in ("jvm", "our"))
+    broker = tools.configs(
+        "--describe", "--all", "--entity-type", "brokers", "--entity-name", "1"
+    )  # fmt: skip
+    default = tools.configs("--describe", *DEFAULTS)
     return Told(
         prefix,
         described_topics(tools.topics("--describe", "--topic", f"{prefix}\\..*")),

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import re
-import subprocess
-from concurrent.futures import ThreadPoolExecutor
 
-from tests.jvm_tools import config_command, tool_command
+from tests.jvm_tools import CONFIGS, run_tool
 
 Words = tuple[str, ...]
 ConfigFacts = tuple[str, bool, list[Words]]  # value, sensitive, synonyms
@@ -23,21 +21,15 @@ class Tools:
 
     def topics(self, *arguments: str) -> str:
         """kafka-topics.sh"""
-        main = "org.apache.kafka.tools.TopicCommand"
-        return self._run(tool_command(main, "--bootstrap-server", self._bootstrap, *arguments))
+        return self._run("org.apache.kafka.tools.TopicCommand", arguments)
 
     def configs(self, *arguments: str) -> str:
-        """kafka-configs.sh, which comes with the broker."""
-        return self._run(config_command("--bootstrap-server", self._bootstrap, *arguments))
+        """kafka-configs.sh"""
+        return self._run(CONFIGS, arguments)
 
-    def configs_at_once(self, *lines: Words) -> list[str]:
-        """Several descriptions at the same time: starting a JVM is what takes long."""
-        with ThreadPoolExecutor(2) as pool:
-            return list(pool.map(lambda line: self.configs(*line), lines))
-
-    def _run(self, command: list[str]) -> str:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-        assert done.returncode == 0, f"{command[-6:]}: {done.stdout}{done.stderr}"
+    def _run(self, main_class: str, arguments: Words) -> str:
+        done = run_tool(main_class, "--bootstrap-server", self._bootstrap, *arguments)
+        assert done.returncode == 0, f"{main_class} {arguments}: {done.stdout}{done.stderr}"
         return done.stdout
 
 
