@@ -1,15 +1,28 @@
-"""The program as its users run it: a process of its own, with a home of its own."""
+"""The program as its users run it: words of argv, standard streams and an environment.
+
+`Program` calls the entry point in this process, which costs a tenth of a process of its own.
+`Process` is for what only a process of its own shows: signals, what is imported, what is closed or
+at the limit, several at a time.
+"""
 
 from __future__ import annotations
 
+import gc
+import io
 import json
 import os
+import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
+
+from kafka_shell import app
 
 
 @dataclass(frozen=True)
@@ -47,25 +60,30 @@ class Program:
     environ: Mapping[str, str] = field(default_factory=dict)
 
     def __call__(
-        self,
-        *argv: str,
-        stdin: str | bytes = "",
-        timeout: float = 60,
-        environ: Mapping[str, str] | None = None,
+        self, *argv: str, stdin: str | bytes = "", environ: Mapping[str, str] | None = None
     ) -> Run:
         """One run. `stdin` is no terminal, so nothing can be asked."""
         words = (*(("--broker", self.broker) if self.broker else ()), *argv)
-        done = subprocess.run(
-            [sys.executable, "-m", "kafka_shell", *words],
-            input=stdin.encode() if isinstance(stdin, str) else stdin,
-            capture_output=True,
-            timeout=timeout,
-            env=self.environment() | dict(environ or {}),
-            check=False,
-        )
-        out, err = done.stdout.decode(), done.stderr.decode()
+        fed = stdin.encode() if isinstance(stdin, str) else stdin
+        status, out, err = self._run(words, fed, self.environment() | dict(environ or {}))
         assert "Traceback" not in err, f"a traceback reached the user:\n{err}"
-        return Run(words, done.returncode, out, err)
+        return Run(words, status, out, err)
+
+    def _run(
+        self, words: tuple[str, ...], stdin: bytes, environ: Mapping[str, str]
+    ) -> tuple[int, str, str]:
+        with ExitStack() as stack:
+            files = [stack.enter_context(tempfile.TemporaryFile()) for _ in range(3)]
+            files[0].write(stdin)
+            files[0].seek(0)
+            with _streams(files), _environment(environ), _interpreter():
+                try:
+                    status = app.main(words)
+                except SystemExit as ended:
+                    status = int(ended.code or 0)
+            for file in files:
+                file.seek(0)
+            return status, files[1].read().decode(), files[2].read().decode()
 
     def ok(self, *argv: str, stdin: str | bytes = "") -> Run:
         """A run that must end well."""
@@ -82,3 +100,71 @@ class Program:
             | {"LANG": "C.UTF-8", "TZ": "UTC"}
             | dict(self.environ)
         )
+
+
+class Process(Program):
+    """The same in a process of its own."""
+
+    def _run(
+        self, words: tuple[str, ...], stdin: bytes, environ: Mapping[str, str]
+    ) -> tuple[int, str, str]:
+        done = subprocess.run(
+            [sys.executable, "-m", "kafka_shell", *words],
+            input=stdin, capture_output=True, timeout=120, env=environ, check=False,
+        )  # fmt: skip
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+
+@contextmanager
+def _streams(files: list[IO[bytes]]) -> Iterator[None]:
+    """Standard streams are these files, also to programs that are started meanwhile."""
+    before = sys.stdin, sys.stdout, sys.stderr
+    for stream in before[1:]:
+        stream.flush()
+    kept = [os.dup(number) for number in range(3)]
+    try:
+        for number, file in enumerate(files):
+            os.dup2(file.fileno(), number)
+        sys.stdin, sys.stdout, sys.stderr = (
+            io.TextIOWrapper(open(number, mode, closefd=False), encoding="utf-8")  # noqa: SIM115
+            for number, mode in enumerate(("rb", "wb", "wb"))
+        )
+        yield
+    finally:
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+        sys.stdin, sys.stdout, sys.stderr = before
+        for number, copy in enumerate(kept):
+            os.dup2(copy, number)
+            os.close(copy)
+
+
+@contextmanager
+def _environment(environ: Mapping[str, str]) -> Iterator[None]:
+    before = dict(os.environ)
+    _replace_environment(environ)
+    try:
+        yield
+    finally:
+        _replace_environment(before)
+
+
+def _replace_environment(environ: Mapping[str, str]) -> None:
+    os.environ.clear()
+    os.environ.update(environ)
+    time.tzset()
+
+
+@contextmanager
+def _interpreter() -> Iterator[None]:
+    """What the entry point sets for the rest of a process of its own is put back."""
+    signals = (signal.SIGINT, signal.SIGHUP, signal.SIGTERM)
+    handlers = [signal.getsignal(each) for each in signals]
+    threshold = gc.get_threshold()
+    try:
+        yield
+    finally:
+        for each, handler in zip(signals, handlers, strict=True):
+            signal.signal(each, handler)
+        gc.set_threshold(*threshold)
+        gc.unfreeze()

@@ -14,7 +14,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import Settings, load
-from tests.program import Program
+from tests.program import Process
 
 JAAS = "org.apache.kafka.common.security.plain.PlainLoginModule required"
 
@@ -146,7 +146,7 @@ def test_a_real_login_with_a_command(
     secret.write_text(passwords(secure_sandbox)["admin"] + "\n")
     command = f'password-command = "cat {secret}"\n'
     file.write_text(profile_of(secure_sandbox, command, mechanism))
-    kafka = Program(tmp_path)
+    kafka = Process(tmp_path)  # a password is asked for once in a process
     kafka.ok("--profile", "dev", "list-topics")
     # A script on standard input is not the command's; a line's own options keep the login.
     file.write_text(file.read_text().replace("cat ", "cat - "))

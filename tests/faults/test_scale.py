@@ -117,7 +117,7 @@ def test_an_answer_that_ends_in_its_middle_leaves_no_item_untold(
 ) -> None:
     path, names = file
     proxy.cut_answer(CREATE_TOPICS, 5)  # three requests only validate; then the second of three
-    run = kafka("create-topic", "--from-file", str(path), "--yes", "--output", "json", timeout=120)
+    run = kafka("create-topic", "--from-file", str(path), "--yes", "--output", "json")
     told = statuses(run)
     assert list(told) == names, "an item is missing"
     counts = Counter(told.values())
@@ -128,11 +128,11 @@ def test_an_answer_that_ends_in_its_middle_leaves_no_item_untold(
     assert {name for name in names if told[name] == "done"} <= found
     assert not {name for name in names if told[name] == "skipped"} & found
     again = kafka("create-topic", "--from-file", str(path), "--if-not-exists", "--yes",
-                  "--output", "json", timeout=120)  # fmt: skip
+                  "--output", "json")  # fmt: skip
     assert again.status == 0, str(again)[-2000:]
     assert set(statuses(again)) == set(names) - found, "what is there was not left alone"
     assert there(direct, names) == set(names)
-    gone = kafka("delete-topic", f"{names[0][:11]}.*", "--yes", "--output", "json", timeout=120)
+    gone = kafka("delete-topic", f"{names[0][:11]}.*", "--yes", "--output", "json")
     assert gone.status == 0, str(gone)[-2000:]
     assert Counter(statuses(gone).values()) == {"done": MANY}
     assert there(direct, names) == set()
@@ -190,7 +190,7 @@ def test_the_deadline_holds_for_many_requests(
         assert not {name for name in names if told[name] == "skipped"} & found
     else:  # it was over before anything was sent
         assert "deadline" in run.stderr and not there(direct, names)
-    kafka("delete-topic", f"{names[0][:11]}.*", "--yes", timeout=120)
+    kafka("delete-topic", f"{names[0][:11]}.*", "--yes")
 
 
 def test_the_prompt_is_alive_while_nothing_comes(kafka: Program, proxy: Proxy) -> None:
@@ -259,7 +259,7 @@ def test_a_quota_on_changes_holds_them_up_and_none_is_lost(
     assert run.status == 0, str(run)[-2000:]
     assert Counter(statuses(run).values()) == {"done": MANY}
     assert there(direct, names) == set(names)
-    kafka("delete-topic", f"{names[0][:11]}.*", "--yes", timeout=120)
+    kafka("delete-topic", f"{names[0][:11]}.*", "--yes")
 
 
 # -- a controller that moves -----------------------------------------------------------------------

@@ -13,20 +13,20 @@ from kafka_shell.language.common import SANDBOX
 from kafka_shell.sandbox.jars import locked_versions
 from kafka_shell.sandbox.options import exact_version
 from kafka_shell.sandbox.state import Sandbox
-from tests.program import Program
+from tests.program import Process
 
 PATIENCE_S = 60
 
 
 @pytest.fixture
-def kafka(tmp_path: Path, sandbox: Sandbox) -> Program:
+def kafka(tmp_path: Path, sandbox: Sandbox) -> Process:
     """The program with a home of its own; Kafka's jars are where the shared sandbox has them."""
     assert sandbox.running
     cache = os.environ.get("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Program(tmp_path, environ={"XDG_CACHE_HOME": cache})
+    return Process(tmp_path, environ={"XDG_CACHE_HOME": cache})
 
 
-def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Program) -> None:
+def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Process) -> None:
     try:
         started = kafka.ok("sandbox", "start", "--port", "0", "--empty", "--output", "json").json
         assert started["state"] == "up"
@@ -40,7 +40,7 @@ def test_it_starts_tells_and_is_wiped_only_with_consent(kafka: Program) -> None:
     assert kafka.ok("sandbox", "status", "--output", "json").json["state"] == "none"
 
 
-def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Program) -> None:
+def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Process) -> None:
     child = pexpect.spawn(
         "/bin/sh",
         ["-c", f"{sys.executable} -m kafka_shell --broker 127.0.0.1:1 | cat; echo ended"],
@@ -51,7 +51,7 @@ def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Program) -> None:
     child.close()
 
 
-def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Program) -> None:
+def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Process) -> None:
     child = pexpect.spawn(
         sys.executable, ["-m", "kafka_shell", "--sandbox", "--port", "0", "--empty"],
         env=kafka.environment(), timeout=PATIENCE_S, dimensions=(30, 100),
@@ -66,7 +66,7 @@ def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Program)
     kafka.ok("sandbox", "wipe", "--yes")
 
 
-def prompt(kafka: Program, *argv: str) -> pexpect.spawn:
+def prompt(kafka: Process, *argv: str) -> pexpect.spawn:
     child = pexpect.spawn(
         sys.executable, ["-m", "kafka_shell", *argv],
         env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
@@ -76,7 +76,7 @@ def prompt(kafka: Program, *argv: str) -> pexpect.spawn:
     return child
 
 
-def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Program) -> None:
+def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Process) -> None:
     child = prompt(kafka, "--shell", "--broker", "127.0.0.1:1")
     try:
         child.expect("works on another cluster")
@@ -98,7 +98,7 @@ def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Program) -> 
         kafka.ok("sandbox", "wipe", "--yes")
 
 
-def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Program) -> None:
+def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Process) -> None:
     child = prompt(kafka, "--sandbox", "--port", "0", "--empty")
     try:
         child.send("sandbox wipe\r")
@@ -115,7 +115,7 @@ def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Progra
         kafka.ok("sandbox", "wipe", "--yes")
 
 
-def test_the_environment_has_no_say_in_the_sandbox(kafka: Program) -> None:
+def test_the_environment_has_no_say_in_the_sandbox(kafka: Process) -> None:
     """A profile that is exported must not lend its name, guard and login to the sandbox."""
     config = kafka.home / "config" / "config.toml"
     config.parent.mkdir()

@@ -9,9 +9,8 @@ from __future__ import annotations
 
 import re
 import shlex
-import subprocess
-import sys
 from collections.abc import Iterator, Sequence
+from contextlib import chdir
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -101,17 +100,13 @@ def write(steps: Sequence[Step]) -> str:
 
 def _answer(step: Step, program: Program, sandbox: Sandbox) -> Iterator[str]:
     words = shlex.split(step.words)
-    broker = [] if "--broker" in words else ["--broker", program.broker]
-    done = subprocess.run(
-        [sys.executable, "-m", "kafka_shell", *broker, *words],
-        input="".join(f"{line}\n" for line in step.stdin),
-        capture_output=True, text=True, timeout=60, check=False,
-        env=program.environment(), cwd=program.home,
-    )  # fmt: skip
+    to = replace(program, broker="") if "--broker" in words else program
+    with chdir(program.home):
+        done = to(*words, stdin="".join(f"{line}\n" for line in step.stdin))
     yield from _normal(done.stdout, program, sandbox).splitlines()
     for line in _normal(done.stderr, program, sandbox).splitlines():
         yield f"! {line}".rstrip()
-    yield f"[status {done.returncode}]"
+    yield f"[status {done.status}]"
 
 
 def _normal(text: str, program: Program, sandbox: Sandbox) -> str:

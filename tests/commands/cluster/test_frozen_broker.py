@@ -70,21 +70,21 @@ LINES = {
 @pytest.mark.parametrize("line", LINES)
 def test_the_others_answers_are_shown(mute: Shell, line: str) -> None:
     began = time.monotonic()
-    run = mute(f"{line} --deadline 4s")
-    assert time.monotonic() - began < 9
+    run = mute(f"{line} --deadline 2500ms")
+    assert time.monotonic() - began < 15, "it waits for the deadline, not for the connection"
     assert run.status == 1, str(run)
     assert LINES[line] in run.out, str(run)
     assert "internal" not in run.err and "internal error in" not in run.err, str(run)
 
 
 def test_list_offsets_has_the_rows_of_the_others(mute: Shell) -> None:
-    run = mute(f"list-offsets {TOPIC} --output json --deadline 4s")
+    run = mute(f"list-offsets {TOPIC} --output json --deadline 2500ms")
     assert {row["partition"] for row in rows(run)} == {0, 1}, str(run)
     assert f"{TOPIC}:2" in run.err
 
 
 def test_alter_log_dirs_says_who_has_not_answered(mute: Shell) -> None:
-    run = mute(f"alter-log-dirs {TOPIC} --log-dir /nowhere --dry-run --deadline 4s")
+    run = mute(f"alter-log-dirs {TOPIC} --log-dir /nowhere --dry-run --deadline 2500ms")
     assert run.status == 1
     assert "no broker that answered has a log dir /nowhere" in run.err, str(run)
     assert "broker 3" in run.err
@@ -94,7 +94,7 @@ def test_alter_log_dirs_refuses_the_one_and_moves_the_others(
     mute: Shell, three_brokers: Sandbox
 ) -> None:
     here = three_brokers.folder / "node-1" / "data-b"
-    run = mute(f"alter-log-dirs {TOPIC} --log-dir {here} --dry-run --deadline 4s")
+    run = mute(f"alter-log-dirs {TOPIC} --log-dir {here} --dry-run --deadline 2500ms")
     assert run.status == 1
     assert "broker 3" in run.err + run.out and f"{TOPIC}:0" in run.out, str(run)
 

@@ -146,8 +146,8 @@ def test_a_token_for_another_takes_a_right(run: Users) -> None:
     assert "of User:carol" in made.stdout
     found = JAAS.search(made.stdout)
     assert found
-    shown = run("admin", "describe-tokens", "--owner-principal", "User:carol")
-    assert found[1] in shown.stdout
+    shown = ("describe-tokens", "--owner-principal", "User:carol")
+    wait_for("the broker shows the token", lambda: found[1] in run("admin", *shown).stdout)
     assert run("admin", "describe-tokens", "--owner-principal", "User:nobody").stdout == ""
     rule = "any User:alice Any on user User:carol"
     assert run("admin", "alter-acls", "--remove", rule, "--yes").status == 0
