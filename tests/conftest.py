@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -16,6 +16,7 @@ from kafka_shell.sandbox.cluster import no_report, start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import bring_up
 from kafka_shell.sandbox.state import Sandbox
+from tests import well
 
 
 def pytest_configure() -> None:
@@ -29,6 +30,8 @@ def pytest_configure() -> None:
 
 # Clusters that are dear to start, the dearest first.
 _DEAR = ("three_brokers", "secure_sandbox", "demo_sandbox")
+# What takes longest is begun first, so that the workers end at about the same time.
+_LONGEST = ("three_brokers", "audit", "secure_sandbox", "tests/shell/test_terminal.py")
 
 
 @cache
@@ -49,6 +52,12 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
             return _together(nodeid.partition("::")[0])
+
+        def _assign_work_unit(self, node: Any) -> None:
+            waiting = [scope for scope in reversed(_LONGEST) if scope in self.workqueue]
+            for scope in waiting:
+                self.workqueue.move_to_end(scope, last=False)
+            super()._assign_work_unit(node)
 
     return Together(config, log)
 
@@ -97,6 +106,34 @@ def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox
 def three_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """Three brokers of Kafka 4.3 in three racks. A test that stops one brings it back."""
     yield from _running(tmp_path_factory.mktemp("three"), brokers=3)
+
+
+_FAILED = pytest.StashKey[bool]()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestReport, Any]:
+    report = yield
+    if report.failed:
+        item.stash[_FAILED] = True
+    return report
+
+
+@pytest.fixture(autouse=True)
+def three_are_left_well(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[None]:
+    """What a test did to the three brokers is over when the next one starts, or it is this test
+    that has an error."""
+    if "three_brokers" not in request.fixturenames:
+        yield
+        return
+    sandbox = request.getfixturevalue("three_brokers")
+    before = well.processes(sandbox)
+    yield
+    failed = request.node.stash.get(_FAILED, False)
+    if failed or well.processes(sandbox) != before:
+        well.restore(sandbox, tmp_path_factory.mktemp("restore"), failed)
 
 
 @pytest.fixture(scope="session")

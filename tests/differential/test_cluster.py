@@ -8,14 +8,15 @@ from collections.abc import Iterator
 
 import pytest
 
-from kafka_shell.admin.cluster import feature_change, features, health, quorum, quorum_change
+from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_change
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, wait_for
+from tests.admin.helpers import connect, done
 from tests.jvm_tools import run_tool
+from tests.well import wait_until_well
 
 TOOLS = "org.apache.kafka.tools"
 
@@ -159,4 +160,4 @@ def test_a_broker_that_the_tool_unregistered(
         assert cluster_reads.registered(three) == {1, 2, 3} - {gone}
     finally:
         start_broker(three_brokers.folder, gone)
-    wait_for("all is well", lambda: health.health(three).ok, 60)
+    wait_until_well(three)

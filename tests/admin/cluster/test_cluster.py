@@ -8,7 +8,7 @@ from uuid import uuid4
 
 import pytest
 
-from kafka_shell.admin.cluster import health, quorum, unregister
+from kafka_shell.admin.cluster import quorum, unregister
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
@@ -23,6 +23,7 @@ from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.program import Program
+from tests.well import wait_until_well
 
 
 @pytest.fixture(scope="module")
@@ -107,7 +108,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     wait_for("it is back", lambda: cluster_reads.registered(three) == {1, 2, 3})
     with pytest.raises(ShellError, match="is up"):
         plan.steps[0].again(three)
-    wait_for("all is in sync", lambda: health.health(three).ok)
+    wait_until_well(three)
     done(topic_changes.plan_delete(three, [name]), three)
 
 
@@ -140,7 +141,7 @@ def test_configs_that_an_unregistered_broker_left_behind(
         start_broker(three_brokers.folder, gone)
     wait_for("it is back", lambda: configs.describe(three, [broker], [key]).ok)
     assert not configs.describe(three, [broker], [key])[broker][0].overridden
-    wait_for("all is in sync", lambda: health.health(three).ok, 60)
+    wait_until_well(three)
 
 
 def test_one_broker_with_what_it_has(

@@ -27,6 +27,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.transactional import HOUR_MS, hang
+from tests.well import wait_until_well
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
 
@@ -89,7 +90,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
         configs=(("min.insync.replicas", "2"),),
     )  # fmt: skip
     thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
-    wait_for("all three are well", lambda: health.health(three).ok, 60)
+    wait_until_well(three)
     stop_broker(three_brokers.folder, lost)
     wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
     try:
@@ -116,7 +117,7 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
     assert f"{strict}:0" in found["off-preferred"].examples
 
     # Back, and in sync: what it led is still led by others, until an election puts that right.
-    wait_for("it is healthy again", lambda: health.health(three).ok, 60)
+    wait_until_well(three)
     places = metadata_scan.scan(three).misplaced()
     back = look(three)
     assert back.keys() <= {"off-preferred"}

@@ -21,6 +21,7 @@ from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.program import Program, Run
+from tests.well import wait_until_well
 
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
 
@@ -34,7 +35,7 @@ def three(three_brokers: Sandbox) -> Iterator[Cluster]:
 @contextmanager
 def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
     """These nodes hang: their sockets are open, and nothing is answered."""
-    wait_for("all three are well", lambda: health.health(three).ok, 60)
+    wait_until_well(three)
     now = status(sandbox.folder)  # other tests restart brokers
     assert now is not None
     pids = [broker.pid for broker in now.brokers if broker.id in ids and broker.pid is not None]
@@ -47,7 +48,7 @@ def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
         for pid in pids:
             os.kill(pid, signal.SIGCONT)
         three.close()
-        wait_for("all three are well again", lambda: health.health(three).ok, 90)
+        wait_until_well(three, 90)
 
 
 def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Program:

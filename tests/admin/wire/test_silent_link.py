@@ -8,7 +8,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from kafka_shell.admin.cluster import health
 from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
@@ -24,6 +23,7 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, done, make_topic, wait_for
 from tests.freezing import frozen
+from tests.well import wait_until_well
 
 LIMIT_S = 10.0  # of what is to take a little more than 2 s; without a second broker it takes 30 s
 
@@ -31,9 +31,9 @@ LIMIT_S = 10.0  # of what is to take a little more than 2 s; without a second br
 @pytest.fixture(scope="module")
 def well(three_brokers: Sandbox) -> Iterator[Cluster]:
     with connect(three_brokers) as cluster:
-        wait_for("all three are well", lambda: health.health(cluster).ok, 60)
+        wait_until_well(cluster)
         yield cluster
-        wait_for("all three are well again", lambda: health.health(cluster).ok, 90)
+        wait_until_well(cluster, 90)
 
 
 @contextmanager
