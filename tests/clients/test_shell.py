@@ -46,7 +46,7 @@ def test_one_line_changes_a_running_producer_and_a_running_consumer(
             "each record is read",
             lambda: len(leader.polled + frozen.polled) >= sent,
         )
-        assert 8.3 < seconds_to_evict(admin, name, frozen) < 11, "its session is of 9 s"
+        assert 8.3 < seconds_to_evict(admin, name, frozen) < 25, "its session is of 9 s, not of 45"
     values = [int(value or b"-1") for _, value in everything(store.connection, topic)]
     assert values == list(range(sent)), "records were lost, doubled or out of order"
     assert set(leader.polled + frozen.polled) == set(values)

@@ -22,10 +22,12 @@ from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.state import Sandbox
 
 PASSWORD = "s3cret-never-shown"
+# What fails without a wait, on a machine that does other things too: a wait is 10 s and longer.
+AT_ONCE_S = 8
 PLAIN = Sasl("PLAIN", "alice", Secret(PASSWORD))
 
 
-def fails(bootstrap: str, *, at_once: float = 1.0, **more: object) -> ShellError:
+def fails(bootstrap: str, *, at_once: float = AT_ONCE_S, **more: object) -> ShellError:
     """The error of a first request. It comes long before any deadline and shows no password."""
     config = ConnectionConfig(parse_addresses(bootstrap), **more)  # type: ignore[arg-type]
     started = time.monotonic()
@@ -117,7 +119,7 @@ def test_a_resolver_that_breaks_is_an_error_and_no_wait(monkeypatch: pytest.Monk
         return resolve(*args, **more)
 
     monkeypatch.setattr(socket, "getaddrinfo", breaks)
-    assert fails("kafka.example:9092", at_once=5).code == "unknown-host"
+    assert fails("kafka.example:9092").code == "unknown-host"
 
 
 @pytest.mark.quick
@@ -167,7 +169,7 @@ def test_an_address_family_that_nobody_listens_on_costs_nothing(
     started = time.monotonic()
     with Cluster(ConnectionConfig((Address("localhost", port),))) as cluster:
         assert cluster.send_raw(3, 9, b"\1\0\0\0\0")
-    assert time.monotonic() - started < 0.5
+    assert time.monotonic() - started < AT_ONCE_S
 
 
 @pytest.mark.quick
@@ -199,7 +201,7 @@ def test_every_target_fails_at_once() -> None:
         with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
             cluster.send_all([Call(ListGroupsRequest(), target)] * 3)
         assert caught.value.code == "refused"
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < AT_ONCE_S
 
 
 # -- not Kafka -------------------------------------------------------------------------------------
@@ -229,7 +231,7 @@ def test_an_http_server_that_waits_for_a_whole_line() -> None:
         client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
 
     with listener(serve) as address:
-        assert fails(address, at_once=5).code == "not-kafka"
+        assert fails(address).code == "not-kafka"
 
 
 @pytest.mark.quick
@@ -265,7 +267,7 @@ def test_a_server_that_hangs_up() -> None:
 @pytest.mark.quick
 def test_a_server_that_says_nothing() -> None:
     with listener(lambda client: (client.recv(9), time.sleep(9), None)[2]) as address:
-        error = fails(address, connect_timeout=1, at_once=5)
+        error = fails(address, connect_timeout=1)
     assert error.code == "no-answer"
 
 
@@ -423,10 +425,8 @@ def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
 
 def test_a_login_is_wanted(secure_sandbox: Sandbox, ca: Tls) -> None:
     """The mechanisms come from the listener itself."""
-    plain = fails(secure_sandbox.bootstraps["SASL_PLAINTEXT"], at_once=2)
-    secured = fails(
-        secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL", tls=ca, at_once=2
-    )
+    plain = fails(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
+    secured = fails(secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL", tls=ca)
     assert plain.code == secured.code == "sasl-needed"
     for mechanism in ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512", "OAUTHBEARER"):
         assert mechanism in plain.message
@@ -454,7 +454,6 @@ def test_a_wrong_password(secure_sandbox: Sandbox, mechanism: str, user: str) ->
         secure_sandbox.bootstraps["SASL_PLAINTEXT"],
         security_protocol="SASL_PLAINTEXT",
         sasl=Sasl(mechanism, user, Secret(PASSWORD)),
-        at_once=2,
     )
     assert error.code == "sasl-failed"
     assert f"as {user} ({mechanism})" in error.message
@@ -500,7 +499,6 @@ def test_a_token_that_is_refused(secure_sandbox: Sandbox) -> None:
         secure_sandbox.bootstraps["SASL_PLAINTEXT"],
         security_protocol="SASL_PLAINTEXT",
         sasl=Sasl("OAUTHBEARER", oauth=OAuth(token=Secret(PASSWORD))),
-        at_once=2,
     )
     assert error.code == "sasl-failed"
 

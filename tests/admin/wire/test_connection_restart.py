@@ -90,7 +90,7 @@ def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -
         with pytest.raises(ShellError) as caught:
             cluster.send(DescribeClusterRequest(), target)
         assert (caught.value.code, caught.value.status) == ("refused", Status.UNREACHABLE)
-        assert time.monotonic() - started < 1
+        assert time.monotonic() - started < 8, "it waits for a broker that refuses"
     again(mortal)
     assert cluster.send(DescribeClusterRequest()).cluster_id == before
     assert cluster.send(ListGroupsRequest(), Node(1)).error_code == 0
