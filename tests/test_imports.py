@@ -17,7 +17,7 @@ ROOT = Path(__file__).parent.parent / "kafka_shell"
 
 # Values and text: they know no cluster, no terminal and no command.
 BASE = {"errors", "characters", "quoting", "private", "files", "masking", "units", "answers"}
-MODELS = {"plan.model", "plan.results", "plan.outcome", "plan.counts"}
+MODELS = {"plan.model", "plan.results", "plan.outcome", "plan.counts", "plan.apply"}
 VALUES = BASE | MODELS | {"admin.*.model", "audit.model"}
 
 # A folder or module -> what it may import besides itself. `*` is any one name; of several entries
@@ -36,6 +36,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "plan.results": {"quoting"},
     "plan.outcome": MODELS,
     "plan.counts": MODELS,
+    "plan.apply": MODELS,
     "admin.*.model": VALUES,
     "language": VALUES,
     "admin.wire": VALUES,

@@ -15,7 +15,7 @@ from .counts import name_few, question
 from .look import look_at
 from .model import Change, Effect, Plan, Step
 from .outcome import Done, Outcome
-from .results import Failure, Results
+from .results import Failure
 from .sending import (
     OUTCOME_UNKNOWN,
     changes_with,
@@ -91,19 +91,6 @@ def carry_out(
         look=look_at(changes_with(done, "unknown")),
         entry=intent.id,
     )
-
-
-def apply(plan: Plan, cluster: Any) -> Results[Change, Change]:
-    """The silent half: send a plan without a word, for programs and demo data."""
-    results: Results[Change, Change] = Results()
-    for step in plan.steps:
-        if plan.chained and not results.ok:
-            return results
-        results = Results.merge([results, step.send(cluster, validate_only=False)])
-    if plan.waited is not None:
-        plan.waited(cluster, lambda task, done, total: None)
-    after = plan.afterwards if plan.waits else ()
-    return Results.merge([results, *(step.send(cluster, validate_only=False) for step in after)])
 
 
 # -- before anything is sent -----------------------------------------------------------------------

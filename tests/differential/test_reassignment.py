@@ -25,7 +25,7 @@ from kafka_shell.admin.partitions.progress import state
 from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.partitions.reassignment_files import read_moves, to_json
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import connect, wait_for

@@ -16,7 +16,8 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.execute import apply, carry_out
+from kafka_shell.plan.apply import apply
+from kafka_shell.plan.execute import carry_out
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.sandbox.state import Sandbox

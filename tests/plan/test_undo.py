@@ -27,7 +27,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.undo import take_back, undo_unknown
 from kafka_shell.sandbox.state import Sandbox

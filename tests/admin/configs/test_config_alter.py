@@ -9,7 +9,7 @@ from kafka_shell.admin.configs import checks as config_checks
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from tests.admin.altering import (
     DEFAULT,

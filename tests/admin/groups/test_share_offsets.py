@@ -11,7 +11,7 @@ from kafka_shell.admin.groups import resets as group_resets
 from kafka_shell.admin.groups.model import GroupType, ResetTo, To
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import RECORDS, described, filled, forget, held

@@ -39,7 +39,7 @@ from kafka_shell.admin.partitions.throttles import SetThrottle, settings_for
 from kafka_shell.admin.partitions.throttles_left import find, to_lift
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox

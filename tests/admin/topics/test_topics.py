@@ -24,7 +24,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.sandbox.state import Sandbox

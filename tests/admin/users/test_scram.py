@@ -16,7 +16,7 @@ from kafka_shell.admin.users.model import NewScramCredential, ScramCredential, S
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, Sasl, parse_addresses
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox

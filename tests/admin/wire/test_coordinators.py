@@ -13,7 +13,7 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions import elections
 from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox

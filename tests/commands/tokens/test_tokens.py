@@ -17,7 +17,7 @@ from kafka_shell.admin.wire.endpoint import Sasl
 from kafka_shell.commands.acls.render import COLUMNS
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
-from kafka_shell.plan.execute import apply
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 from tests.admin.test_rights import log_in

@@ -1,0 +1,53 @@
+"""`admin.client_configs`."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+
+from kafka_shell.admin.client import ClusterPlan, Family
+
+from . import change, read
+from .model import (
+    ClientConfig,
+    ClientConfigAlteration,
+    ClientConfigFilter,
+    ClientEntity,
+    ClientRegistration,
+)
+
+
+class ClientConfigsApi(Family):
+    """Dynamic client configs (KIP-649), kept in two compacted topics.
+
+    Example:
+
+        alice = ClientEntity("alice", "app")
+        plan = admin.client_configs.plan_alter([ClientConfigAlteration(alice, "linger.ms", "5")])
+        assert plan.apply().ok
+        (config,) = admin.client_configs.resolve("alice", "app")
+        assert (config.key, config.value) == ("linger.ms", "5")
+        admin.client_configs.plan_alter([ClientConfigAlteration(alice, "linger.ms", None)]).apply()
+    """
+
+    def describe(self, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
+        """The configs that match, or all of them."""
+        return self._admin.call(read.describe, which)
+
+    def resolve(self, user: str, client_id: str) -> tuple[ClientConfig, ...]:
+        """The configs that apply to a client: its own, and the defaults of its user."""
+        return self._admin.call(read.resolved, user, client_id)
+
+    def registrations(
+        self, which: ClientConfigFilter | None = None
+    ) -> tuple[ClientRegistration, ...]:
+        """The configs that each version of a client software can change while it runs."""
+        return self._admin.call(read.registrations, which, now=int(time.time() * 1000))
+
+    def plan_alter(self, alterations: Sequence[ClientConfigAlteration]) -> ClusterPlan:
+        """Set configs, and remove those whose value is None."""
+        return self._admin.plan(change.plan_alter, alterations)
+
+    def plan_forget(self, entities: Sequence[ClientEntity]) -> ClusterPlan:
+        """Delete the registrations of clients that no longer exist."""
+        return self._admin.plan(change.plan_forget, entities, now=int(time.time() * 1000))

@@ -1,0 +1,85 @@
+"""`admin.partitions`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.topics import partitions
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Results
+
+from . import elections, log_dir_moves, log_dirs, progress, reassignment
+from .model import LogDir, Reassignment, TopicPartition
+
+
+class PartitionsApi(Family):
+    """Replicas: reassignments, leader elections, log directories (KIP-113, 183, 455, 460).
+
+    Example:
+
+        admin.topics.plan_create([NewTopic("example.partitions", partitions=1)]).apply()
+        partition = TopicPartition("example.partitions", 0)
+        (broker,) = [each.id for each in admin.cluster.metadata().brokers]
+
+        plan = admin.partitions.plan_reassign({partition: (broker,)})
+        assert not plan.changes and len(plan.unchanged) == 1
+        assert not admin.partitions.reassignments().values
+        assert admin.partitions.log_dirs()[broker][0].replicas
+    """
+
+    def reassignments(
+        self, topics: Sequence[str] | None = None
+    ) -> Results[TopicPartition, Reassignment]:
+        """The reassignments in progress, of these topics or of all (API key 46)."""
+        return self._admin.call(progress.under_way, topics)
+
+    def log_dirs(
+        self,
+        brokers: Sequence[int] | None = None,
+        partitions: Sequence[TopicPartition] | None = None,
+    ) -> Results[int, tuple[LogDir, ...]]:
+        """The log directories of these brokers with the replicas in them (API key 35)."""
+        return self._admin.call(log_dirs.describe, brokers, partitions)
+
+    def plan_reassign(
+        self,
+        replicas: Mapping[TopicPartition, tuple[int, ...]],
+        *,
+        throttle: int | None = None,
+    ) -> ClusterPlan:
+        """Move partitions to these replicas, the preferred leader first (API key 45). `throttle` is
+        a rate in bytes per second (KIP-73); it is lifted when the reassignment has ended. `apply`
+        waits for that."""
+        return self._admin.plan(reassignment.plan_move, replicas, throttle=throttle)
+
+    def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
+        """Cancel reassignments in progress (API key 45)."""
+        return self._admin.plan(reassignment.plan_cancel, partitions)
+
+    def plan_elect(
+        self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False
+    ) -> ClusterPlan:
+        """Elect the preferred leader of each partition (of all that are not led by it, where none
+        is named); with `unclean` any replica that is up, which may lose records (API key 43)."""
+
+        def plan(cluster: Cluster) -> Plan:
+            if chosen is None:
+                found = elections.leaderless(cluster) if unclean else elections.misplaced(cluster)
+            else:
+                named = partitions.find(cluster, chosen)
+                found = Results(
+                    {each.resource: value for each, value in named.values.items()},
+                    {each.resource: failure for each, failure in named.failures.items()},
+                )
+            return elections.plan_unclean(found) if unclean else elections.plan_preferred(found)
+
+        return self._admin.plan(plan)
+
+    def plan_move_log_dir(
+        self, replicas: Sequence[tuple[int, TopicPartition]], path: str
+    ) -> ClusterPlan:
+        """Move replicas, each a broker and a partition, to another log directory of their broker
+        (API key 34)."""
+        return self._admin.plan(log_dir_moves.plan_move, replicas, path)

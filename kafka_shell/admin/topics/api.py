@@ -1,0 +1,56 @@
+"""`admin.topics`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.plan.results import Results
+
+from . import change, read
+from .model import NewTopic, Topic, TopicSummary
+
+
+class TopicsApi(Family):
+    """Topics (KIP-4).
+
+    Example:
+
+        plan = admin.topics.plan_create([NewTopic("example.orders", partitions=3)])
+        results = plan.apply()
+        assert results.ok, results.failures
+
+        described = admin.topics.describe(["example.orders", "example.missing"])
+        assert len(described["example.orders"].partitions) == 3
+        failure = described.failures["example.missing"]
+        assert failure.name == "UNKNOWN_TOPIC_OR_PARTITION"
+
+        assert admin.topics.plan_delete(["example.orders"]).apply().ok
+    """
+
+    def list(self) -> tuple[TopicSummary, ...]:
+        """Every topic with its counts of partitions, replicas and replicas out of sync, internal
+        topics included (Metadata, API key 3)."""
+        found = self._admin.call(scan)
+        return tuple(found.summary(name) for name in found.names)
+
+    def describe(self, names: Sequence[str]) -> Results[str, Topic]:
+        """Each topic with its partitions by name, or why it cannot be described (Metadata, API key
+        3)."""
+        return self._admin.call(read.describe, names)
+
+    def plan_create(self, topics: Sequence[NewTopic]) -> ClusterPlan:
+        """Create topics (API key 19). A name that is given twice is refused."""
+        return self._admin.plan(lambda cluster: change.plan_create(topics))
+
+    def plan_delete(self, names: Sequence[str]) -> ClusterPlan:
+        """Delete topics by their ids (API key 20; by name before Kafka 2.8)."""
+        return self._admin.plan(change.plan_delete, names)
+
+    def plan_partitions(
+        self, names: Sequence[str], count: int, assignment: Sequence[Sequence[int]] = ()
+    ) -> ClusterPlan:
+        """Raise the number of partitions of topics to `count` (API key 37). `assignment` lists the
+        replicas of every partition, of those that exist too."""
+        return self._admin.plan(change.plan_partitions, names, count, assignment=assignment)

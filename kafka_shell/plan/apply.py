@@ -1,0 +1,21 @@
+"""Sending a plan without a word: for programs, and for demo data."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .model import Change, Plan, Report
+from .results import Results
+
+
+def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Change, Change]:
+    """Send all steps in order, and follow a long change to its end; the outcome of each change."""
+    results: Results[Change, Change] = Results()
+    for step in plan.steps:
+        if plan.chained and not results.ok:
+            return results
+        results = Results.merge([results, step.send(cluster, validate_only=False)])
+    if plan.waited is not None:
+        plan.waited(cluster, report or (lambda task, done, total: None))
+    after = plan.afterwards if plan.waits else ()
+    return Results.merge([results, *(step.send(cluster, validate_only=False) for step in after)])

@@ -1,0 +1,89 @@
+"""docs/library-reference.md, generated from the admin client: python -m tests.api_reference"""
+
+from __future__ import annotations
+
+import inspect
+import textwrap
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+
+from kafka_shell.admin.client import Admin, ClusterPlan, Family
+
+FILE = Path(__file__).parent.parent / "docs" / "library-reference.md"
+_EXAMPLE = "Example:\n"
+_HEAD = """# Library reference
+
+Generated from the docstrings by `python -m tests.api_reference`. Every example runs as a test on a
+real Kafka, with `admin` as `Admin(bootstrap)` and the names of `kafka_shell.admin` imported.
+"""
+
+
+def families() -> list[type[Family]]:
+    """The classes behind the attributes of Admin, in their order."""
+    return [_class_of(name) for name in _attributes()]
+
+
+def example_of(family: type[Family]) -> str:
+    """The Python code under `Example:` in the docstring of a family."""
+    return textwrap.dedent(_doc(family).partition(_EXAMPLE)[2]).strip()
+
+
+def reference() -> str:
+    """The text of the page."""
+    return "\n".join([_HEAD, *_class("Admin", Admin), *_class("A plan", ClusterPlan), *_families()])
+
+
+def _families() -> Iterator[str]:
+    for attribute in _attributes():
+        family = _class_of(attribute)
+        about = _doc(family).partition(_EXAMPLE)[0].strip()
+        yield f"## admin.{attribute}\n\n{about}\n"
+        yield f"```python\n{example_of(family)}\n```\n"
+        yield from _members(family)
+
+
+def _class(title: str, kind: type) -> Iterator[str]:
+    yield f"## {title}\n\n{_doc(kind)}\n"
+    yield from _members(kind)
+
+
+def _members(kind: type) -> Iterator[str]:
+    for name, member in vars(kind).items():
+        if name.startswith("_") or (name in ("call", "plan") and kind is Admin):
+            continue
+        function = getattr(member, "__func__", member)
+        if inspect.isfunction(function):
+            parameters = [p for p in _signature(function) if p not in ("self", "cls")]
+            yield f"### {name}({', '.join(parameters)})\n\n{_doc(function)}\n"
+        elif isinstance(member, property):
+            yield f"### {name}\n\n{_doc(member)}\n"
+
+
+def _signature(function: object) -> list[str]:
+    text = str(inspect.signature(function))  # type: ignore[arg-type]
+    return text[1 : text.rindex(")")].replace("'", "").split(", ")
+
+
+def _attributes() -> list[str]:
+    return [
+        name
+        for name, member in vars(Admin).items()
+        if hasattr(member, "func") and not name.startswith("_")
+    ]
+
+
+def _class_of(attribute: str) -> type[Family]:
+    found: type[Family] = getattr(
+        import_module(f"kafka_shell.admin.{attribute}.api"),
+        vars(Admin)[attribute].func.__annotations__["return"],
+    )
+    return found
+
+
+def _doc(thing: object) -> str:
+    return inspect.getdoc(thing) or ""
+
+
+if __name__ == "__main__":
+    FILE.write_text(reference())
