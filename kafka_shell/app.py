@@ -10,19 +10,22 @@ from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.plan.model import Report
+from kafka_shell import __version__
 
-from .context import Ask, Context, Paths
 from .errors import ShellError, Status, UsageError
 
 if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
+    from kafka_shell.plan.model import Report
+
+    from .context import Ask, Context, Paths
 
 
 # Python's collector looks at what is new after so many objects. Its own 700 means dozens of looks
 # during the imports of a one-shot, which leave nothing to collect: a tenth of its time.
 _YOUNG = 20_000
 
+_SHELLS = ("bash", "zsh", "fish")
 _NO_TERMINAL = UsageError(
     "no command is given, and standard output is no terminal for a prompt",
     hint="Name a command: kafka.sh topics | head",
@@ -58,6 +61,7 @@ def _guarded(words: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
     except Exception as error:
+        from .context import Paths
         from .crash import report_crash
 
         return int(report_crash(error, Paths.of(os.environ), sys.stderr))
@@ -87,9 +91,14 @@ def _clean_terminals() -> None:
 def _main(words: list[str]) -> Status:
     if os.environ.get("KAFKA_SH_COMPLETE"):
         return _complete(words)
+    if words == ["--version"]:  # before the imports that it does not need
+        return _version()
+    if len(words) == 2 and words[0] == "--completion" and words[1] in _SHELLS:
+        return _completion(words[1])
     from kafka_shell.language.argv import split
 
     from .commands import REGISTRY
+    from .context import Paths
 
     _no_traceback_at_exit()
     environ = os.environ
@@ -150,6 +159,7 @@ def _refuse_empty_home(environ: Mapping[str, str]) -> None:
 
 def _context(line: Split, paths: Paths) -> Context:
     from . import settings
+    from .context import Context
     from .dispatch import run_text, warn
     from .script import run_file
 
@@ -292,20 +302,14 @@ def _early(error: ShellError, paths: Paths, text: str) -> Status:
 
 
 def _version() -> Status:
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        known = version("kafka-sh")
-    except PackageNotFoundError:
-        known = "(not installed: run from its sources)"
-    sys.stdout.write(f"kafka.sh {known}\n")
+    sys.stdout.write(f"kafka.sh {__version__}\n")
     return Status.OK
 
 
 def _completion(shell: str) -> Status:
-    from .completion import script
+    from .completion_scripts import SCRIPTS
 
-    sys.stdout.write(script(shell))
+    sys.stdout.write(SCRIPTS[shell])
     return Status.OK
 
 

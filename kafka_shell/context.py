@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from kafka_shell.errors import Status
 from kafka_shell.plan.model import Report
 
+from .xdg import xdg_folder
+
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
@@ -42,10 +44,7 @@ class Paths:
         if home:
             root = Path(home)
             return cls(root / "config", root / "cache", root / "state")
-        from platformdirs import PlatformDirs
-
-        dirs = PlatformDirs("kafka-sh", appauthor=False)
-        return cls(dirs.user_config_path, dirs.user_cache_path, dirs.user_state_path)
+        return cls(*(xdg_folder(what, environ) for what in ("config", "cache", "state")))
 
     @property
     def config_file(self) -> Path:

@@ -19,7 +19,7 @@ ROOT = Path(__file__).parent.parent
 @pytest.fixture
 def trap(tmp_path: Path) -> Path:
     """A folder of modules that tell when they are imported."""
-    for name in ("signal", "yaml", "json", "tqdm", "platformdirs", "socket", "shlex"):
+    for name in ("signal", "yaml", "json", "socket", "shlex"):
         (tmp_path / f"{name}.py").write_text("open('PWNED', 'w').close()\nraise SystemExit(9)\n")
     return tmp_path
 

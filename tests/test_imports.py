@@ -16,7 +16,7 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent / "kafka_shell"
 
 # Values and text: they know no cluster, no terminal and no command.
-BASE = {"errors", "characters", "quoting", "private", "files", "masking", "units", "answers"}
+BASE = {"errors", "characters", "quoting", "private", "files", "masking", "units", "answers", "xdg"}
 MODELS = {"plan.model", "plan.results", "plan.outcome", "plan.counts", "plan.apply"}
 VALUES = BASE | MODELS | {"admin.*.model", "audit.model"}
 
@@ -28,6 +28,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "private": set(),
     "masking": set(),
     "answers": set(),
+    "xdg": set(),
+    "completion_scripts": set(),
     "errors": {"characters", "quoting"},
     "units": {"errors", "admin.*.model"},
     "files": {"units", "errors"},
@@ -106,7 +108,6 @@ LAZY = {
     "yaml",
     "tqdm",
     "jgo",
-    "platformdirs",
 }
 
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from kafka_shell import __version__
 from kafka_shell.admin.client_configs.format import RENEW_MS
 from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
@@ -283,13 +284,7 @@ def _never(key: str, value: Any) -> Rule:
 
 def software_version() -> str:
     """The version that a registration names: ours, and kafka-python's."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        ours = version("kafka-sh")
-    except PackageNotFoundError:
-        ours = "0"
-    return f"{ours}-kafka-python-{internals.VERSION}"
+    return f"{__version__}-kafka-python-{internals.VERSION}"
 
 
 def _shown(config: ClientConfig) -> str:

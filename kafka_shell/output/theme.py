@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal, get_args
 
 from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.xdg import xdg_folder
 
 from .styles import Depth, parse_style, sgr
 from .text import Role
@@ -86,9 +88,7 @@ def shipped_folder() -> Path:
 
 def user_folder() -> Path:
     """Where users keep their own themes, which win over shipped ones of the same name (XDG)."""
-    from platformdirs import user_config_path
-
-    return user_config_path("kafka-sh") / "themes"
+    return xdg_folder("config", os.environ) / "themes"
 
 
 def load(name: str, *, user: Path | None = None) -> Theme:

@@ -14,10 +14,9 @@ from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from platformdirs import user_cache_path
-
 from kafka_shell.errors import ShellError
 from kafka_shell.private import private_folder
+from kafka_shell.xdg import xdg_folder
 
 if TYPE_CHECKING:
     from jgo.maven import MavenContext
@@ -65,7 +64,7 @@ def read_lock(text: str) -> list[Jar]:
 
 def default_cache() -> Path:
     """Where jars are kept: in the XDG cache folder, shared by every sandbox."""
-    return user_cache_path("kafka-sh") / "jars"
+    return xdg_folder("cache", os.environ) / "jars"
 
 
 def fetch(jars: Sequence[Jar], report: Report, cache: Path | None = None) -> list[Path]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from platformdirs import user_data_path
-
 from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.xdg import xdg_folder
 
 from .jars import locked_versions
 
@@ -18,7 +18,7 @@ RACKS = ("rack-a", "rack-b", "rack-c")
 
 def default_folder() -> Path:
     """Where a sandbox lives unless told otherwise: in the XDG data folder."""
-    return user_data_path("kafka-sh") / "sandbox"
+    return xdg_folder("data", os.environ) / "sandbox"
 
 
 @dataclass(frozen=True)

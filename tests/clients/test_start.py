@@ -28,7 +28,7 @@ def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
     more = imported("import kafka_shell.clients") - imported("import kafka")
     roots = {module.split(".")[0] for module in more}
     ours = {module for module in more if module.startswith("kafka_shell")}
-    assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments", "tqdm", "platformdirs"}
+    assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments"}
     parts = {module.split(".")[1] for module in ours if "." in module}
     assert parts <= {"clients", "client_configs", "nouns", "errors", "characters", "quoting"}, parts
     assert len(more) < SMALL, sorted(more)
