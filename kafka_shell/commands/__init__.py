@@ -2,58 +2,86 @@
 
 from __future__ import annotations
 
-from kafka_shell.commands.acls import commands as acls
-from kafka_shell.commands.client_configs import commands as client_configs
-from kafka_shell.commands.cluster import brokers, quorum
-from kafka_shell.commands.cluster import commands as cluster
-from kafka_shell.commands.configs import commands as configs
-from kafka_shell.commands.configs import config_command
-from kafka_shell.commands.groups import commands as groups
-from kafka_shell.commands.groups import offsets as group_offsets
-from kafka_shell.commands.partitions import (
-    elections,
-    log_dirs,
-    reassignments,
-)
-from kafka_shell.commands.partitions import (
-    list_reassignments as reassignment_looks,
-)
-from kafka_shell.commands.program import commands as shell
-from kafka_shell.commands.program import help, journal, sandbox
-from kafka_shell.commands.quotas import commands as quotas
-from kafka_shell.commands.records import commands as records
-from kafka_shell.commands.spark import commands as spark
-from kafka_shell.commands.tokens import commands as tokens
-from kafka_shell.commands.topics import changes as topic_changes
-from kafka_shell.commands.topics import commands as topics
-from kafka_shell.commands.transactions import commands as transactions
-from kafka_shell.commands.users import commands as users
-from kafka_shell.language.command import Command
+from importlib import import_module
 
-REGISTRY: tuple[Command, ...] = (
-    *topics.COMMANDS,
-    *topic_changes.COMMANDS,
-    *records.COMMANDS,
-    *configs.COMMANDS,
-    *config_command.COMMANDS,
-    *quotas.COMMANDS,
-    *client_configs.COMMANDS,
-    *users.COMMANDS,
-    *acls.COMMANDS,
-    *tokens.COMMANDS,
-    *reassignments.COMMANDS,
-    *reassignment_looks.COMMANDS,
-    *elections.COMMANDS,
-    *log_dirs.COMMANDS,
-    *groups.COMMANDS,
-    *group_offsets.COMMANDS,
-    *cluster.COMMANDS,
-    *brokers.COMMANDS,
-    *quorum.COMMANDS,
-    *transactions.COMMANDS,
-    *spark.COMMANDS,
-    *shell.COMMANDS,
-    *journal.COMMANDS,
-    *sandbox.COMMANDS,
-    *help.COMMANDS,
-)
+from kafka_shell.language.command import Command
+from kafka_shell.language.registry import Registry
+
+# Module -> the names and short forms of the commands that it declares, in its order. A one-shot
+# imports the module of its own command only.
+INDEX = {
+    "topics.commands": ("list-topics", "topics", "ls", "describe-topic", "topic"),
+    "topics.changes": ("create-topic", "alter-topic", "delete-topic"),
+    "records.commands": ("list-offsets", "offsets", "delete-records"),
+    "configs.commands": ("list-configs", "describe-configs", "configs", "config", "alter-configs"),
+    "configs.config_command": ("config-command",),
+    "quotas.commands": ("list-quotas", "describe-quotas", "quotas", "alter-quotas", "resolve-quota"),
+    "client_configs.commands": ("describe-client-configs", "alter-client-configs"),
+    "users.commands": ("scram-credentials", "users", "describe-user", "user"),
+    "acls.commands": ("list-acls", "acls", "alter-acls", "check-acl"),
+    "tokens.commands": ("describe-tokens", "tokens", "create-token", "renew-token", "expire-token"),
+    "partitions.reassignments": ("reassign-partitions",),
+    "partitions.list_reassignments": ("verify-reassign-partitions", "list-reassignments"),
+    "partitions.elections": (
+        "preferred-replica-leader-election",
+        "verify-preferred-replica-leader-election",
+        "elect-leaders",
+    ),
+    "partitions.log_dirs": ("describe-log-dirs", "alter-log-dirs"),
+    "groups.commands": (
+        "list-groups",
+        "groups",
+        "describe-group",
+        "group",
+        "lag",
+        "lags",
+        "delete-group",
+        "remove-members",
+    ),
+    "groups.offsets": ("reset-offsets", "delete-offsets"),
+    "cluster.commands": (
+        "cluster-metadata",
+        "brokers",
+        "cluster",
+        "health",
+        "api-versions",
+        "unregister-broker",
+    ),
+    "cluster.brokers": ("describe-broker", "broker"),
+    "cluster.quorum": ("describe-quorum", "alter-quorum", "describe-features", "update-features"),
+    "transactions.commands": (
+        "list-transactions",
+        "transactions",
+        "describe-transactions",
+        "transaction",
+        "describe-producers",
+        "find-hanging-transactions",
+        "abort-transaction",
+        "fence-producer",
+    ),
+    "spark.commands": ("spark audit", "spark sql", "spark snapshot", "spark diff", "spark tables"),
+    "program.commands": (
+        "connect",
+        "refresh",
+        "watch",
+        "source",
+        "history",
+        "theme",
+        "set",
+        "clear",
+        "exit",
+        "quit",
+    ),
+    "program.journal": ("journal",),
+    "program.sandbox": ("sandbox",),
+    "program.help": ("help",),
+}
+
+
+def commands_of(module: str) -> tuple[Command, ...]:
+    """The commands that a module of this package declares."""
+    declared: tuple[Command, ...] = import_module(f"{__name__}.{module}").COMMANDS
+    return declared
+
+
+REGISTRY = Registry(INDEX, commands_of)

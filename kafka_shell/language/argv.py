@@ -11,6 +11,7 @@ from kafka_shell.errors import UsageError, did_you_mean
 
 from .command import Command, Kind, Option
 from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
+from .registry import Registry
 
 # A line of Kafka's own tools: its options are its own, though some are spelled as commands here.
 _PASTED = re.compile(r"(?:.*[/\\])?kafka-[a-z-]+(?:\.sh|\.bat)?")
@@ -25,7 +26,7 @@ class Split:
     command: tuple[str, ...] = ()
 
 
-def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
+def split(argv: Sequence[str], registry: Registry) -> Split:
     """Take argv apart. The command may stand anywhere: `--broker x --list-topics`.
 
     Raises UsageError for an option that nobody has, where there is no command to have it.
@@ -71,14 +72,9 @@ def split(argv: Sequence[str], registry: Sequence[Command]) -> Split:
     return Split(program, connection, (*spelled, *left))
 
 
-def _command(
-    argv: Sequence[str], registry: Sequence[Command]
-) -> tuple[Command | None, int | None, int]:
+def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, int | None, int]:
     """The command, where its name starts and how many words it has: the first `--verb-noun`, else
     the first bare word, or two (`spark audit`)."""
-    flags = {f"--{command.name}": command for command in registry if command.verb_noun}
-    names = {command.name.split()[0]: command for command in registry}
-    names |= {short.word: command for command in registry for short in command.shorts}
     skip = False
     bare: int | None = None
     for index, word in enumerate(argv):
@@ -86,22 +82,21 @@ def _command(
             skip = False
         elif word == "--":
             break
-        elif word in flags:
-            return flags[word], index, 1
+        elif (flag := registry.with_flag(word)) is not None:
+            return flag, index, 1
         elif word.startswith("-"):
             option = _find(word, CONNECTION + RUNNING + PROGRAM)
             skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
         elif bare is None:
             bare = index
-            if word in names or _PASTED.fullmatch(word):
+            if registry.has_first(word) or _PASTED.fullmatch(word):
                 break
     if bare is None:
         return None, None, 0
-    pair = " ".join(argv[bare : bare + 2])
-    for command in registry:
-        if command.name == pair:
-            return command, bare, 2
-    return names.get(argv[bare]), bare, 1
+    pair = registry.named(" ".join(argv[bare : bare + 2]))
+    if pair is not None:
+        return pair, bare, 2
+    return registry.with_first(argv[bare]), bare, 1
 
 
 def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
@@ -146,7 +141,7 @@ def _find(name: str, options: Sequence[Option]) -> Option | None:
     return None
 
 
-def _nobody_has(word: str, registry: Sequence[Command]) -> UsageError:
+def _nobody_has(word: str, registry: Registry) -> UsageError:
     flags = [f"--{command.name}" for command in registry if command.verb_noun]
     names = [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)]
     return UsageError(

@@ -9,6 +9,7 @@ from enum import Enum
 from .command import Argument, Command, Invocation, Kind, Option
 from .fragment import fragment_of
 from .logical_lines import Span
+from .registry import Registry
 from .scan import Known, Parameter, Role, Scan, Scope, Use, bare, find_command, is_open, scan
 from .tokens import Line, Word, commands
 
@@ -70,7 +71,7 @@ class Wanted:
     is_option: Callable[[str], bool] = field(default=lambda text: False, compare=False)
 
 
-def wanted(text: str, position: int, registry: Sequence[Command], *, depth: int = 0) -> Wanted:
+def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> Wanted:
     """What is being typed at `position`. Never raises, whatever the text."""
     position = max(0, min(position, len(text)))
     nothing = Wanted(Want.NOTHING, span=(position, position))
@@ -123,7 +124,7 @@ class _Typing:
 
     text: str
     position: int
-    registry: Sequence[Command]
+    registry: Registry
     quote: str
     depth: int
 
@@ -131,7 +132,7 @@ class _Typing:
         if not before and not current.text.startswith("-"):
             return self._command(current)
         begun = " ".join(word.text for word in before) + " "
-        if any(command.name.startswith(begun) for command in self.registry):
+        if self.registry.continues(begun):
             start = before[0].span[0]
             found = self._command(current)
             return replace(found, prefix=begun + current.text, span=(start, self.position))

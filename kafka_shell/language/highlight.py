@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 
 from kafka_shell.errors import ShellError
 
-from .command import Command, Kind
+from .command import Kind
 from .convert import convert
 from .logical_lines import Span
+from .registry import Registry
 from .scan import Found, Role, Scope, Use, find_command, scan
 from .selectors import is_pattern
 from .tokens import Line, Word, commands
@@ -24,7 +24,7 @@ _SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
 _PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY)
 
 
-def classify(text: str, registry: Sequence[Command], *, depth: int = 0) -> Classified:
+def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
     """(span, class) of each part, in order, none over another. Never raises.
 
     Classes: command, unknown-command, option, unknown-option, value, number, string, pattern,
@@ -35,7 +35,7 @@ def classify(text: str, registry: Sequence[Command], *, depth: int = 0) -> Class
     return _apart([each for line in commands(text) for each in _command(line, registry, depth)])
 
 
-def _command(line: Line, registry: Sequence[Command], depth: int) -> Classified:
+def _command(line: Line, registry: Registry, depth: int) -> Classified:
     found: Classified = [(span, "operator") for span in line.operators]
     if line.joint_span:
         found.append((line.joint_span, "operator"))
@@ -66,7 +66,7 @@ def _apart(found: Classified) -> Classified:
     return kept
 
 
-def _words(line: Line, registry: Sequence[Command], depth: int) -> Classified:
+def _words(line: Line, registry: Registry, depth: int) -> Classified:
     named = find_command(line.words, registry)
     if named.command is None:
         return _no_command(named, registry)
@@ -78,15 +78,15 @@ def _words(line: Line, registry: Sequence[Command], depth: int) -> Classified:
     return classified
 
 
-def _no_command(named: Found, registry: Sequence[Command]) -> Classified:
+def _no_command(named: Found, registry: Registry) -> Classified:
     if not named.name:
         return [(word.span, "option") for word in named.rest if word.text.startswith("-")]
     word = named.name[0]
-    begun = any(command.name.startswith(f"{word.text} ") for command in registry)
+    begun = registry.continues(f"{word.text} ")
     return [(word.span, "command" if begun else "unknown-command")]
 
 
-def _nested(line: Line, first: Word, registry: Sequence[Command], depth: int) -> Classified:
+def _nested(line: Line, first: Word, registry: Registry, depth: int) -> Classified:
     """A line within the line, where it starts with a command; else it is a text."""
     start, end = first.span[0], line.words[-1].span[1]
     words = [word for word in line.words if word.span[0] >= start]

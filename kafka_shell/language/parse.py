@@ -11,13 +11,14 @@ from .command import Argument, Command, Invocation, Kind, Option
 from .common import PROGRAM
 from .convert import convert, is_list, label
 from .logical_lines import Span
+from .registry import Registry
 from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
 from .tokens import Line, Word
 from .usage import usage
 
 
 def parse(
-    line: Line, registry: Sequence[Command], *, text: str = "", extra: Sequence[Option] = ()
+    line: Line, registry: Registry, *, text: str = "", extra: Sequence[Option] = ()
 ) -> Invocation:
     """What the line asks for. `extra` are options that may stand on this line besides.
 

@@ -9,10 +9,10 @@ from kafka_shell.errors import UsageError
 from kafka_shell.quoting import join
 from kafka_shell.units import in_utc
 
-from .command import Command
 from .parse import parse
 from .pasted_configs import configs
 from .pasted_options import Action, Given, first, line_of, split_keys
+from .registry import Registry
 from .render import render
 from .tokens import words_of
 
@@ -20,7 +20,7 @@ _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
 _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")
 
 
-def translate(words: Sequence[str], registry: Sequence[Command]) -> str | None:
+def translate(words: Sequence[str], registry: Registry) -> str | None:
     """The line that does here what a pasted `kafka-topics.sh --list ...` does; None if it is none.
 
     Raises UsageError where it is one of Kafka's tools but no line does the same: it says which
@@ -35,8 +35,7 @@ def translate(words: Sequence[str], registry: Sequence[Command]) -> str | None:
         raise _no_line(tool[1], f"{error.message}. {error.hint}".strip()) from None
     if line is None:
         raise _no_line(tool[1], f"{join(words[:2])} has no line here.")
-    names = {command.name for command in registry}
-    if line[0] not in names:
+    if registry.named(line[0]) is None:
         raise _no_line(tool[1], f"The command for it, {line[0]}, is not here yet.")
     try:
         return render(parse(words_of(line), registry))

@@ -13,6 +13,7 @@ from enum import Enum
 
 from .command import Argument, Command, Kind, Option
 from .common import common_options
+from .registry import Registry
 from .tokens import Word, tokenize
 
 Parameter = Argument | Option
@@ -184,46 +185,41 @@ def bare(name: str) -> str:
 # -- which command ---------------------------------------------------------------------------------
 
 
-def find_command(words: Sequence[Word], registry: Sequence[Command]) -> Found:
+def find_command(words: Sequence[Word], registry: Registry) -> Found:
     """The command that the words name: by name, by flag, or by short form."""
     if not words:
         return Found(None)
     first = words[0]
     if first.text.startswith("-"):
         return _by_flag(words, registry)
-    names = {command.name: command for command in registry}
-    longest = max((name.count(" ") for name in names), default=0) + 1
-    for count in range(min(longest, len(words)), 0, -1):
-        command = names.get(" ".join(word.text for word in words[:count]))
+    for count in range(min(registry.most_words, len(words)), 0, -1):
+        command = registry.named(" ".join(word.text for word in words[:count]))
         if command:
             return Found(command, tuple(words[:count]), tuple(words[count:]))
-    for command in registry:
-        for short in command.shorts:
-            if short.word == first.text:
-                return _by_short(short.line, words, registry)
+    line = registry.line_of_short(first.text)
+    if line is not None:
+        return _by_short(line, words, registry)
     return Found(None, (first,), tuple(words[1:]), Trouble("unknown-command", first))
 
 
-def _by_flag(words: Sequence[Word], registry: Sequence[Command]) -> Found:
-    flags = {f"--{command.name}": command for command in registry if command.verb_noun}
+def _by_flag(words: Sequence[Word], registry: Registry) -> Found:
     ends = next((i for i, word in enumerate(words) if word.text == "--"), len(words))
-    places = [i for i, word in enumerate(words[:ends]) if word.text in flags]
-    if not places:
+    flags = [(i, found) for i, word in enumerate(words[:ends])
+             if (found := registry.with_flag(word.text)) is not None]  # fmt: skip
+    if not flags:
         return Found(None, (), tuple(words), Trouble("no-command", words[0]))
-    place = places[0]
+    place, command = flags[0]
     rest = (*words[:place], *words[place + 1 :])
-    command = flags[words[place].text]
-    again = Trouble("two-commands", words[places[1]], words[place].text) if places[1:] else None
+    again = Trouble("two-commands", words[flags[1][0]], words[place].text) if flags[1:] else None
     return Found(command, (words[place],), rest, again)
 
 
-def _by_short(line: str, words: Sequence[Word], registry: Sequence[Command]) -> Found:
+def _by_short(line: str, words: Sequence[Word], registry: Registry) -> Found:
     """The short form's words all stand where the one that was typed stands."""
     typed = words[0]
     expanded = [Word(each.text, typed.raw, typed.span) for each in tokenize(line).words]
-    names = {command.name: command for command in registry}
     for count in range(len(expanded), 0, -1):
-        command = names.get(" ".join(word.text for word in expanded[:count]))
+        command = registry.named(" ".join(word.text for word in expanded[:count]))
         if command:
             return Found(command, (typed,), (*expanded[count:], *words[1:]))
     return Found(None, (typed,), tuple(words[1:]), Trouble("unknown-command", typed))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 
 from prompt_toolkit.buffer import CompletionState
@@ -13,9 +13,10 @@ from prompt_toolkit.formatted_text import FormattedText
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.characters import escape
 from kafka_shell.context import Context
-from kafka_shell.language.command import Command, Kind
+from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
 from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
@@ -52,9 +53,7 @@ class Offer(Completion):
 class ShellCompleter(Completer):
     """Candidates for one prompt. `cache` is asked each time: the shell may have moved elsewhere."""
 
-    def __init__(
-        self, cache: Callable[[], Cache], registry: Sequence[Command], context: Context
-    ) -> None:
+    def __init__(self, cache: Callable[[], Cache], registry: Registry, context: Context) -> None:
         self._cache = cache
         self._registry = registry
         self._places = Places(context)
@@ -236,7 +235,7 @@ def line_at(text: str, position: int) -> tuple[int, str]:
     return found
 
 
-def _wanted_at(text: str, position: int, registry: Sequence[Command]) -> Wanted:
+def _wanted_at(text: str, position: int, registry: Registry) -> Wanted:
     start, line = line_at(text, position)
     found = wanted(line, position - start, registry)
     return replace(found, span=(found.span[0] + start, found.span[1] + start))

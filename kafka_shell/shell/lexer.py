@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.lexers import Lexer
 
-from kafka_shell.language.command import Command
 from kafka_shell.language.cursor import LONGEST
 from kafka_shell.language.highlight import classify
 from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.language.registry import Registry
 
 UNSEEN = "\ufffd"
 
@@ -34,7 +34,7 @@ _ROLES = {
 class ShellLexer(Lexer):
     """Highlights a text from the registry."""
 
-    def __init__(self, registry: Sequence[Command]) -> None:
+    def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:

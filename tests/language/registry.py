@@ -3,6 +3,7 @@
 from typing import Any
 
 from kafka_shell.language.command import Argument, Command, Invocation, Kind, Option, Short
+from kafka_shell.language.registry import Registry
 from kafka_shell.plan.model import Effect
 
 
@@ -124,7 +125,7 @@ AUDIT = Command("spark audit", "Audit.", "audit", nothing,
 SQL = Command("spark sql", "Query.", "audit", nothing,
               arguments=(Argument("query", Kind.LINE, "SQL."),))  # fmt: skip
 
-REGISTRY = (
+REGISTRY = Registry.of((
     LIST_TOPICS, DESCRIBE_TOPIC, CREATE_TOPIC, ALTER_TOPIC, DELETE_TOPIC, DESCRIBE_CONFIGS,
     ALTER_CONFIGS, CONFIG_COMMAND, RESET_OFFSETS, WATCH, HELP, SET, AUDIT, SQL,
-)  # fmt: skip
+))  # fmt: skip

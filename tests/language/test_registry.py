@@ -1,14 +1,19 @@
 """What the language asks of every declaration in the real registry."""
 
+import re
+from pathlib import Path
+
 import pytest
 
-from kafka_shell.commands import REGISTRY
+from kafka_shell import commands
+from kafka_shell.commands import INDEX, REGISTRY, commands_of
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Kind, Option
 from kafka_shell.language.common import PROGRAM, common_options
 from kafka_shell.language.convert import convert
 from kafka_shell.language.cursor import wanted
 from kafka_shell.language.parse import parse
+from kafka_shell.language.registry import words_of_command
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Scope
 from kafka_shell.language.tokens import tokenize
@@ -31,6 +36,21 @@ def test_the_cursor_can_stand_anywhere_in_an_example() -> None:
     for line in EXAMPLES:
         for position in range(len(line) + 1):
             assert wanted(line, position, REGISTRY).span[1] == position, line
+
+
+def test_the_index_names_what_each_module_declares() -> None:
+    declared = {
+        module: tuple(w for command in commands_of(module) for w in words_of_command(command))
+        for module in INDEX
+    }
+    assert declared == INDEX
+    folder = Path(commands.__file__).parent
+    declaring = {
+        ".".join(path.relative_to(folder).with_suffix("").parts)
+        for path in folder.rglob("*.py")
+        if re.search(r"^COMMANDS\b", path.read_text(), re.MULTILINE)
+    }
+    assert declaring == set(INDEX)
 
 
 def test_names_and_short_forms_are_told_apart() -> None:

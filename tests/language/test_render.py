@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Kind, Option
 from kafka_shell.language.parse import parse
+from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
 from kafka_shell.plan.model import Effect
@@ -139,11 +140,11 @@ def typed(draw: st.DrawFn) -> Typed:
 def test_a_printed_line_parses_back(made: Typed) -> None:
     text = join(["do-it", *made.words])
     try:
-        invocation = parse(tokenize(text), [made.command])
+        invocation = parse(tokenize(text), Registry.of([made.command]))
     except UsageError:
         return
     printed = render(invocation)
-    again = parse(tokenize(printed), [made.command])
+    again = parse(tokenize(printed), Registry.of([made.command]))
     assert again.values == invocation.values, f"{text!r} was printed as {printed!r}"
     assert render(again) == printed
 
