@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from importlib import import_module
 from pathlib import Path
 
-from kafka_shell.admin.client import Admin, ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.client import Admin
 
 FILE = Path(__file__).parent.parent / "docs" / "library-reference.md"
 _EXAMPLE = "Example:\n"
@@ -50,7 +51,7 @@ def _class(title: str, kind: type) -> Iterator[str]:
 
 def _members(kind: type) -> Iterator[str]:
     for name, member in vars(kind).items():
-        if name.startswith("_") or (name in ("call", "plan") and kind is Admin):
+        if name.startswith("_"):
             continue
         function = getattr(member, "__func__", member)
         if inspect.isfunction(function):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 
 from . import authorizer, change, read
 from .model import Access, AccessCheck, AclBinding, AclFilter
@@ -30,16 +30,16 @@ class AclsApi(Family):
 
     def describe(self, which: AclFilter | None = None) -> tuple[AclBinding, ...]:
         """The bindings that match, or all of them (API key 29)."""
-        return self._admin.call(read.describe, *(() if which is None else (which,)))
+        return self._calls.call(read.describe, *(() if which is None else (which,)))
 
     def check(self, accesses: Sequence[Access]) -> AccessCheck:
         """What StandardAuthorizer decides on each access, and the ACLs that decide it."""
-        return self._admin.call(authorizer.check, accesses)
+        return self._calls.call(authorizer.check, accesses)
 
     def plan_create(self, bindings: Sequence[AclBinding]) -> ClusterPlan:
         """Create ACLs (API key 30)."""
-        return self._admin.plan(change.plan_create, bindings)
+        return self._calls.plan(change.plan_create, bindings)
 
     def plan_delete(self, filters: Sequence[AclFilter]) -> ClusterPlan:
         """Delete the ACLs that match (API key 31)."""
-        return self._admin.plan(change.plan_delete, filters)
+        return self._calls.plan(change.plan_delete, filters)

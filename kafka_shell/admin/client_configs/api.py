@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 
 from . import change, read
 from .model import (
@@ -32,22 +32,22 @@ class ClientConfigsApi(Family):
 
     def describe(self, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
         """The configs that match, or all of them."""
-        return self._admin.call(read.describe, which)
+        return self._calls.call(read.describe, which)
 
     def resolve(self, user: str, client_id: str) -> tuple[ClientConfig, ...]:
         """The configs that apply to a client: its own, and the defaults of its user."""
-        return self._admin.call(read.resolved, user, client_id)
+        return self._calls.call(read.resolved, user, client_id)
 
     def registrations(
         self, which: ClientConfigFilter | None = None
     ) -> tuple[ClientRegistration, ...]:
         """The configs that each version of a client software can change while it runs."""
-        return self._admin.call(read.registrations, which, now=int(time.time() * 1000))
+        return self._calls.call(read.registrations, which, now=int(time.time() * 1000))
 
     def plan_alter(self, alterations: Sequence[ClientConfigAlteration]) -> ClusterPlan:
         """Set configs, and remove those whose value is None."""
-        return self._admin.plan(change.plan_alter, alterations)
+        return self._calls.plan(change.plan_alter, alterations)
 
     def plan_forget(self, entities: Sequence[ClientEntity]) -> ClusterPlan:
         """Delete the registrations of clients that no longer exist."""
-        return self._admin.plan(change.plan_forget, entities, now=int(time.time() * 1000))
+        return self._calls.plan(change.plan_forget, entities, now=int(time.time() * 1000))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.plan.results import Results
 
 from . import change, read
@@ -41,17 +41,17 @@ class ConfigsApi(Family):
         """The configs of each resource, or why they cannot be read (API key 32). `keys` restricts
         them to some configs; `synonyms` and `documentation` (KIP-569) are left out unless asked
         for."""
-        return self._admin.call(
+        return self._calls.call(
             read.describe, resources, keys, synonyms=synonyms, documentation=documentation
         )
 
     def list_resources(self, kind: ResourceType) -> list[str]:
         """The names of groups, client metrics subscriptions ... that have configs (API key 74)."""
-        return self._admin.call(read.list_resources, kind)
+        return self._calls.call(read.list_resources, kind)
 
     def plan_alter(
         self, alterations: Mapping[ConfigResource, Sequence[ConfigAlteration]]
     ) -> ClusterPlan:
         """Set, delete, append to and subtract from configs (IncrementalAlterConfigs, API key 44).
         Values may have units: `7d`, `1GiB`. Configs that are not named are left as they are."""
-        return self._admin.plan(change.plan_alter, alterations)
+        return self._calls.plan(change.plan_alter, alterations)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.results import Results
 
@@ -32,30 +32,30 @@ class GroupsApi(Family):
         self, states: Sequence[str] = (), types: Sequence[GroupType] = ()
     ) -> Results[str, GroupListing]:
         """The groups by name (API key 16). The failures are brokers that did not answer."""
-        return self._admin.call(read.list_groups, states, types)
+        return self._calls.call(read.list_groups, states, types)
 
     def describe(self, names: Iterable[str], *, offsets: bool = False) -> Results[str, Group]:
         """Each group with its members, with its committed offsets and lag where `offsets` is set
         (API keys 15, 69, 77, 89; 9, 90)."""
-        return self._admin.call(read.describe, names, offsets=offsets)
+        return self._calls.call(read.describe, names, offsets=offsets)
 
     def plan_reset(
         self, name: str, where: ResetTo, partitions: Sequence[TopicPartition] | None = None
     ) -> ClusterPlan:
         """Reset the committed offsets of an inactive group (API key 8; of share groups 91)."""
-        return self._admin.plan(resets.plan_reset, name, where, partitions)
+        return self._calls.plan(resets.plan_reset, name, where, partitions)
 
     def plan_offsets(self, name: str, wanted: Mapping[TopicPartition, int | None]) -> ClusterPlan:
         """Set the committed offset of each partition; None deletes it (API keys 8, 47)."""
-        return self._admin.plan(resets.plan_offsets, name, wanted)
+        return self._calls.plan(resets.plan_offsets, name, wanted)
 
     def plan_delete_offsets(self, name: str, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Delete committed offsets (API key 47; of share groups 92)."""
-        return self._admin.plan(resets.plan_delete_offsets, name, partitions)
+        return self._calls.plan(resets.plan_delete_offsets, name, partitions)
 
     def plan_delete(self, names: Sequence[str]) -> ClusterPlan:
         """Delete groups with all their committed offsets (API key 42)."""
-        return self._admin.plan(members.plan_delete, names)
+        return self._calls.plan(members.plan_delete, names)
 
     def plan_remove_members(
         self,
@@ -67,6 +67,6 @@ class GroupsApi(Family):
     ) -> ClusterPlan:
         """Remove members by member id or group.instance.id; all members where none is named (API
         key 13)."""
-        return self._admin.plan(
+        return self._calls.plan(
             members.plan_remove, name, members=member_ids, instances=instances, reason=reason
         )

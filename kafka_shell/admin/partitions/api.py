@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.topics import partitions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
@@ -33,7 +33,7 @@ class PartitionsApi(Family):
         self, topics: Sequence[str] | None = None
     ) -> Results[TopicPartition, Reassignment]:
         """The reassignments in progress, of these topics or of all (API key 46)."""
-        return self._admin.call(progress.under_way, topics)
+        return self._calls.call(progress.under_way, topics)
 
     def log_dirs(
         self,
@@ -41,7 +41,7 @@ class PartitionsApi(Family):
         partitions: Sequence[TopicPartition] | None = None,
     ) -> Results[int, tuple[LogDir, ...]]:
         """The log directories of these brokers with the replicas in them (API key 35)."""
-        return self._admin.call(log_dirs.describe, brokers, partitions)
+        return self._calls.call(log_dirs.describe, brokers, partitions)
 
     def plan_reassign(
         self,
@@ -52,11 +52,11 @@ class PartitionsApi(Family):
         """Move partitions to these replicas, the preferred leader first (API key 45). `throttle` is
         a rate in bytes per second (KIP-73); it is lifted when the reassignment has ended. `apply`
         waits for that."""
-        return self._admin.plan(reassignment.plan_move, replicas, throttle=throttle)
+        return self._calls.plan(reassignment.plan_move, replicas, throttle=throttle)
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""
-        return self._admin.plan(reassignment.plan_cancel, partitions)
+        return self._calls.plan(reassignment.plan_cancel, partitions)
 
     def plan_elect(
         self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False
@@ -75,11 +75,11 @@ class PartitionsApi(Family):
                 )
             return elections.plan_unclean(found) if unclean else elections.plan_preferred(found)
 
-        return self._admin.plan(plan)
+        return self._calls.plan(plan)
 
     def plan_move_log_dir(
         self, replicas: Sequence[tuple[int, TopicPartition]], path: str
     ) -> ClusterPlan:
         """Move replicas, each a broker and a partition, to another log directory of their broker
         (API key 34)."""
-        return self._admin.plan(log_dir_moves.plan_move, replicas, path)
+        return self._calls.plan(log_dir_moves.plan_move, replicas, path)

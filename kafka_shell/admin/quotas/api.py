@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 
 from . import change, read, resolution
 from .model import Quota, QuotaAlteration, QuotaFilter, QuotaLadder
@@ -30,14 +30,14 @@ class QuotasApi(Family):
 
     def describe(self, which: QuotaFilter | None = None) -> tuple[Quota, ...]:
         """The quotas that match, or all of them (API key 48)."""
-        return self._admin.call(read.describe, *(() if which is None else (which,)))
+        return self._calls.call(read.describe, *(() if which is None else (which,)))
 
     def resolve(
         self, user: str | None = None, client_id: str | None = None, ip: str | None = None
     ) -> QuotaLadder:
         """The quotas that apply to a client, and every level that was considered."""
-        return self._admin.call(resolution.resolve, user, client_id, ip)
+        return self._calls.call(resolution.resolve, user, client_id, ip)
 
     def plan_alter(self, alterations: Sequence[QuotaAlteration]) -> ClusterPlan:
         """Set quotas, and remove those whose value is None (API key 49)."""
-        return self._admin.plan(change.plan_alter, alterations)
+        return self._calls.plan(change.plan_alter, alterations)

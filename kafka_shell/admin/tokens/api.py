@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.plan.model import Secret
 
 from . import change, read
@@ -28,14 +28,14 @@ class TokensApi(Family):
 
     def describe(self, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
         """The tokens of these owners (principals), or all that this login may see (API key 41)."""
-        return self._admin.call(read.describe, owners)
+        return self._calls.call(read.describe, owners)
 
     def plan_create(
         self, *, owner: str = "", renewers: Sequence[str] = (), max_life: int | None = None
     ) -> ClusterPlan:
         """Create a token (API key 38). `max_life` is in milliseconds. Once the plan is applied, its
         `fresh` returns the NewToken with its HMAC."""
-        return self._admin.plan(
+        return self._calls.plan(
             change.plan_create, owner=owner, renewers=renewers, max_life=max_life
         )
 
@@ -43,13 +43,13 @@ class TokensApi(Family):
         self, ids: Sequence[str] = (), hmacs: Sequence[Secret] = (), period: int | None = None
     ) -> ClusterPlan:
         """Renew tokens for `period` milliseconds (API key 39)."""
-        return self._admin.plan(change.plan_renew, ids, hmacs, _now(), period)
+        return self._calls.plan(change.plan_renew, ids, hmacs, _now(), period)
 
     def plan_expire(
         self, ids: Sequence[str] = (), hmacs: Sequence[Secret] = (), period: int | None = None
     ) -> ClusterPlan:
         """Expire tokens in `period` milliseconds, or now (API key 40)."""
-        return self._admin.plan(change.plan_expire, ids, hmacs, _now(), period)
+        return self._calls.plan(change.plan_expire, ids, hmacs, _now(), period)
 
 
 def _now() -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.results import Results
 
@@ -32,25 +32,25 @@ class TopicsApi(Family):
     def list(self) -> tuple[TopicSummary, ...]:
         """Every topic with its counts of partitions, replicas and replicas out of sync, internal
         topics included (Metadata, API key 3)."""
-        found = self._admin.call(scan)
+        found = self._calls.call(scan)
         return tuple(found.summary(name) for name in found.names)
 
     def describe(self, names: Sequence[str]) -> Results[str, Topic]:
         """Each topic with its partitions by name, or why it cannot be described (Metadata, API key
         3)."""
-        return self._admin.call(read.describe, names)
+        return self._calls.call(read.describe, names)
 
     def plan_create(self, topics: Sequence[NewTopic]) -> ClusterPlan:
         """Create topics (API key 19). A name that is given twice is refused."""
-        return self._admin.plan(lambda cluster: change.plan_create(topics))
+        return self._calls.plan(lambda cluster: change.plan_create(topics))
 
     def plan_delete(self, names: Sequence[str]) -> ClusterPlan:
         """Delete topics by their ids (API key 20; by name before Kafka 2.8)."""
-        return self._admin.plan(change.plan_delete, names)
+        return self._calls.plan(change.plan_delete, names)
 
     def plan_partitions(
         self, names: Sequence[str], count: int, assignment: Sequence[Sequence[int]] = ()
     ) -> ClusterPlan:
         """Raise the number of partitions of topics to `count` (API key 37). `assignment` lists the
         replicas of every partition, of those that exist too."""
-        return self._admin.plan(change.plan_partitions, names, count, assignment=assignment)
+        return self._calls.plan(change.plan_partitions, names, count, assignment=assignment)

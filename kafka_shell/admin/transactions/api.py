@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.results import Results
 
@@ -37,7 +37,7 @@ class TransactionsApi(Family):
         longer_than_ms: int | None = None,
     ) -> Results[int, tuple[TransactionListing, ...]]:
         """The transactions that each broker coordinates, by the broker's id (API key 66)."""
-        return self._admin.call(
+        return self._calls.call(
             read.list_transactions,
             states=states,
             producer_ids=producer_ids,
@@ -46,14 +46,14 @@ class TransactionsApi(Family):
 
     def describe(self, transactional_ids: Iterable[str]) -> Results[str, Transaction]:
         """Each transaction by its transactional ID (API key 65)."""
-        return self._admin.call(read.describe, transactional_ids)
+        return self._calls.call(read.describe, transactional_ids)
 
     def producers(
         self, partitions: Iterable[TopicPartition], *, broker: int | None = None
     ) -> Results[TopicPartition, tuple[ProducerState, ...]]:
         """The producers that each partition's leader (or `broker`) keeps the state of (API key
         61)."""
-        return self._admin.call(producers.describe, partitions, broker=broker)
+        return self._calls.call(producers.describe, partitions, broker=broker)
 
     def find_hanging(
         self,
@@ -63,14 +63,14 @@ class TransactionsApi(Family):
         broker: int | None = None,
     ) -> HangingSearch:
         """The hanging transactions of these partitions, or of all."""
-        return self._admin.call(
+        return self._calls.call(
             read.find_hanging, partitions=partitions, topics=topics, broker=broker
         )
 
     def plan_abort(self, hanging: Sequence[HangingTransaction]) -> ClusterPlan:
         """Abort hanging transactions (WriteTxnMarkers, API key 27)."""
-        return self._admin.plan(change.plan_abort, hanging)
+        return self._calls.plan(change.plan_abort, hanging)
 
     def plan_fence(self, transactional_ids: Sequence[str]) -> ClusterPlan:
         """Fence producers: their open transactions are aborted (InitProducerId, API key 22)."""
-        return self._admin.plan(change.plan_fence, transactional_ids)
+        return self._calls.plan(change.plan_fence, transactional_ids)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kafka_shell.admin.client import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.plan.results import Results
 
 from . import read, scram
@@ -30,17 +30,17 @@ class UsersApi(Family):
         self, users: Iterable[str] | None = None
     ) -> Results[str, tuple[ScramCredential, ...]]:
         """The SCRAM credentials of each user, or of all users (API key 50). Never a password."""
-        return self._admin.call(scram.describe, users)
+        return self._calls.call(scram.describe, users)
 
     def describe(self, name: str) -> UserPage:
         """Everything about one user: credentials, quotas, ACLs, tokens, groups. A part that cannot
         be read is a Failure."""
-        return self._admin.call(read.describe, name)
+        return self._calls.call(read.describe, name)
 
     def plan_upsert(self, credentials: Sequence[NewScramCredential]) -> ClusterPlan:
         """Create credentials, and replace those that exist (API key 51)."""
-        return self._admin.plan(scram.plan_upsert, credentials)
+        return self._calls.plan(scram.plan_upsert, credentials)
 
     def plan_delete(self, credentials: Sequence[tuple[str, ScramMechanism]]) -> ClusterPlan:
         """Delete credentials, each a user and a mechanism (API key 51)."""
-        return self._admin.plan(scram.plan_delete, credentials)
+        return self._calls.plan(scram.plan_delete, credentials)

@@ -1,0 +1,141 @@
+"""Calls of the admin client: one connection, one lock, one time limit; plans that know it."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+
+if TYPE_CHECKING:
+    from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
+    from kafka_shell.plan.results import Results
+
+    from .wire.connection import Cluster
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class Calls:
+    """Calls to one cluster from any thread, sent one after another."""
+
+    def __init__(self, properties: Mapping[str, str], timeout: float | None) -> None:
+        self._properties = dict(properties)
+        self._timeout = timeout
+        self._lock = threading.RLock()
+
+    def close(self) -> None:
+        """Close every connection. A later call opens new ones."""
+        with self._lock:
+            if "_cluster" in self.__dict__:
+                self._cluster.close()
+
+    def call(
+        self, function: Callable[Concatenate[Cluster, P], T], *args: P.args, **kwargs: P.kwargs
+    ) -> T:
+        """What the function returns for this cluster, within the time allowed for a call."""
+        with self._lock, self._cluster.within(self._timeout):
+            return function(self._cluster, *args, **kwargs)
+
+    def plan(
+        self, function: Callable[Concatenate[Cluster, P], Plan], *args: P.args, **kwargs: P.kwargs
+    ) -> ClusterPlan:
+        """The plan that the function makes, bound to this cluster."""
+        return ClusterPlan(self, self.call(function, *args, **kwargs))
+
+    @cached_property
+    def _cluster(self) -> Cluster:
+        from .wire.client_properties import to_connection
+        from .wire.connection import Cluster
+        from .wire.properties import Property
+
+        return Cluster(
+            to_connection(
+                {name: Property(str(value), name) for name, value in self._properties.items()}
+            )
+        )
+
+
+class ClusterPlan:
+    """Changes that were worked out and not sent: look at them, validate them, apply them."""
+
+    def __init__(self, calls: Calls, plan: Plan) -> None:
+        self._calls = calls
+        self.plan = plan
+
+    def __repr__(self) -> str:
+        return f"ClusterPlan({len(self.changes)} changes, {len(self.refused.failures)} refused)"
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """Each change with the value before and after it, in the order in which they are sent."""
+        return self.plan.changes
+
+    @property
+    def unchanged(self) -> tuple[Change, ...]:
+        """What was asked for and is already so. It is not sent."""
+        return self.plan.unchanged
+
+    @property
+    def refused(self) -> Results[Resource, Any]:
+        """The items that are invalid, each with its failure. They are not sent."""
+        return self.plan.refused
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a person should know before the changes are made."""
+        return self.plan.warnings
+
+    @property
+    def effect(self) -> Effect:
+        """Whether the plan changes the cluster, or destroys data or access (Effect.DESTROY)."""
+        return self.plan.effect
+
+    def validate(self) -> Results[Change, Change]:
+        """Have the broker validate the changes and make none. Steps whose API has no validate-only
+        mode are left out."""
+        return self._calls.call(_validated, self.plan)
+
+    def apply(self, report: Report | None = None) -> Results[Change, Change]:
+        """Send the changes; the outcome of each.
+
+        `report(task, done, total)` is called while a long change is followed to its end. Raises
+        ShellError where the plan destroys something and an item of it was refused: nothing is sent
+        then.
+        """
+        return self._calls.call(_applied, self.plan, report)
+
+    def fresh(self) -> Any:
+        """What the changes made, read from the cluster after `apply`; None where the plan does not
+        say how to read it."""
+        return None if self.plan.fresh is None else self._calls.call(self.plan.fresh)
+
+
+class Family:
+    """The operations on one family of resources."""
+
+    def __init__(self, calls: Calls) -> None:
+        self._calls = calls
+
+
+def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:
+    from kafka_shell.plan.results import Results
+
+    return Results.merge(
+        step.send(cluster, validate_only=True) for step in plan.steps if step.validates
+    )
+
+
+def _applied(cluster: Cluster, plan: Plan, report: Report | None) -> Results[Change, Change]:
+    from kafka_shell.errors import ShellError
+    from kafka_shell.plan.apply import apply
+    from kafka_shell.plan.model import Effect
+
+    if plan.effect is Effect.DESTROY and not plan.refused.ok:
+        refused = len(plan.refused.failures)
+        raise ShellError(
+            f"nothing was sent: {refused} of {refused + len(plan.changes)} items are invalid",
+            code="refused",
+        )
+    return apply(plan, cluster, report)
