@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import TYPE_CHECKING
 
-from .model import Change, Resource
+if TYPE_CHECKING:
+    from .model import Change, Resource
 
 # The kind of a resource -> what one and several are called.
 _NOUNS: dict[str, tuple[str, str]] = {

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from .model import Change, Plan
-from .results import Failure
+if TYPE_CHECKING:
+    from .model import Change, Plan
+    from .results import Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from kafka_shell.admin.configs.model import ConfigEntry
-from kafka_shell.admin.partitions.model import LogDirUse
-from kafka_shell.plan.results import Failure
+if TYPE_CHECKING:
+    from kafka_shell.admin.configs.model import ConfigEntry
+    from kafka_shell.admin.partitions.model import LogDirUse
+    from kafka_shell.plan.results import Failure
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from kafka_shell.plan.model import Resource
-from kafka_shell.plan.results import Failure
+
+if TYPE_CHECKING:
+    from kafka_shell.plan.results import Failure
 
 # Timestamps that ListOffsets (API key 2) gives a meaning of its own.
 LATEST = -1

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kafka_shell.plan.model import Resource, Secret
+from kafka_shell.plan.model import Resource
+
+if TYPE_CHECKING:
+    from kafka_shell.plan.model import Secret
 
 
 @dataclass(frozen=True, slots=True)

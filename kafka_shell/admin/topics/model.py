@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from kafka_shell.admin.configs.model import ConfigEntry
+if TYPE_CHECKING:
+    from kafka_shell.admin.configs.model import ConfigEntry
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
-from kafka_shell.admin.acls.model import AclBinding
-from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
-from kafka_shell.admin.quotas.model import Quota, QuotaLadder
-from kafka_shell.admin.tokens.model import DelegationToken
-from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.acls.model import AclBinding
+    from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
+    from kafka_shell.admin.quotas.model import Quota, QuotaLadder
+    from kafka_shell.admin.tokens.model import DelegationToken
+    from kafka_shell.plan.model import Secret
 
 # What a cluster has not got is no failure: no authorizer, no delegation tokens, no such API.
 ABSENT = frozenset(
