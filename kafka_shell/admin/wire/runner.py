@@ -78,7 +78,7 @@ class Runner:
         brokers work while an answer is looked at."""
         left, jobs = iter(calls), deque[Job]()
         answered = False
-        with self.driving():
+        with self._driving():
             while True:
                 jobs.extend(self.job(call, deadline) for call in islice(left, ahead - len(jobs)))
                 if not jobs:
@@ -106,14 +106,14 @@ class Runner:
     # -- the round ---------------------------------------------------------------------------------
 
     def _drive(self, jobs: Sequence[Job]) -> None:
-        with self.driving():
+        with self._driving():
             while not all(job.done for job in jobs):
                 self._round(jobs)
 
     def _round(self, jobs: Collection[Job], answered: bool = False) -> None:
-        """A round. Where no broker can be reached any more, what was answered is kept."""
+        """One round. If no broker can be reached any more, results that arrived are kept."""
         try:
-            self.round(jobs)
+            self._send_and_wait(jobs)
         except NoBrokerError as error:
             if not answered and not any(job.done and job.error is None for job in jobs):
                 raise
@@ -122,9 +122,9 @@ class Runner:
                     job.fail(error)
 
     @contextmanager
-    def driving(self) -> Iterator[None]:
-        """Around rounds: connections are looked at before, and left whole after."""
-        self._pool.loop.turn(0.0)  # an idle connection that its broker closed is seen here
+    def _driving(self) -> Iterator[None]:
+        """Around rounds: detects closed connections before, and closes busy ones after."""
+        self._pool.loop.turn(0.0)  # detects an idle connection that its broker has closed
         self._depth += 1
         try:
             yield
@@ -134,8 +134,8 @@ class Runner:
                 self._pool.drop_busy()
                 self._pool.waits_for("")
 
-    def round(self, jobs: Collection[Job]) -> None:
-        """Send what can be sent, give up what is late, and wait for what comes next."""
+    def _send_and_wait(self, jobs: Collection[Job]) -> None:
+        """Send the jobs that can be sent, fail the late ones, and wait for the next event."""
         self._ask_others(jobs)
         idle = [job for job in jobs if not job.done and not job.sent]
         self._locate(idle)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import signal
+import socket
 import subprocess
 import sys
 import threading
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -31,6 +33,7 @@ from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.frames import Reader
 from kafka_shell.admin.wire.requests import (
     CONTROLLER,
+    METADATA,
     Call,
     Coordinator,
     CoordinatorKind,
@@ -464,3 +467,20 @@ def test_reprs_hold_no_secret() -> None:
         tls=Tls(key_text=secret, key_password=secret),
     )
     assert "s3cret" not in f"{config!r} {Cluster(config)!r}"
+
+
+def test_on_wait_reports_which_broker_a_call_waits_for(cluster: Cluster) -> None:
+    """Once, after a second, and an empty string when the wait is over."""
+    reported: list[str] = []
+    scan.scan(cluster)
+    with socket.create_server(("127.0.0.1", 0)) as silent_server:
+        head, port = cluster._pool.head, silent_server.getsockname()[1]
+        cluster._pool.head = replace(head, brokers=(*head.brokers, (99, "127.0.0.1", port, None)))
+        cluster.on_wait(reported.append)
+        try:
+            with cluster.within(3.0):
+                cluster.send_all([Call(METADATA, Node(99))])
+        finally:
+            cluster.on_wait(None)
+            cluster._pool.head = head
+    assert set(reported) == {"", f"broker 99 (127.0.0.1:{port})"} and reported[-1] == ""
