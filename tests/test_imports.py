@@ -16,8 +16,20 @@ pytestmark = pytest.mark.quick
 ROOT = Path(__file__).parent.parent / "kafka_shell"
 
 # Values and text: they know no cluster, no terminal and no command.
-BASE = {"errors", "characters", "quoting", "private", "files", "masking", "units", "answers", "xdg"}
-MODELS = {"plan.model", "plan.results", "plan.outcome", "plan.counts", "plan.apply"}
+BASE = {
+    "answers",
+    "characters",
+    "config_units",
+    "errors",
+    "files",
+    "masking",
+    "private",
+    "quota_units",
+    "quoting",
+    "units",
+    "xdg",
+}
+MODELS = {"plan.apply", "plan.counts", "plan.model", "plan.outcome", "plan.results"}
 VALUES = BASE | MODELS | {"admin.*.model", "audit.model"}
 
 # A folder or module -> what it may import besides itself. `*` is any one name; of several entries
@@ -31,7 +43,9 @@ MAY_IMPORT: dict[str, set[str]] = {
     "xdg": set(),
     "completion_scripts": set(),
     "errors": {"characters", "quoting"},
-    "units": {"errors", "admin.*.model"},
+    "units": {"errors"},
+    "config_units": {"units", "errors", "admin.configs.model"},
+    "quota_units": {"units", "errors"},
     "files": {"units", "errors"},
     "plan": set(),
     "plan.model": {"plan.results", "quoting"},

@@ -1,4 +1,4 @@
-"""Limits as people type and read them: exact both ways, or refused."""
+"""Quota limits as text: exact in both directions, or an error."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 from kafka_shell.errors import ShellError
-from kafka_shell.units import spell_number, spell_quota, to_quota
+from kafka_shell.quota_units import format_number, format_quota, parse_quota
 
 pytestmark = pytest.mark.quick
 
@@ -19,9 +19,9 @@ LIMITS = st.one_of(
 
 
 @given(KEYS, LIMITS)
-def test_what_is_shown_reads_back_exactly(key: str, value: float) -> None:
-    assert to_quota(key, spell_quota(key, value)) == value
-    assert to_quota(key, spell_number(value)) == value
+def test_formatted_limits_parse_to_the_same_limit(key: str, value: float) -> None:
+    assert parse_quota(key, format_quota(key, value)) == value
+    assert parse_quota(key, format_number(value)) == value
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def test_what_is_shown_reads_back_exactly(key: str, value: float) -> None:
         ("connection_creation_rate", "1e3", 1000.0),
     ],
 )
-def test_units_are_welcome(key: str, text: str, value: float) -> None:
-    assert to_quota(key, text) == value
+def test_parse_quota(key: str, text: str, value: float) -> None:
+    assert parse_quota(key, text) == value
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_units_are_welcome(key: str, text: str, value: float) -> None:
         ("producer_byte_rate", str((1 << 53) + 1)),
     ],
 )  # fmt: skip
-def test_what_is_no_limit_or_not_exact_is_refused(key: str, text: str) -> None:
+def test_invalid_or_inexact_limits(key: str, text: str) -> None:
     with pytest.raises(ShellError) as caught:
-        to_quota(key, text)
+        parse_quota(key, text)
     assert key in caught.value.message or text in caught.value.message

@@ -38,7 +38,7 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
-from kafka_shell import units as values
+from kafka_shell import quota_units, units
 from kafka_shell.errors import ShellError, Status, did_you_mean
 from kafka_shell.files import read_text
 from kafka_shell.quoting import quote
@@ -211,10 +211,10 @@ def _config_rules(
         yield "min.insync.replicas", least, lambda v: f"{number.format(v)} < {least}"
     try:
         if "retention-min" in entry:
-            low = str(values.to_milliseconds(str(entry["retention-min"])))
+            low = str(units.parse_duration(str(entry["retention-min"])))
             yield "retention.ms", low, lambda v: f"{number.format(v)} BETWEEN 0 AND {low} - 1"
         if "retention-max" in entry:
-            high = str(values.to_milliseconds(str(entry["retention-max"])))
+            high = str(units.parse_duration(str(entry["retention-max"])))
             yield ("retention.ms", high,
                    lambda v: f"({number.format(v)} > {high} OR {v} = '-1')")  # fmt: skip
     except ShellError as error:
@@ -261,7 +261,7 @@ def _quota(path: Path, entry: Mapping[str, Any]) -> str:
         for name, value in parts
     )
     try:
-        wanted = values.to_quota(entry["key"], str(entry["value"]))
+        wanted = quota_units.parse_quota(entry["key"], str(entry["value"]))
     except ShellError as error:
         raise _wrong(path, f"{entry['key']} = {entry['value']!r}: {error}") from None
     what = " ".join(named)

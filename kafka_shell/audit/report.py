@@ -10,7 +10,7 @@ from pathlib import Path
 from time import strftime, strptime
 from typing import Any
 
-from kafka_shell import units as values
+from kafka_shell import units
 from kafka_shell.characters import printable
 
 from . import snapshot
@@ -178,7 +178,7 @@ def _brokers(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
 
 
 def _said(measure: str, amount: int) -> str:
-    return values.about_bytes(amount) if measure == "bytes" else f"{amount:,}"
+    return units.approximate_bytes(amount) if measure == "bytes" else f"{amount:,}"
 
 
 def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
@@ -258,7 +258,7 @@ def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
     return str(
         environment.get_template(_TEMPLATE).render(
             report=report,
-            when=values.spell_time(report.collected_at),
+            when=units.format_time(report.collected_at),
             groups=list(_groups(report)),
             families=list(_families(report)),
             severities=SEVERITIES,

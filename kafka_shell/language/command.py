@@ -41,7 +41,7 @@ class Kind(Enum):
     PRINCIPAL = "principal"
     ASSIGNMENT = "assignment"  # 1:2,2:3 -> replicas of each partition; -
     TOPIC_PARTITIONS = "topic-partitions"  # orders:0,3-5 or orders -> (topic, partitions or None)
-    TIME = "time"  # 2026-01-31T10:00, -1h, epoch ms -> the text; values.to_time reads it
+    TIME = "time"  # 2026-01-31T10:00, -1h, epoch ms -> the text; units.parse_time reads it
     RATE = "rate"  # 50MB/s -> int bytes a second
     QUOTA_PAIR = "quota-pair"  # producer_byte_rate=5MB/s -> (key, text)
     QUOTA_KEY = "quota-key"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Any
 
-from kafka_shell import units as values
+from kafka_shell import units
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.masking import masked
 from kafka_shell.plan.model import Secret
@@ -97,13 +97,13 @@ def spell(parameter: Argument | Option, value: Any) -> str:
     """The text of one value, unquoted. `convert` reads it back."""
     kind = parameter.kind
     if kind is Kind.DURATION:
-        return values.spell_duration(value)
+        return units.format_duration(value)
     if kind is Kind.BYTES:
-        return values.spell_bytes(value)
+        return units.format_bytes(value)
     if kind is Kind.NUMBER:
         return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
     if kind is Kind.RATE:
-        return values.spell_rate(value)
+        return units.format_rate(value)
     if kind is Kind.TOPIC_PARTITIONS:
         topic, partitions = value
         return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
@@ -179,11 +179,11 @@ def _number(parameter: Argument | Option, text: str) -> float:
 
 
 def _duration(parameter: Argument | Option, text: str) -> int:
-    return _measured(parameter, text, "a duration such as 30s or 7d", values.to_milliseconds)
+    return _measured(parameter, text, "a duration such as 30s or 7d", units.parse_duration)
 
 
 def _bytes(parameter: Argument | Option, text: str) -> int:
-    return _measured(parameter, text, "a size such as 512MiB or 50MB", values.to_bytes)
+    return _measured(parameter, text, "a size such as 512MiB or 50MB", units.parse_size)
 
 
 def _measured(
@@ -211,7 +211,7 @@ def _pair(parameter: Argument | Option, text: str) -> tuple[str, str]:
 
 
 def _rate(parameter: Argument | Option, text: str) -> int:
-    return _measured(parameter, text, "a rate such as 50MB/s", values.to_bytes)
+    return _measured(parameter, text, "a rate such as 50MB/s", units.parse_size)
 
 
 _KAFKAS_NUMBER = re.compile("-[1-6]")  # of ListOffsets: -1 is latest, -2 earliest ...
@@ -226,7 +226,7 @@ def _time(parameter: Argument | Option, text: str) -> str:
         return text
     others = f", or one of {', '.join(parameter.choices)}" if parameter.choices else ""
     wanted = f"a time such as 2026-01-31T10:00 or -1h{others}"
-    _measured(parameter, text, wanted, lambda moment: values.to_time(moment, now=0))
+    _measured(parameter, text, wanted, lambda moment: units.parse_time(moment, now=0))
     return text
 
 

@@ -19,9 +19,9 @@ def spoken(key: str, kind: ConfigType, raw: str) -> str:
     """One raw config value for people; the empty string is `""`."""
     if not raw:
         return '""'
-    from kafka_shell.units import for_people
+    from kafka_shell.config_units import format_config_value
 
-    return for_people(key, kind, raw)
+    return format_config_value(key, kind, raw)
 
 
 def change_values(change: Change) -> tuple[str, str]:
@@ -50,9 +50,9 @@ def _value(change: Change, value: Value) -> str:
 
 def quota_value(key: str, value: float) -> str:
     """A limit for people: `5MiB/s`, `50%`, `10/s`."""
-    from kafka_shell.units import spell_quota
+    from kafka_shell.quota_units import format_quota
 
-    return spell_quota(key, value)
+    return format_quota(key, value)
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
@@ -64,6 +64,6 @@ def local_time(milliseconds: int) -> str:
     """Milliseconds since the epoch as local time with its zone; "" for a negative one."""
     if milliseconds < 0:
         return ""
-    from kafka_shell.units import spell_time
+    from kafka_shell.units import format_time
 
-    return spell_time(milliseconds)
+    return format_time(milliseconds)

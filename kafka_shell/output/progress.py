@@ -7,7 +7,7 @@ from types import TracebackType
 from typing import Any, TextIO
 
 from kafka_shell.characters import escape
-from kafka_shell.units import spell_left
+from kafka_shell.units import format_remaining
 
 from .pane import columns_of
 from .terminal import Drawing, draw
@@ -144,7 +144,7 @@ def _so_far(done: int, total: int | None, elapsed: float) -> str:
     """`12.3M of 40.0M, 1m35s left`."""
     if total is None:
         return _short(done, done)
-    left = spell_left(done, total, elapsed)
+    left = format_remaining(done, total, elapsed)
     return f"{_short(done, total)} of {_short(total, total)}" + (f", {left}" if left else "")
 
 

@@ -7,7 +7,7 @@ from threading import Lock, Thread
 from time import monotonic
 
 from kafka_shell.plan.model import Report
-from kafka_shell.units import spell_left
+from kafka_shell.units import format_remaining
 
 Work = Callable[[Report], str]
 
@@ -69,5 +69,5 @@ class Background:
 def _so_far(done: int, total: int | None, elapsed: float) -> str:
     if not total:
         return ""
-    left = spell_left(done, total, elapsed)
+    left = format_remaining(done, total, elapsed)
     return f" {100 * done // total}%" + (f", {left}" if left else "")

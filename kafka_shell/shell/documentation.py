@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterator
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from kafka_shell.config_units import format_config_value
 from kafka_shell.output.text import Text, cut, text, width, wrap
-from kafka_shell.units import for_people
 from kafka_shell.view.view import ClusterView, ConfigDoc
 
 STYLE = "class:documentation"
@@ -114,7 +114,7 @@ def shown(key: str, kind: ConfigType, raw: str) -> str:
     """A value for people, and as the wire has it where that differs; the empty one as `""`."""
     if not raw:
         return '""'
-    friendly = for_people(key, kind, raw)
+    friendly = format_config_value(key, kind, raw)
     return raw if friendly == raw else f"{friendly} ({raw})"
 
 

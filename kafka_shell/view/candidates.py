@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
+from kafka_shell.config_units import allowed_values, format_config_value
 from kafka_shell.language.command import Command, Kind, Option
-from kafka_shell.units import choices_of, for_people
 
 from .match import LIMIT, NameIndex
 from .view import ClusterView, ConfigDoc
@@ -271,7 +271,7 @@ def _config(
 def _friendly(key: str, kind: ConfigType, raw: str | None) -> str:
     if raw is None:
         return ""
-    return for_people(key, kind, raw) if raw else '""'
+    return format_config_value(key, kind, raw) if raw else '""'
 
 
 def config_values(
@@ -307,9 +307,9 @@ def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str,
     """The value that holds and the default, as they can be typed."""
     known: dict[str, str] = {}
     if doc is not None and doc.default:
-        known[for_people(doc.name, doc.type, doc.default)] = "default"
+        known[format_config_value(doc.name, doc.type, doc.default)] = "default"
     if entry is not None and entry.value and not entry.sensitive:
-        now = for_people(entry.name, entry.type, entry.value)
+        now = format_config_value(entry.name, entry.type, entry.value)
         here = "now, set here" if entry.overridden else "now"
         also = ", the default" if now in known else ""
         known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
@@ -321,7 +321,7 @@ def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]
         return LEVELS
     if type_ is ConfigType.BOOLEAN:
         return ("true", "false")
-    return choices_of(key)
+    return allowed_values(key)
 
 
 # Kinds whose values are names in a part of the view that is nothing but names.

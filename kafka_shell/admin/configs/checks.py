@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from kafka_shell import units as values
+from kafka_shell import config_units
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.quoting import positional, with_option
 
@@ -112,7 +112,7 @@ def is_settable(entry: ConfigEntry, value: str) -> bool:
 
 def _check_choice(key: str, kind: ConfigType, value: str) -> None:
     try:
-        values.check_choice(key, kind, value)
+        config_units.check_enumeration(key, kind, value)
     except ShellError as error:
         raise ConfigRefused(key, error.message, hint=error.hint, code="unknown-value") from None
 
@@ -129,7 +129,7 @@ def _is_fixed(entry: ConfigEntry) -> bool:
 
 def _raw(key: str, kind: ConfigType, value: str) -> str:
     try:
-        return values.to_raw(key, kind, value)
+        return config_units.parse_config_value(key, kind, value)
     except ShellError as error:
         raise ConfigRefused(key, error.message, hint=error.hint, code="wrong-type") from None
 
@@ -193,7 +193,7 @@ def checked_for_create(
         if known:
             set_to = ConfigAlteration(key, ConfigOp.SET, value)
             value = check(resource, known, set_to, {}).value or ""
-        elif values.unit_of(key) is not Unit.NONE:
+        elif config_units.unit_of(key) is not Unit.NONE:
             value = _raw(key, ConfigType.LONG, value)
         else:
             _check_choice(key, ConfigType.LIST, value)

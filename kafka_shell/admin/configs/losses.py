@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.config_units import convert_unit, format_config_value
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.units import carried_over, for_people
 
 from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from .read import by_name, describe
@@ -98,7 +98,7 @@ def _values(
     for key, name in names.items():
         entry = known.get(key)
         value = after.get(key, None if entry is None else entry.value)
-        turned = None if value is None else carried_over(value, key, name)
+        turned = None if value is None else convert_unit(value, key, name)
         if turned is not None:
             found.setdefault(name, turned)
     return found
@@ -151,7 +151,9 @@ def _limit(values: Mapping[str, str], key: str) -> float | None:
 
 def _beyond(key: str, values: Mapping[str, str]) -> str:
     """`records older than 3d`, `the oldest records of partitions larger than 1GiB`."""
-    limit = for_people(key, ConfigType.LONG, values[key]) if key in values else "the default"
+    limit = (
+        format_config_value(key, ConfigType.LONG, values[key]) if key in values else "the default"
+    )
     if key.endswith(".bytes"):
         return f"the oldest records of partitions larger than {limit}"
     noun = "tombstones" if key == "delete.retention.ms" else "records"

@@ -12,9 +12,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, needs
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
+from kafka_shell.config_units import convert_unit
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import carried_over
 
 from . import wire as config_wire
 from .model import (
@@ -350,7 +350,7 @@ def inherited(entry: ConfigEntry) -> str | None:
     weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
     if weaker is None or weaker.value is None:
         return None
-    return carried_over(weaker.value, weaker.name, entry.name)
+    return convert_unit(weaker.value, weaker.name, entry.name)
 
 
 def with_retention(

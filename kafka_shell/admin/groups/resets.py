@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import positional, with_option
-from kafka_shell.units import spell_time
+from kafka_shell.units import format_time
 
 from . import read as groups
 from . import streams
@@ -240,9 +240,9 @@ def _at_time(
 ) -> Reset:
     """The first record since then, with its time; else the end. A zone is always shown."""
     if found.offset is None:
-        return Reset(each, before, held.latest, f"the end: nothing since {spell_time(time)}")
+        return Reset(each, before, held.latest, f"the end: nothing since {format_time(time)}")
     when = time if found.timestamp is None else found.timestamp
-    return Reset(each, before, found.offset, f"the record of {spell_time(when)}")
+    return Reset(each, before, found.offset, f"the record of {format_time(when)}")
 
 
 def _no_shift(each: TopicPartition) -> Failure:

@@ -18,7 +18,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import positional
-from kafka_shell.units import about_bytes
+from kafka_shell.units import approximate_bytes
 
 from . import log_dirs
 from .model import LogDir, ReplicaOnDisk, TopicPartition
@@ -69,7 +69,8 @@ class MoveReplicas:
         return tuple(
             Change(
                 move.resource, "alter", "log dir", move.before, move.after,
-                note="the move under way is cancelled" if move.cancels else about_bytes(move.size),
+                note="the move under way is cancelled" if move.cancels
+                else approximate_bytes(move.size),
             )
             for move in self.moves
         )  # fmt: skip
@@ -312,8 +313,8 @@ def too_large(moves: Sequence[Move], found: Results[int, tuple[LogDir, ...]]) ->
     for move in moves:
         coming[move.broker, move.after] += 0 if move.cancels else move.size
     return tuple(
-        f"{about_bytes(coming[dir.broker, dir.path])} go to {dir.path} of broker {dir.broker},"
-        f" which has {about_bytes(dir.usable)} left"
+        f"{approximate_bytes(coming[dir.broker, dir.path])} go to {dir.path} of broker"
+        f" {dir.broker}, which has {approximate_bytes(dir.usable)} left"
         for dirs in found
         for dir in dirs
         if dir.usable is not None and coming[dir.broker, dir.path] > dir.usable

@@ -17,7 +17,7 @@ from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Report, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import about_bytes
+from kafka_shell.units import approximate_bytes
 
 from . import log_dir_moves, log_dirs
 from .log_dir_moves import (
@@ -101,7 +101,7 @@ class Placing:
 
 def _change(move: Move) -> Change:
     about = Resource("partition", str(move.partition))
-    note = about_bytes(move.size) if move.before else "for the copy that it gets"
+    note = approximate_bytes(move.size) if move.before else "for the copy that it gets"
     if move.cancels:
         note = "the copy under way is cancelled"
     field = f"log dir on broker {move.broker}"

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.units import spell_rate
+from kafka_shell.units import format_rate
 
 from . import log_dirs
 from .model import BrokerLoad, Move, MoveSize, TopicPartition
@@ -146,7 +146,7 @@ def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[st
     if rate < throttle:
         return ()
     return (
-        f"the throttle of {spell_rate(throttle)} is below what is written: broker {broker} would"
+        f"the throttle of {format_rate(throttle)} is below what is written: broker {broker} would"
         f" take in {_rate(rate)} of these partitions (as their logs grew in {took:.1f} s),"
         " so its copies would never catch up",
     )
@@ -155,4 +155,4 @@ def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[st
 def _rate(rate: int) -> str:
     """Two digits are enough of a measured rate."""
     digits = max(0, len(str(rate)) - 2)
-    return spell_rate(round(rate, -digits))
+    return format_rate(round(rate, -digits))

@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.plan.model import Change, Effect, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.units import spell_duration, spell_time
+from kafka_shell.units import format_duration, format_time
 
 from .model import DelegationToken, NewToken
 from .read import (
@@ -55,7 +55,7 @@ class CreateToken:
             about = self.made[0].token.resource
         said = [f"renewed by {', '.join(self.renewers)}"] if self.renewers else []
         if self.max_life is not None:
-            said.append(f"lives {spell_duration(self.max_life)} at most")
+            said.append(f"lives {format_duration(self.max_life)} at most")
         return (Change(about, "create", note="; ".join(said)),)
 
     def again(self, cluster: Cluster) -> CreateToken:
@@ -154,7 +154,7 @@ class AlterLives:
         if not until:
             owner = f"of {token.owner}" if token.owner else ""
             return Change(token.resource, "delete", note=owner, reversible=False)
-        before = spell_time(token.expires) if token.expires else None
+        before = format_time(token.expires) if token.expires else None
         return Change(token.resource, "alter", "expires", before, until, reversible=not self.renew)
 
     def again(self, cluster: Cluster) -> AlterLives:
@@ -207,7 +207,7 @@ def plan_renew(
     def until(token: DelegationToken) -> str:
         if period is None:
             return "the broker's default from now"
-        return spell_time(min(now + period, token.max_time or now + period))
+        return format_time(min(now + period, token.max_time or now + period))
 
     return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=True)
 
@@ -220,7 +220,7 @@ def plan_expire(
     def until(token: DelegationToken) -> str:
         if period is None:
             return ""
-        return spell_time(min(now + period, token.max_time or now + period))
+        return format_time(min(now + period, token.max_time or now + period))
 
     return _plan(cluster, ids, hmacs, -1 if period is None else period, until, renew=False)
 

@@ -17,11 +17,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import positional
-from kafka_shell.units import for_people
 
 from .model import NewTopic, Topic
 
@@ -113,7 +113,9 @@ def _shape(new: NewTopic) -> str:
             "the broker's number of partitions" if count is None else count_of(count),
             "the broker's replication factor" if factor is None else f"replication factor {factor}",
         ]
-    configs = (f"{key}={for_people(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs)
+    configs = (
+        f"{key}={format_config_value(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs
+    )
     return ", ".join([*parts, *configs])
 
 

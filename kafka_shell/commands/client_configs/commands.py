@@ -135,10 +135,10 @@ def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
 def _raw(key: str, text: str) -> str:
     """A duration or size in the key's own unit, as programs spell it: 11s is 11000."""
     from kafka_shell.admin.client_configs.keys import KEYS
-    from kafka_shell.units import to_raw
+    from kafka_shell.config_units import parse_config_value
 
     known = KEYS.get(key)
-    return to_raw(key, known.type, text) if known is not None else text
+    return parse_config_value(key, known.type, text) if known is not None else text
 
 
 COMMANDS = (

@@ -206,12 +206,12 @@ _ROUND_MS = 10_000
 def _behind(replica: QuorumReplica) -> Cell:
     if replica.behind_ms < 0 or replica.role == "leader":
         return None
-    from kafka_shell.units import spell_duration
+    from kafka_shell.units import format_duration
 
     behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
     # Of a voter that is far behind nobody reads the milliseconds.
     told = behind - behind % 1_000 if behind >= _ROUND_MS else behind
-    return text(spell_duration(told), "warning" if slow else "")
+    return text(format_duration(told), "warning" if slow else "")
 
 
 def _supported(feature: Feature) -> str:

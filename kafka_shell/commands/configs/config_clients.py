@@ -291,7 +291,7 @@ def _alter_quotas(
 ) -> Plan:
     from kafka_shell.admin.quotas import change as quota_changes
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS, QuotaAlteration
-    from kafka_shell.units import to_quota
+    from kafka_shell.quota_units import parse_quota
 
     known = CLIENT_QUOTAS if entity.ip is None else IP_QUOTAS
     limits: dict[str, float | None] = {}
@@ -315,7 +315,7 @@ def _alter_quotas(
                 text=invocation.text,
             )
         try:
-            limits[key] = None if value is None else to_quota(key, value)
+            limits[key] = None if value is None else parse_quota(key, value)
         except ShellError as error:
             error.span = _span(invocation, key)
             raise

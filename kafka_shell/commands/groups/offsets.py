@@ -156,7 +156,7 @@ def _said(invocation: Invocation) -> tuple[str, Span]:
 
 def _where(text: str, span: Span, context: Context) -> ResetTo:
     from kafka_shell.admin.groups.model import ResetTo, To
-    from kafka_shell.units import to_time
+    from kafka_shell.units import parse_time
 
     if text in _WORDS:
         return ResetTo(To(text))
@@ -165,7 +165,7 @@ def _where(text: str, span: Span, context: Context) -> ResetTo:
     if _SHIFT.fullmatch(text):
         return ResetTo(To.SHIFT, int(text))
     try:
-        return ResetTo(To.TIME, max(0, to_time(text, now=int(context.clock() * 1000))))
+        return ResetTo(To.TIME, max(0, parse_time(text, now=int(context.clock() * 1000))))
     except ShellError:
         hint = did_you_mean(text, _WORDS) or f"Wanted: {_WANTED}"
         message = f"--to cannot be '{text}'"

@@ -24,13 +24,13 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.units import about_bytes, spell_duration, spell_rate
+from kafka_shell.units import approximate_bytes, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
 
 
 def _size(count: int | None) -> str | None:
-    return None if count is None else about_bytes(count)
+    return None if count is None else approximate_bytes(count)
 
 
 _STATES: dict[str, Role] = {"cordoned": "warning", "offline": "bad"}
@@ -40,7 +40,7 @@ def _usable(use: LogDirUse) -> Cell:
     if use.usable is None or not use.total:
         return _size(use.usable)
     full = use.usable < (1 - _FULL) * use.total
-    return text(about_bytes(use.usable), "warning" if full else "")
+    return text(approximate_bytes(use.usable), "warning" if full else "")
 
 
 _ELECTION_STATUS: dict[str, Role] = {"completed": "good", "in progress": "warning", "failed": "bad"}
@@ -67,7 +67,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("STATE", lambda u: text(u.state, _STATES.get(u.state, ""))),
         Column("REPLICAS", lambda u: u.replicas, "right"),
         Column("INCOMING", lambda u: u.incoming or None, "right"),
-        Column("SIZE", lambda u: about_bytes(u.size), "right"),
+        Column("SIZE", lambda u: approximate_bytes(u.size), "right"),
         Column("USABLE", _usable, "right"),
         Column("TOTAL", lambda u: _size(u.total), "right", give="drop"),
     ),
@@ -75,7 +75,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("BROKER", lambda r: r.broker, "right"),
         Column("TOPIC", lambda r: r.topic, role="name"),
         Column("PARTITION", lambda r: r.partition, "right"),
-        Column("SIZE", lambda r: about_bytes(r.size), "right"),
+        Column("SIZE", lambda r: approximate_bytes(r.size), "right"),
         Column("LAG", lambda r: r.offset_lag or None, "right"),
         Column("FUTURE", lambda r: text("yes", "warning") if r.future else None),
         Column("DIR", lambda r: r.path),
@@ -85,8 +85,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("TOPIC", lambda u: u.topic, role="name"),
         Column("PARTITION", lambda u: u.partition, "right"),
         Column("REPLICAS", lambda u: u.replicas, "right"),
-        Column("SIZE", lambda u: about_bytes(u.size), "right"),
-        Column("LARGEST", lambda u: about_bytes(u.largest), "right"),
+        Column("SIZE", lambda u: approximate_bytes(u.size), "right"),
+        Column("LARGEST", lambda u: approximate_bytes(u.largest), "right"),
     ),
     LeaderStatus: (
         Column("TOPIC", lambda s: s.topic, role="name"),
@@ -124,7 +124,7 @@ def _share(row: Reassignment | PartitionMove) -> str | None:
     if row.size is None or row.copied is None:
         return None
     share = 100 if not row.size else min(99, 100 * row.copied // row.size)
-    return f"{share}% of {about_bytes(row.size)}"
+    return f"{share}% of {approximate_bytes(row.size)}"
 
 
 def _change(before: int, after: int) -> Cell:
@@ -136,10 +136,10 @@ def _change(before: int, after: int) -> Cell:
 def _bytes(load: BrokerLoad) -> Cell:
     if load.bytes_before is None:
         return None
-    before = about_bytes(load.bytes_before)
+    before = approximate_bytes(load.bytes_before)
     if load.bytes_after is None or load.bytes_after == load.bytes_before:
         return before
-    return text(f"{before} -> ") + text(about_bytes(load.bytes_after), "added")
+    return text(f"{before} -> ") + text(approximate_bytes(load.bytes_after), "added")
 
 
 _MOVE_STATUS: dict[MoveStatus, Role] = {
@@ -155,7 +155,7 @@ def _status(row: PartitionMove) -> Text:
 
 def _rate(throttle: Throttle) -> str:
     if throttle.key.endswith(".rate") and throttle.value.isdigit():
-        return spell_rate(int(throttle.value))
+        return format_rate(int(throttle.value))
     return throttle.value
 
 
@@ -185,7 +185,7 @@ COLUMNS |= {
         Column("REPLICAS", lambda b: _change(b.replicas_before, b.replicas_after), "right"),
         Column("LEADERS", lambda b: _change(b.leaders_before, b.leaders_after), "right"),
         Column("BYTES", _bytes, "right"),
-        Column("TO-COPY", lambda b: about_bytes(b.incoming) if b.incoming else None, "right"),
+        Column("TO-COPY", lambda b: approximate_bytes(b.incoming) if b.incoming else None, "right"),
     ),
     Throttle: (
         Column("RESOURCE", lambda t: t.resource, role="name"),
@@ -201,9 +201,9 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
     if size.bytes is None:
         weight = "their bytes are not known" if size.copies else ""
     else:
-        weight = f"{about_bytes(size.bytes)} to move" if size.copies else ""
-    throttle = "" if size.throttle is None else f"throttle {spell_rate(size.throttle)}"
-    least = f"at least {spell_duration(size.seconds * 1000)}" if size.seconds else ""
+        weight = f"{approximate_bytes(size.bytes)} to move" if size.copies else ""
+    throttle = "" if size.throttle is None else f"throttle {format_rate(size.throttle)}"
+    least = f"at least {format_duration(size.seconds * 1000)}" if size.seconds else ""
     yield from summary(
         width,
         text("move", "heading"),

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell import units as values
+from kafka_shell import units
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_the_right_cluster
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
@@ -82,7 +82,7 @@ def _seconds(invocation: Invocation) -> float:
     """A bare number is seconds here, as it is to `watch` elsewhere."""
     text = invocation["seconds"]
     try:
-        seconds = values.to_milliseconds(text if text[-1:].isalpha() else f"{text}s") / 1000
+        seconds = units.parse_duration(text if text[-1:].isalpha() else f"{text}s") / 1000
     except ShellError:
         seconds = 0.0
     if not 0 < seconds <= LONGEST_WAIT_MS / 1000:

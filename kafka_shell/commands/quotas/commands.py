@@ -133,13 +133,13 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     """Every limit that the line sets or removes (None)."""
-    from kafka_shell.units import to_quota
+    from kafka_shell.quota_units import parse_quota
 
     limits: dict[str, float | None] = {}
     for number, (key, text) in enumerate(invocation["quota"]):
         _once(limits, _known(invocation, "quota", number, key, ip=ip), invocation, "quota", number)
         try:
-            limits[key] = to_quota(key, text)
+            limits[key] = parse_quota(key, text)
         except ShellError as error:
             error.span = invocation.span("quota", number)
             raise

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
-from kafka_shell.units import spell_quota
+from kafka_shell.quota_units import format_quota
 from kafka_shell.view.candidates import NONE, Candidate, Candidates, pick
 from kafka_shell.view.view import ClusterView
 
@@ -59,7 +59,7 @@ def keys(
     known.sort(key=lambda key: key not in now)
 
     def about(key: str) -> tuple[str, str]:
-        held = f"  now {spell_quota(key, now[key])}" if key in now else ""
+        held = f"  now {format_quota(key, now[key])}" if key in now else ""
         return _KEYS[key][0] + held, "override" if held else ""
 
     return pick(known, typed, about, "=" if pairs else "")
@@ -70,7 +70,7 @@ def values(view: ClusterView, words: Words, key: str, typed: str) -> Candidates:
     if key not in _KEYS:
         return NONE
     now = _now(view, entity_of(words))
-    known = {spell_quota(key, now[key]): "now"} if key in now else {}
+    known = {format_quota(key, now[key]): "now"} if key in now else {}
     known |= {sample: "" for sample in _KEYS[key][2] if sample not in known}
     return pick(known, typed, lambda value: (known[value], ""))
 
@@ -80,7 +80,8 @@ def documentation(view: ClusterView, words: Words, key: str) -> tuple[str, str] 
     if key not in _KEYS:
         return None
     now = _now(view, entity_of(words)).get(key)
-    return _KEYS[key][0] + ("" if now is None else f" · now {spell_quota(key, now)}"), _KEYS[key][1]
+    title, text, _ = _KEYS[key]
+    return title if now is None else f"{title} · now {format_quota(key, now)}", text
 
 
 def entity_of(words: Words) -> QuotaEntity:

@@ -6,8 +6,8 @@ import shlex
 from collections.abc import Sequence
 
 from kafka_shell.plan.model import Change, Resource
+from kafka_shell.quota_units import format_number
 from kafka_shell.quoting import with_option
-from kafka_shell.units import spell_number
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
@@ -19,7 +19,7 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         if change.before == change.after:
             continue
         if isinstance(change.before, int | float):
-            words.append(f"{change.field}={spell_number(float(change.before))}")
+            words.append(f"{change.field}={format_number(float(change.before))}")
         else:
             words.append(with_option("--delete-config", change.field))
     return " ".join(["alter-quotas", *_entity(resource), *words]) if words else ""

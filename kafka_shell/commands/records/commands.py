@@ -102,9 +102,9 @@ def _time(text: str, context: Context) -> int:
 
 def _moment(text: str, context: Context) -> int:
     """A time as it is meant now. Nothing was before 1970."""
-    from kafka_shell.units import to_time
+    from kafka_shell.units import parse_time
 
-    return max(0, to_time(text, now=int(context.clock() * 1000)))
+    return max(0, parse_time(text, now=int(context.clock() * 1000)))
 
 
 # -- delete ----------------------------------------------------------------------------------------

@@ -134,10 +134,10 @@ def _broker(invocation: Invocation) -> int | None:
 
 def _minutes(invocation: Invocation, text: str) -> int:
     """A duration; a bare number is minutes, as kafka-transactions has it."""
-    from kafka_shell.units import to_milliseconds
+    from kafka_shell.units import parse_duration
 
     try:
-        found = int(text) * _MINUTE if text.isdecimal() else to_milliseconds(text)
+        found = int(text) * _MINUTE if text.isdecimal() else parse_duration(text)
         why = "" if 0 <= found < 1 << 63 else f"must be a duration of 0 or more, got '{text}'"
     except ShellError as error:
         why = error.message

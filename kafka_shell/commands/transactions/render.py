@@ -34,10 +34,10 @@ def _duration(milliseconds: int | None) -> Cell:
     """A length of time to about three figures; the exact one is in JSON."""
     if milliseconds is None:
         return None
-    from kafka_shell.units import spell_duration
+    from kafka_shell.units import format_duration
 
     unit = next((u for u in (3_600_000, 60_000, 1_000) if milliseconds >= 100 * u), 1)
-    return spell_duration(milliseconds // unit * unit)
+    return format_duration(milliseconds // unit * unit)
 
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
