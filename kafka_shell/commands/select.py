@@ -1,4 +1,4 @@
-"""Which topics or brokers a line means: names, globs and /regular expressions/."""
+"""Resolve the topics, partitions and brokers a command selects: names, globs, /regexes/."""
 
 from __future__ import annotations
 
@@ -16,25 +16,25 @@ if TYPE_CHECKING:
     from kafka_shell.plan.model import Resource
     from kafka_shell.plan.results import Results
 
-_LONGEST = (1 << 15) // 4  # characters; of a string in a request, 32,767 bytes
+_MAX_NAME_LENGTH = (1 << 15) // 4  # characters; a string in a request has at most 32,767 bytes
 
 
 def topics(invocation: Invocation, cluster: Cluster, name: str = "topic") -> list[str]:
-    """The topics that `name`'s words mean, in the order given; patterns are matched on the cluster.
+    """The topics selected by argument `name`, in the order given; patterns match existing topics.
 
-    A name that is not there stays: what is done with it tells. A pattern that matches nothing is
-    an error. No words at all mean every topic.
+    Names of missing topics are kept, so that each is reported by what is done with it. A pattern
+    that matches nothing raises ShellError. Without words: all topics.
     """
-    return seen_topics(invocation, cluster, name)[0]
+    return topics_and_scan(invocation, cluster, name)[0]
 
 
-def seen_topics(
+def topics_and_scan(
     invocation: Invocation, cluster: Cluster, name: str = "topic"
 ) -> tuple[list[str], MetadataScan | None]:
-    """The same, and the metadata of all topics, where it took them to know."""
+    """The selected topics, and the metadata scan if it had to be read to resolve them."""
     words: Sequence[str] = invocation.get(name) or ()
     items = [item for word in words for item in split(word)]
-    _refuse_endless(items, invocation.span(name))
+    _refuse_too_long(items, invocation.span(name))
     if items and not any(is_pattern(item) for item in items):
         return list(dict.fromkeys(items)), None
     from kafka_shell.admin.wire import metadata_scan
@@ -45,32 +45,32 @@ def seen_topics(
         return sorted(existing), seen
     chosen = select(words, sorted(existing))
     _refuse_unmatched(invocation, name, chosen.unmatched, "topic")
-    missing = [word for _, word in chosen.unmatched]  # names: each has an error of its own
+    missing = [word for _, word in chosen.unmatched]
     return list(dict.fromkeys([*chosen.names, *missing])), seen
 
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
-    """The ids of the brokers that `name`'s words mean."""
+    """The IDs of the brokers selected by argument `name`."""
     words: Sequence[str] = invocation.get(name) or ()
     existing = [str(broker.id) for broker in cluster.brokers()]
     chosen = select(words, existing)
     if chosen.unmatched:
         index, word = chosen.unmatched[0]
         raise ShellError(
-            f"no broker {word}",
-            hint=f"This cluster has {', '.join(existing)}.",
+            f"broker {word} does not exist",
+            hint=f"Brokers of this cluster: {', '.join(existing)}.",
             code="no-match",
             span=invocation.span(name, index),
         )
     return list(chosen.names)
 
 
-def _refuse_endless(items: Sequence[str], span: tuple[int, int] | None) -> None:
-    """A name that no request can hold: a broker hangs up on it without a word."""
+def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None:
+    """Refuse a name too long for a request: brokers would close the connection without an error."""
     for item in items:
-        if len(item) > _LONGEST:
+        if len(item) > _MAX_NAME_LENGTH:
             raise ShellError(
-                f"{item[:20]}… is no topic: a name has at most 249 characters, not {len(item):,}",
+                f"topic name '{item[:20]}…' has {len(item):,} characters; the maximum is 249",
                 code="INVALID_TOPIC_EXCEPTION",
                 span=span,
             )
@@ -83,32 +83,32 @@ def _refuse_unmatched(
     if patterns:
         index, word = patterns[0]
         raise ShellError(
-            f"no {noun} matches {word}",
-            hint="Look: list-topics",
+            f"no {noun} matches '{word}'",
+            hint="Run list-topics to see the names.",
             code="no-match",
             span=invocation.span(name, index),
         )
 
 
 def matching(words: Sequence[str], names: Sequence[str]) -> list[str]:
-    """The names that the words mean; nothing matched is an empty list (`list-*` finds nothing)."""
+    """The selected names; an empty list if nothing matches."""
     return list(select(words, names).names)
 
 
 def partitions(
     invocation: Invocation, cluster: Cluster, name: str = "topic"
 ) -> Results[Resource, Partition]:
-    """The partitions that `name`'s words mean (`orders:0,3-5`, `svc-*`), by topic and number.
+    """The partitions selected by argument `name` (`orders:0,3-5`, `svc-*`), by topic and number.
 
-    What is not there is a failure of its own; a pattern that matches nothing is an error. No words
-    at all mean every partition.
+    Each missing topic or partition is a failure. A pattern that matches nothing raises ShellError.
+    Without words: all partitions.
     """
     from kafka_shell.admin.topics import partitions as partitions_module
     from kafka_shell.admin.wire.metadata_scan import scan
 
     words: Sequence[tuple[str, tuple[int, ...] | None]] = invocation.get(name) or ()
     for index, (word, _) in enumerate(words):
-        _refuse_endless(split(word), invocation.span(name, index))
+        _refuse_too_long(split(word), invocation.span(name, index))
     items = [item for word, _ in words for item in split(word)]
     exact = bool(items) and not any(is_pattern(item) for item in items)
     found = scan(cluster, list(dict.fromkeys(items)) if exact else None)

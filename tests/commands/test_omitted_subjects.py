@@ -131,8 +131,8 @@ def test_an_empty_name_is_no_name() -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("config-command --entity-type topics --entity-name ''", "topics have no default entity"),
-        ("config-command --entity-type topics --entity-default", "topics have no default entity"),
+        ("config-command --entity-type topics --entity-name ''", "topics has no default entity"),
+        ("config-command --entity-type topics --entity-default", "topics has no default entity"),
         ("config-command --entity-type users --entity-name '<default>'", "--entity-default"),
         ("config-command --client '<default>'", "--entity-default"),
         ("config-command --topic ''", "must not be empty"),
@@ -174,4 +174,4 @@ def test_a_dynamic_client_config_has_a_user_by_name(shell: Shell, options: str) 
 )
 def test_a_dynamic_config_of_no_user_says_that_one_is_needed(shell: Shell, entity: str) -> None:
     run = shell(f"config-command {entity} --alter --add-config acks=1")
-    assert run.status == 2 and "acks is a dynamic client config and requires a user" in run.err
+    assert run.status == 2 and "which requires a named user" in run.err

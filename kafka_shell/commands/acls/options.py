@@ -1,7 +1,7 @@
-"""What the options of ACL commands say: resources, and what is to be added and removed.
+"""Read the options of ACL commands: resources, ACLs to add, ACLs to remove.
 
-A rule is one text (`--add 'allow User:bob Read'`); kafka-acls' own way is `--allow-principal
-User:bob --operation Read --add`, where --add and --remove stand alone.
+A rule is one text (`--add 'allow User:bob Read'`). The form of kafka-acls is `--allow-principal
+User:bob --operation Read --add`, where --add and --remove have no value.
 """
 
 from __future__ import annotations
@@ -55,14 +55,14 @@ _CLUSTER = Target(AclResourceType.CLUSTER, CLUSTER_NAME)
 
 
 def targets(invocation: Invocation, pattern: PatternType = PatternType.LITERAL) -> list[Target]:
-    """The resources of --topic, --group, --cluster ...; `pattern` where the line says none."""
-    said = invocation.get("resource-pattern-type")
-    how = PatternType[said.upper()] if said else pattern
+    """The resources of --topic, --group, --cluster ...; `pattern` is the default pattern type."""
+    given_pattern = invocation.get("resource-pattern-type")
+    pattern_type = PatternType[given_pattern.upper()] if given_pattern else pattern
     found = [
-        Target(kind, name, how)
+        Target(kind, name, pattern_type)
         for option, kind in _NAMED.items()
         for text in invocation[option]
-        # No topic's name holds a comma; the other names may.
+        # Only topic names cannot contain a comma.
         for name in (text.split(",") if kind is AclResourceType.TOPIC else [text])
         if name
     ]
@@ -85,31 +85,31 @@ def principals(invocation: Invocation, option: str) -> tuple[str, ...]:
     return words
 
 
-# -- what is added, what is removed ----------------------------------------------------------------
+# -- ACLs to add and to remove ---------------------------------------------------------------------
 
 
 def added(invocation: Invocation) -> list[AclBinding]:
-    """The bindings that the line adds, in its order."""
+    """The ACLs to add, in the order given."""
     found: list[AclBinding] = []
-    there = targets(invocation)
-    _refuse_conflicts(invocation, there)
+    named = targets(invocation)
+    _refuse_conflicts(invocation, named)
     for index, text in enumerate(invocation["add"]):
         if text:
             rule = parse_rule(text)
-            places = _places(rule, there, invocation, "add", index)
+            rule_targets = _targets_of_rule(rule, named, invocation, "add", index)
             span = invocation.span("add", index)
-            bindings = rule.bindings(places)
+            bindings = rule.bindings(rule_targets)
         else:
             span = invocation.span("operation") or invocation.span("add", index)
-            bindings = (b for rule in _by_flags(invocation, there) for b in rule.bindings(()))
+            bindings = (b for rule in _by_flags(invocation, named) for b in rule.bindings(()))
         for binding in bindings:
-            _refuse_senseless(binding, span)
+            _refuse_invalid(binding, span)
             found.append(binding)
     return found
 
 
 def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
-    """Whose ACLs are copied, and to whom; None where the line copies nothing."""
+    """(--copy-from, --copy-to principals); None without --copy-from."""
     source, to = principals(invocation, "copy-from"), principals(invocation, "copy-to")
     for here, other in (("copy-from", "copy-to"), ("copy-to", "copy-from")):
         if invocation[here] and not invocation[other]:
@@ -117,8 +117,8 @@ def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
                          f"Add --{other} User:NAME.")  # fmt: skip
     whole = next((name for name in ("copy-from", "remove-principal") if invocation[name]), None)
     if whole and targets(invocation) and not (invocation["add"] or invocation["remove"]):
-        raise _wrong(f"--{whole} is about the ACLs on every resource", invocation, whole,
-                     "Leave the resource out, or use a rule: --remove 'any User:bob Any'",
+        raise _wrong(f"--{whole} applies to all resources", invocation, whole,
+                     "Leave out the resource, or use a rule: --remove 'any User:bob Any'.",
                      )  # fmt: skip
     if set(source) & set(to):
         raise _wrong("--copy-from and --copy-to are the same principal", invocation, "copy-to", "")
@@ -126,73 +126,75 @@ def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
 
 
 def removed(invocation: Invocation) -> list[AclFilter]:
-    """The filters of what the line removes, in its order."""
+    """The filters of the ACLs to remove, in the order given."""
     found: list[AclFilter] = []
-    there = targets(invocation)
+    named = targets(invocation)
     for index, text in enumerate(invocation["remove"]):
         if text:
             rule = parse_rule(text, remove=True)
-            found += rule.filters(_places(rule, there, invocation, "remove", index))
+            found += rule.filters(_targets_of_rule(rule, named, invocation, "remove", index))
         elif _sides(invocation):
-            found += (f for rule in _by_flags(invocation, there) for f in rule.filters(()))
+            found += (f for rule in _by_flags(invocation, named) for f in rule.filters(()))
         else:
-            found += _everything(invocation, there)
+            found += _all_of_resources(invocation, named)
     return found
 
 
-def _places(
-    rule: Rule, there: Sequence[Target], invocation: Invocation, option: str, index: int
+def _targets_of_rule(
+    rule: Rule, named: Sequence[Target], invocation: Invocation, option: str, index: int
 ) -> Sequence[Target]:
-    """Where a rule holds: on its own resource, or on those of the options."""
+    """The resources of the options, for a rule without a resource of its own."""
     span = invocation.span(option, index)
-    if rule.target and there:
+    if rule.target and named:
         raise UsageError(
-            "the rule names its resource, and the line another",
+            "the rule and the options both name a resource",
             hint="Leave one of them out.",
             code="two-resources",
             span=span,
         )
-    if not (rule.target or there):
+    if not (rule.target or named):
         raise _no_resource(span)
-    return there
+    return named
 
 
 def _no_resource(span: tuple[int, int] | None) -> UsageError:
     return UsageError(
-        "no resource is named",
-        hint="Add --topic NAME, --group NAME, --cluster ..., or end the rule with: on topic NAME",
+        "a resource is required",
+        hint="Add --topic NAME, --group NAME or --cluster, or end the rule with 'on topic NAME'.",
         code="no-resource",
         span=span,
     )
 
 
-def _refuse_conflicts(invocation: Invocation, there: Sequence[Target]) -> None:
-    """Kafka's own way wants --add or --remove alone, and what it is about."""
+def _refuse_conflicts(invocation: Invocation, named: Sequence[Target]) -> None:
+    """Raise UsageError for an invalid combination of the kafka-acls options."""
     alone = [name for name in ("add", "remove") if "" in invocation[name]]
     sides = _sides(invocation)
     roles = [role for role in ("producer", "consumer", "idempotent") if invocation[role]]
     if len(alone) > 1 or any(invocation[name].count("") > 1 for name in alone):
-        raise _wrong("--add and --remove stand alone once in a line", invocation, "remove",
-                     f"A rule goes with it: --add '{FORM}'")  # fmt: skip
+        raise _wrong("--add or --remove without a rule can be used only once", invocation, "remove",
+                     f"Add a rule: --add '{FORM}'.")  # fmt: skip
     if (sides or roles) and not alone:
         first = f"{sides[0][0]}-principal" if sides else roles[0]
-        raise _wrong(f"--{first} does not say whether to add or remove", invocation, first,
-                     "Add --add or --remove, alone.")  # fmt: skip
+        raise _wrong(f"--{first} requires --add or --remove", invocation, first,
+                     "Add --add or --remove without a rule.")  # fmt: skip
     if alone == ["add"] and not sides:
-        raise _wrong("--add alone does not say for whom", invocation, "add",
-                     f"Add --allow-principal User:bob, or a rule: --add '{FORM}'")  # fmt: skip
-    if alone and not (there or invocation["idempotent"]):
+        raise _wrong("--add without a rule requires a principal", invocation, "add",
+                     f"Add --allow-principal User:bob, or a rule: --add '{FORM}'.")  # fmt: skip
+    if alone and not (named or invocation["idempotent"]):
         raise _no_resource(invocation.span(alone[0]))
     for side, _ in _SIDES:
         if invocation[f"{side}-host"] and not invocation[f"{side}-principal"]:
-            raise _wrong(f"--{side}-host wants --{side}-principal", invocation, f"{side}-host", "")
-    _refuse_roles(invocation, roles, there, bool(sides))
+            raise _wrong(
+                f"--{side}-host requires --{side}-principal", invocation, f"{side}-host", ""
+            )
+    _refuse_roles(invocation, roles, named, bool(sides))
 
 
 def _refuse_roles(
-    invocation: Invocation, roles: Sequence[str], there: Sequence[Target], sides: bool
+    invocation: Invocation, roles: Sequence[str], named: Sequence[Target], sides: bool
 ) -> None:
-    kinds = {target.type for target in there}
+    kinds = {target.type for target in named}
     wanted = {
         "producer": ({AclResourceType.TOPIC}, "--topic"),
         "consumer": ({AclResourceType.TOPIC, AclResourceType.GROUP}, "--topic and --group"),
@@ -200,48 +202,48 @@ def _refuse_roles(
     for role in roles:
         needed, words = wanted.get(role, (set(), ""))
         if not needed <= kinds:
-            raise _wrong(f"--{role} wants {words}", invocation, role, "")
+            raise _wrong(f"--{role} requires {words}", invocation, role, "")
     if roles == ["idempotent"]:
-        raise _wrong("--idempotent goes with --producer", invocation, "idempotent", "")
+        raise _wrong("--idempotent requires --producer", invocation, "idempotent", "")
     if roles and not sides:
-        raise _wrong(f"--{roles[0]} wants --allow-principal", invocation, roles[0], "")
+        raise _wrong(f"--{roles[0]} requires --allow-principal", invocation, roles[0], "")
     if roles:
-        idle = [t for t in there if not _of_roles(invocation, t.type)]
-        if idle:
+        unused = [t for t in named if not _operations_of_roles(invocation, t.type)]
+        if unused:
             option = next(o for o, k in (*_NAMED.items(), ("cluster", AclResourceType.CLUSTER))
-                          if k is idle[0].type)  # fmt: skip
-            raise _wrong(f"--{' and --'.join(roles)} have nothing to do with a"
-                         f" {idle[0].type.kind}", invocation, option, "")  # fmt: skip
+                          if k is unused[0].type)  # fmt: skip
+            raise _wrong(f"--{option} cannot be used with --{' and --'.join(roles)}",
+                         invocation, option, "")  # fmt: skip
 
 
 def _sides(invocation: Invocation) -> list[tuple[str, AclPermission]]:
     return [(side, permission) for side, permission in _SIDES if invocation[f"{side}-principal"]]
 
 
-def _by_flags(invocation: Invocation, there: Sequence[Target]) -> Iterator[Rule]:
+def _by_flags(invocation: Invocation, named: Sequence[Target]) -> Iterator[Rule]:
     """The rules of --allow-principal, --operation, --producer ..., each with its resource."""
     for side, permission in _sides(invocation):
         for principal in principals(invocation, f"{side}-principal"):
-            for target, wanted in _grants(invocation, there):
+            for target, wanted in _grants(invocation, named):
                 hosts = invocation[f"{side}-host"] or ("*",)
                 yield Rule(permission, principal, tuple(wanted), hosts, target)
 
 
 def _grants(
-    invocation: Invocation, there: Iterable[Target]
+    invocation: Invocation, named: Iterable[Target]
 ) -> Iterator[tuple[Target, Iterable[AclOperation]]]:
     """Each resource with the operations on it."""
     if not (invocation["producer"] or invocation["consumer"]):
-        yield from ((target, operations(invocation) or (AclOperation.ALL,)) for target in there)
+        yield from ((target, operations(invocation) or (AclOperation.ALL,)) for target in named)
         return
-    for target in there:
-        yield target, _of_roles(invocation, target.type)
-    if invocation["idempotent"] and _CLUSTER not in there:
+    for target in named:
+        yield target, _operations_of_roles(invocation, target.type)
+    if invocation["idempotent"] and _CLUSTER not in named:
         yield _CLUSTER, (AclOperation.IDEMPOTENT_WRITE,)
 
 
-def _of_roles(invocation: Invocation, kind: AclResourceType) -> list[AclOperation]:
-    """What producers and consumers do with a kind of resource."""
+def _operations_of_roles(invocation: Invocation, kind: AclResourceType) -> list[AclOperation]:
+    """The operations that --producer and --consumer grant on a type of resource."""
     roles = ((role, table) for role, table in (("producer", _PRODUCER), ("consumer", _CONSUMER))
              if invocation[role])  # fmt: skip
     found = dict.fromkeys(each for _, table in roles for each in table.get(kind, ()))
@@ -250,23 +252,23 @@ def _of_roles(invocation: Invocation, kind: AclResourceType) -> list[AclOperatio
     return list(found)
 
 
-def _everything(invocation: Invocation, there: Sequence[Target]) -> Iterator[AclFilter]:
-    """--remove alone, without a principal: all ACLs of the resources."""
-    if not there:
+def _all_of_resources(invocation: Invocation, named: Sequence[Target]) -> Iterator[AclFilter]:
+    """The filters of --remove without rule or principal: all ACLs of the resources."""
+    if not named:
         raise _no_resource(invocation.span("remove"))
     if invocation["operation"]:
-        raise _wrong("--operation does not say whose", invocation, "operation",
-                     f"Use a rule: --remove 'any any {invocation['operation'][0]}'")  # fmt: skip
-    for target in there:
+        raise _wrong("--operation requires a principal or a rule", invocation, "operation",
+                     f"Use a rule: --remove 'any any {invocation['operation'][0]}'.")  # fmt: skip
+    for target in named:
         yield AclFilter(resource_type=target.type, name=target.name, pattern_type=target.pattern)
 
 
-def _refuse_senseless(binding: AclBinding, span: tuple[int, int] | None) -> None:
-    """Brokers keep an ACL on an operation that the resource does not know, to no effect."""
+def _refuse_invalid(binding: AclBinding, span: tuple[int, int] | None) -> None:
+    """Raise UsageError for an ACL that brokers would accept but that would have no effect."""
     if binding.pattern_type not in (PatternType.LITERAL, PatternType.PREFIXED):
         raise UsageError(
-            f"an ACL cannot be added to {binding.pattern_type.name.lower()} patterns",
-            hint="literal or prefixed is what an ACL is on; any and match find what is there.",
+            f"an ACL cannot be added with pattern type {binding.pattern_type.name.lower()}",
+            hint="Use literal or prefixed; any and match only select existing ACLs.",
             code="bad-pattern-type",
             span=span,
         )
@@ -274,8 +276,8 @@ def _refuse_senseless(binding: AclBinding, span: tuple[int, int] | None) -> None
     if binding.operation not in known and binding.operation is not AclOperation.ALL:
         names = ", ".join(each.label for each in sorted(known))
         raise UsageError(
-            f"{binding.operation.label} means nothing on a {binding.resource_type.kind}",
-            hint=f"There: {names}, All.",
+            f"{binding.operation.label} does not apply to a {binding.resource_type.kind}",
+            hint=f"Operations on a {binding.resource_type.kind}: {names}, All.",
             code="bad-operation",
             span=span,
         )

@@ -1,4 +1,4 @@
-"""ACLs and delegation tokens."""
+"""Tables of ACLs, and the page of an access check."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from kafka_shell.output.text import Role, Text, hang, text
 
 
 def _rule(binding: AclBinding) -> Text:
-    """The ACL as it is typed; a denial stands out."""
+    """The ACL as a rule; denials are highlighted."""
     return text(binding.rule, _ROLES.get(binding.permission, ""))
 
 
@@ -50,7 +50,7 @@ _WORDS: dict[bool | None, tuple[str, Role]] = {
     None: ("unknown", "warning"),
 }
 _BECAUSE = {
-    "super-user": "a super user",
+    "super-user": "super user",
     "nothing-allows": "no ACL allows it",
 }
 
@@ -63,25 +63,28 @@ def _because(verdict: Verdict) -> str:
     if verdict.by:
         return "; ".join(map(str, verdict.by))
     if verdict.because == "no-acl":
-        rule = {True: "true", False: "false", None: "set, but not told"}[verdict.allowed]
+        rule = {True: "true", False: "false", None: "not known"}[verdict.allowed]
         return f"no ACL on {verdict.access.target}; allow.everyone.if.no.acl.found is {rule}"
     return _BECAUSE.get(verdict.because, verdict.because)
 
 
 def check_page(check: AccessCheck, width: int | None) -> Iterator[Text]:
-    """Each verdict with the ACLs that decide it, then what differs by host, and what else."""
+    """Each verdict with the ACLs behind it, then other hosts and related operations."""
     for verdict in check.verdicts:
-        yield from hang(_said(verdict), width, 2)
+        yield from hang(_verdict_line(verdict), width, 2)
         for binding in verdict.by:
             yield from hang(text("  ") + _whole(binding), width, 4)
         if verdict.unless:
             yield from hang(text(f"  unless {verdict.unless}", "warning"), width, 4)
-    for title, verdicts in (("elsewhere", check.elsewhere), ("besides", check.besides)):
+    for title, verdicts in (
+        ("from other hosts", check.elsewhere),
+        ("also required", check.besides),
+    ):
         if verdicts:
             yield Text()
             yield text(f"{title}:", "heading")
         for verdict in verdicts:
-            yield from hang(text("  ") + _said(verdict), width, 4)
+            yield from hang(text("  ") + _verdict_line(verdict), width, 4)
             if verdict.allowed is False:
                 for binding in verdict.by:
                     yield from hang(text("    ") + _whole(binding), width, 6)
@@ -91,7 +94,7 @@ def check_page(check: AccessCheck, width: int | None) -> Iterator[Text]:
         yield from hang(text("note: ", "hint") + text(note), width, 2)
 
 
-def _said(verdict: Verdict) -> Text:
+def _verdict_line(verdict: Verdict) -> Text:
     line = _verdict(verdict) + text(f": {verdict.access}")
     return line if verdict.by else line + text(f" ({_because(verdict)})", "dim")
 

@@ -1,4 +1,4 @@
-"""Taking back ACLs and tokens."""
+"""Commands that undo changes of ACLs and delegation tokens."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`alter-acls` with the opposite, `expire-token` or `renew-token`."""
+    """The `alter-acls`, `expire-token` or `renew-token` command."""
     verbs = {change.verb for change in changes}
     if verbs == {"create", "delete"}:
-        return ""  # removed and added again: it is as it was
+        return ""  # removed and added again: unchanged
     if resource.kind == "acl":
         option = "--remove" if verbs == {"create"} else "--add"
         return f"alter-acls {with_option(option, resource.name)}"

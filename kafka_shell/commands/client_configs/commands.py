@@ -1,4 +1,4 @@
-"""Commands on the dynamic configs of clients (KIP-649)."""
+"""Commands that describe and alter dynamic client configs (KIP-649)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     )
     from kafka_shell.context import Context
 
-_CLIENT_ID = Option("--client-id", Kind.CLIENT_ID, "A client id of the user.", metavar="ID")
+_CLIENT_ID = Option("--client-id", Kind.CLIENT_ID, "A client ID of the user.", metavar="ID")
 _DEFAULT = Option(
-    "--client-id-default", Kind.FLAG, "What holds for all the user's client ids.",
+    "--client-id-default", Kind.FLAG, "The default of all client IDs of the user.",
     excludes=("--client-id",),
 )  # fmt: skip
 
@@ -34,7 +34,7 @@ _DEFAULT = Option(
 def describe_client_configs(
     invocation: Invocation, context: Context
 ) -> Sequence[ClientConfig] | Sequence[ClientRegistration] | Nothing:
-    """What is set for clients, what one client gets, or what clients support."""
+    """Dynamic client configs, the effective ones of a client, or those that clients support."""
     from kafka_shell.admin.client_configs import (
         read as client_configs,
     )
@@ -44,13 +44,13 @@ def describe_client_configs(
     which = _filter(invocation)
     if invocation["supported"]:
         now = int(context.clock() * 1000)
-        said = client_configs.registrations(context.cluster, which, now=now)
-        return said or Nothing("no client has registered that it follows dynamic configs")
+        registrations = client_configs.registrations(context.cluster, which, now=now)
+        return registrations or Nothing("no client has registered support for dynamic configs")
     found = client_configs.describe(context.cluster, which)
-    return found or Nothing(f"no dynamic client configs are set{_of_whom(invocation)}")
+    return found or Nothing(f"no dynamic client configs{_for_user(invocation)}")
 
 
-def _of_whom(invocation: Invocation) -> str:
+def _for_user(invocation: Invocation) -> str:
     return f" for user {invocation['user']}" if invocation["user"] is not None else ""
 
 
@@ -62,11 +62,11 @@ def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig
     user, client_id = invocation["user"], invocation["client-id"]
     if user is None:
         raise UsageError(
-            "--resolve tells what one client gets: name its user",
-            hint="describe-client-configs USER --client-id ID --resolve",
+            "--resolve requires a user",
+            hint="Use describe-client-configs USER --client-id ID --resolve.",
         )
     found = client_configs.resolved(context.cluster, user, client_id or "")
-    return found or Nothing(f"nothing is set for this client{_of_whom(invocation)}")
+    return found or Nothing(f"no dynamic configs apply to this client{_for_user(invocation)}")
 
 
 def _filter(invocation: Invocation) -> ClientConfigFilter:
@@ -84,15 +84,15 @@ def _filter(invocation: Invocation) -> ClientConfigFilter:
 
 
 def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
-    """Set and delete configs of users, or of client ids of theirs."""
+    """Set and delete dynamic configs of users or their client IDs."""
     from kafka_shell.admin.client_configs import (
         change as client_config_changes,
     )
     from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
 
     for option, hint in (
-        ("user", "Dynamic client configs always belong to a user (KIP-649)."),
-        ("client-id", "Without --client-id: the default of all the user's client ids."),
+        ("user", "Name the user: dynamic client configs always belong to a user (KIP-649)."),
+        ("client-id", "Leave --client-id out for the default of all client IDs of the user."),
     ):
         if "" in invocation[option]:
             raise UsageError(
@@ -133,7 +133,7 @@ def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
 
 
 def _raw(key: str, text: str) -> str:
-    """A duration or size in the key's own unit, as programs spell it: 11s is 11000."""
+    """The value in the unit of the key: `11s` is `11000`."""
     from kafka_shell.admin.client_configs.keys import KEYS
     from kafka_shell.config_units import parse_config_value
 
@@ -144,61 +144,63 @@ def _raw(key: str, text: str) -> str:
 COMMANDS = (
     Command(
         name="describe-client-configs",
-        summary="Configs that running clients follow, by user and client id (KIP-649).",
+        summary="Show dynamic client configs by user and client ID (KIP-649).",
         family="clients",
         run=describe_client_configs,
         arguments=(
-            Argument("user", Kind.USER, "Whose (none: everybody's).", required=False,
+            Argument("user", Kind.USER, "A user (default: all users).", required=False,
                      option="--user"),
         ),
         options=(
             _CLIENT_ID,
             _DEFAULT,
-            Option("--strict", Kind.FLAG, "Without a client id: leave the client ids out."),
-            Option("--resolve", Kind.FLAG, "What this client gets, and from which level.",
+            Option("--strict", Kind.FLAG, "Without --client-id: exclude configs of client IDs."),
+            Option("--resolve", Kind.FLAG,
+                   "Show the effective configs of a client and their sources.",
                    excludes=("--client-id-default", "--strict", "--supported")),
-            Option("--supported", Kind.FLAG, "What clients say they can change while they run."),
+            Option("--supported", Kind.FLAG, "Show the configs that running clients support."),
         ),
         search=("dynamic", "kip-649", "acks", "session"),
         apis=(1, 2),
         examples=(
-            Example("describe-client-configs", "all that is set"),
+            Example("describe-client-configs", "show all dynamic client configs"),
             Example("describe-client-configs svc-payments --client-id checkout --resolve",
-                    "what one client gets"),
-            Example("describe-client-configs --supported", "which clients follow, and what"),
+                    "show the effective configs of a client"),
+            Example("describe-client-configs --supported",
+                    "show which clients support dynamic configs"),
         ),
     ),
     Command(
         name="alter-client-configs",
-        summary="Set and delete configs of running clients, by user and client id (KIP-649).",
+        summary="Set and delete dynamic client configs by user and client ID (KIP-649).",
         family="clients",
         run=alter_client_configs,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("config", Kind.CLIENT_CONFIG_PAIR, "What to set: acks=all", many=True,
+            Argument("config", Kind.CLIENT_CONFIG_PAIR, "Configs to set: acks=all.", many=True,
                      required=False, option="--add-config"),
         ),
         options=(
-            Option("--user", Kind.USER, "Whose clients; may be repeated.", many=True,
+            Option("--user", Kind.USER, "The user; may be repeated.", many=True,
                    required=True, metavar="NAME"),
-            Option("--client-id", Kind.CLIENT_ID, "Only this client id; may be repeated.",
+            Option("--client-id", Kind.CLIENT_ID, "Only this client ID; may be repeated.",
                    many=True, metavar="ID"),
             Option("--delete-config", Kind.CLIENT_CONFIG_KEYS,
-                   f"Delete configs: k1,k2. {SUPPORTED} forgets what clients registered.",
+                   f"Delete configs: k1,k2. {SUPPORTED} deletes the registrations of clients.",
                    many=True, metavar="KEYS"),
         ),
         at_least_one=(("config", "delete-config"),),
         search=("dynamic", "kip-649", "acks", "session"),
         apis=(0, 1, 2, 19, 22, 32),
         description=(
-            "Programs built on kafka_shell.clients follow these configs while they run. They are"
-            " kept in two compacted topics, which the first change makes."
+            "Programs built on kafka_shell.clients apply these configs while they run. The configs"
+            " are stored in two compacted topics, which the first change creates."
         ),
         examples=(
             Example("alter-client-configs --user svc-payments session.timeout.ms=20s --dry-run",
-                    "give a user's consumers more time"),
+                    "preview a longer session timeout for a user's consumers"),
             Example("alter-client-configs --user svc-payments --client-id checkout acks=1"
-                    " linger.ms=20 --yes", "for one client id"),
+                    " linger.ms=20 --yes", "set configs of one client ID"),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Dynamic configs of clients, and what clients support."""
+"""Tables of dynamic client configs and of client registrations."""
 
 from __future__ import annotations
 
@@ -7,8 +7,8 @@ from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.output.humanize import local_time, spoken
 from kafka_shell.output.tables import Column
 
-_USER = Column("USER", lambda noun: noun.entity.user, role="name")
-_CLIENT_ID = Column("CLIENT-ID", lambda noun: noun.entity.client_id)
+_USER = Column("USER", lambda row: row.entity.user, role="name")
+_CLIENT_ID = Column("CLIENT-ID", lambda row: row.entity.client_id)
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
     ClientConfig: (

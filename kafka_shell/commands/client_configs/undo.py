@@ -1,4 +1,4 @@
-"""Taking back dynamic configs of clients."""
+"""Commands that undo changes of dynamic client configs."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`alter-client-configs`; the name of the resource is its options in words."""
+    """The `alter-client-configs` command; the resource name lists its options."""
     named = shlex.split(resource.name)
     words = [
         with_option(f"--{kind}", name) for kind, name in zip(named[::2], named[1::2], strict=True)

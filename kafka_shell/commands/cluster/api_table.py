@@ -1,4 +1,4 @@
-"""Kafka's APIs and the commands that speak them, derived from the declarations: README's table."""
+"""The table of Kafka APIs and the commands that use them, generated for the documentation."""
 
 from __future__ import annotations
 
@@ -7,20 +7,20 @@ from collections.abc import Sequence
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.language.command import Command
 
-# What every command may need to find its way and to log in.
+# APIs that any command may use: to find brokers and to log in.
 COMMON = {
-    3: "who the brokers are, and the topics of a selection",
-    10: "which broker coordinates a group or a transaction",
-    17: "the login",
-    18: "what a broker speaks, and its features",
-    36: "the login",
+    3: "finds the brokers and the selected topics",
+    10: "finds the coordinator of a group or transaction",
+    17: "login",
+    18: "API versions and features of a broker",
+    36: "login",
 }
 
-_CLIENTS = "the data plane of producers and consumers"
-_MEMBERS = "what members of a group say to stay in it"
-_BROKERS = "spoken between brokers"
+_CLIENTS = "data plane of producers and consumers"
+_MEMBERS = "sent by members of a group"
+_BROKERS = "used between brokers"
 
-# Keys that brokers answer and no command speaks, and why.
+# API keys that no command uses, and why.
 EXCLUDED = {
     11: _MEMBERS,
     12: _MEMBERS,
@@ -30,11 +30,11 @@ EXCLUDED = {
     25: _CLIENTS,
     26: _CLIENTS,
     28: _CLIENTS,
-    33: "replaces all configs at once: IncrementalAlterConfigs (44) took its place",
+    33: "replaced by IncrementalAlterConfigs (44)",
     68: _MEMBERS,
     71: _CLIENTS,
     72: _CLIENTS,
-    75: "Metadata (3) says the same, of all topics in one answer",
+    75: "Metadata (3) returns the same for all topics at once",
     76: _MEMBERS,
     78: _CLIENTS,
     79: _CLIENTS,
@@ -47,15 +47,18 @@ EXCLUDED = {
 }
 
 
-def spoken(registry: Sequence[Command]) -> dict[int, tuple[str, ...]]:
-    """The commands that declare each API key, by key; the common ones are not declared."""
+def commands_by_api(registry: Sequence[Command]) -> dict[int, tuple[str, ...]]:
+    """API key -> the commands that declare it, sorted by key."""
     keys = sorted({key for command in registry for key in command.apis})
     return {key: tuple(c.name for c in registry if key in c.apis) for key in keys}
 
 
 def table(registry: Sequence[Command]) -> str:
-    """README's table: each API key with the commands that use it, then those that none does."""
-    rows = {key: " ".join(f"`{name}`" for name in names) for key, names in spoken(registry).items()}
+    """The table in Markdown, then the APIs that no command uses."""
+    rows = {
+        key: " ".join(f"`{name}`" for name in names)
+        for key, names in commands_by_api(registry).items()
+    }
     for key, why in COMMON.items():
         rows[key] = f"every command: {why}"
     lines = [f"| {key} | {api_name(key)} | {rows[key]} |" for key in sorted(rows)]
@@ -64,6 +67,6 @@ def table(registry: Sequence[Command]) -> str:
         reasons.setdefault(why, []).append(f"{api_name(key)} ({key})")
     without = [f"- {', '.join(names)}: {why}." for why, names in reasons.items()]
     return "\n".join(
-        ["| key | API | commands |", "|---|---|---|", *lines, "", "Brokers also answer these,"
-         " which no command speaks:", "", *without]
+        ["| key | API | commands |", "|---|---|---|", *lines, "", "APIs that no command uses:",
+         "", *without]
     )  # fmt: skip

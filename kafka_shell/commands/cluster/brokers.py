@@ -1,4 +1,4 @@
-"""The command on one broker."""
+"""`describe-broker`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def describe_broker(
     invocation: Invocation, context: Context
 ) -> Results[Resource, BrokerDescription]:
-    """Each of the brokers, also of those that are fenced, absent or do not answer."""
+    """The selected brokers, including fenced, absent and unresponsive ones."""
     from kafka_shell.admin.cluster import brokers
     from kafka_shell.admin.cluster.read import brokers as known_brokers
     from kafka_shell.plan.results import Failure
@@ -29,7 +29,7 @@ def describe_broker(
         index, word = chosen.unmatched[0]
         raise ShellError(
             f"broker {word} does not exist",
-            hint=f"This cluster has {', '.join(map(str, known.by_id))}.",
+            hint=f"Brokers of this cluster: {', '.join(map(str, known.by_id))}.",
             code="no-match",
             span=invocation.span("broker-id", index),
         )
@@ -45,21 +45,21 @@ def describe_broker(
 COMMANDS = (
     Command(
         name="describe-broker",
-        summary="Describe brokers: state, replicas, log directories, non-default configs.",
+        summary="Show brokers: state, replicas, log directories, non-default configs.",
         family="cluster",
         run=describe_broker,
         arguments=(
-            Argument("broker-id", Kind.BROKER, "Which brokers: 1  1,2  '*'", many=True,
+            Argument("broker-id", Kind.BROKER, "Brokers: 1  1,2  '*'", many=True,
                      option="--broker-id"),
         ),
         shorts=(Short("broker", "describe-broker"),),
         search=("node", "rack", "disk", "leaders"),
         description=(
-            "Also of brokers that are fenced, do not answer, or have replicas and are not"
-            " registered. cluster-metadata lists all of them."
+            "Includes brokers that are fenced, do not answer, or have replicas but are not"
+            " registered. cluster-metadata lists all brokers."
         ),
         examples=(
-            Example("describe-broker 1", "what broker 1 leads, stores and is configured with"),
+            Example("describe-broker 1", "describe broker 1"),
         ),
         apis=(32, 35, 55, 60),
     ),

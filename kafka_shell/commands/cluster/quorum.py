@@ -26,14 +26,14 @@ _ENDPOINT = re.compile(
 
 
 def describe_quorum(invocation: Invocation, context: Context) -> Quorum:
-    """Leader, voters and observers, and how far behind they are."""
+    """Leader, voters and observers of the metadata quorum, and their lag."""
     from kafka_shell.admin.cluster import quorum
 
     return quorum.describe(context.cluster)
 
 
 def alter_quorum(invocation: Invocation, context: Context) -> Plan:
-    """Add and remove voters, one after the other."""
+    """Add and remove voters, one at a time."""
     from kafka_shell.admin.cluster import quorum_change
 
     add = [_to_add(invocation, index) for index in range(len(invocation["add"]))]
@@ -41,7 +41,7 @@ def alter_quorum(invocation: Invocation, context: Context) -> Plan:
     if invocation["controller-id"] is not None:
         remove.append(_controller(invocation))
     elif invocation["controller-directory-id"] is not None:
-        raise _wrong(invocation, "controller-directory-id", 0, "--controller-id beside it")
+        raise _wrong(invocation, "controller-directory-id", 0, "used with --controller-id")
     timeout = invocation.get("timeout")
     return quorum_change.plan_alter(
         context.cluster,
@@ -71,7 +71,7 @@ def _to_remove(invocation: Invocation, index: int) -> Voter:
 
     found = _REMOVE.fullmatch(invocation["remove"][index])
     if found is None:
-        raise _wrong(invocation, "remove", index, "a voter's id, and perhaps ID:DIRECTORY-ID")
+        raise _wrong(invocation, "remove", index, "ID or ID:DIRECTORY-ID")
     return Voter(int(found["id"]), found["directory"] or "")
 
 
@@ -80,18 +80,18 @@ def _controller(invocation: Invocation) -> Voter:
 
     directory = invocation["controller-directory-id"] or ""
     if directory and not re.fullmatch(_DIRECTORY, directory):
-        raise _wrong(invocation, "controller-directory-id", 0, "22 letters as describe-quorum has")
+        raise _wrong(invocation, "controller-directory-id", 0, "a directory ID of 22 characters")
     return Voter(invocation["controller-id"], directory)
 
 
-def _wrong(invocation: Invocation, name: str, index: int, wanted: str) -> UsageError:
+def _wrong(invocation: Invocation, name: str, index: int, expected: str) -> UsageError:
     value = invocation[name]
     got = value[index] if isinstance(value, tuple) else value
     return UsageError(
-        f"--{name} wants {wanted}; got '{got}'",
-        hint="ID@HOST:PORT[:DIRECTORY-ID]; what is left out is looked up: describe-quorum"
+        f"--{name} must be {expected}, got '{got}'",
+        hint="Use ID@HOST:PORT[:DIRECTORY-ID]; a missing directory ID is looked up."
         if name == "add"
-        else "Look: describe-quorum",
+        else "Run describe-quorum to see the voters.",
         code="bad-value",
         span=invocation.span(name, index),
         text=invocation.text,
@@ -102,14 +102,14 @@ def _wrong(invocation: Invocation, name: str, index: int, wanted: str) -> UsageE
 
 
 def describe_features(invocation: Invocation, context: Context) -> Features:
-    """The levels of the features, and those that brokers support."""
+    """The finalized levels of features, and the levels that brokers support."""
     from kafka_shell.admin.cluster import features
 
     return features.describe(context.cluster)
 
 
 def update_features(invocation: Invocation, context: Context) -> Plan:
-    """Take features to levels, or to those of a release."""
+    """Set features to the given levels, or to those of a release."""
     from kafka_shell.admin.cluster import feature_change
 
     timeout = invocation.get("timeout")
@@ -136,7 +136,7 @@ def _named(invocation: Invocation) -> dict[str, int]:
     for option, index, name, text in pairs:
         span = invocation.span(option, index)
         if name in wanted:
-            raise UsageError(f"{name} stands twice in one update", span=span, text=invocation.text)
+            raise UsageError(f"{name} is set twice", span=span, text=invocation.text)
         level = int(text) if re.fullmatch(r"\d{1,4}", text) else None
         if level is None and name == features.METADATA:
             level = features.level_of(text)
@@ -147,7 +147,7 @@ def _named(invocation: Invocation) -> dict[str, int]:
 
 
 def _of_release(invocation: Invocation, context: Context) -> dict[str, int]:
-    """What a new cluster of that release has, as far as this cluster's brokers know of it."""
+    """The default feature levels of a release, for the features that the brokers support."""
     from kafka_shell.admin.cluster import feature_change, features
 
     release = invocation["release-version"]
@@ -155,8 +155,8 @@ def _of_release(invocation: Invocation, context: Context) -> dict[str, int]:
     if levels is None:
         known = features.releases()
         raise UsageError(
-            f"{release} is no release that this kafka.sh knows",
-            hint=did_you_mean(release, known, f"Known: {', '.join(known)}."),
+            f"unknown release '{release}'",
+            hint=did_you_mean(release, known, f"Known releases: {', '.join(known)}."),
             span=invocation.span("release-version"),
             text=invocation.text,
         )
@@ -165,81 +165,82 @@ def _of_release(invocation: Invocation, context: Context) -> dict[str, int]:
     wanted = {name: level for name, level in levels.items() if name in known_here}
     quorum = now.get(feature_change.ONE_WAY)
     if quorum is not None and wanted.get(feature_change.ONE_WAY, 0) < quorum.level:
-        del wanted[feature_change.ONE_WAY]  # there is no way back, whatever else goes down
+        del wanted[feature_change.ONE_WAY]  # cannot be downgraded
     return wanted
 
 
-_LEVELS = "metadata.version also takes a release: metadata.version=4.1."
+_LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="describe-quorum",
-        summary="The metadata quorum: leader, voters, observers, and how far behind they are.",
+        summary="Show the metadata quorum: leader, voters, observers and their lag.",
         family="cluster",
         run=describe_quorum,
         search=("controller", "raft", "kraft", "voters", "directory id"),
         elsewhere=tuple(
-            (option, "Leave it out: describe-quorum shows the status and the replication.")
+            (option, "Leave it out: describe-quorum shows status and replication.")
             for option in ("--status", "--replication", "--human-readable")
         ),
-        examples=(Example("describe-quorum", "who votes, and who lags"),),
+        examples=(Example("describe-quorum", "show voters, observers and their lag"),),
         apis=(55,),
     ),
     Command(
         name="alter-quorum",
-        summary="Add voters to the metadata quorum, and remove them.",
+        summary="Add and remove voters of the metadata quorum.",
         family="cluster",
         run=alter_quorum,
         effect=Effect.DESTROY,
         options=(
             Option("--add", Kind.TEXT,
-                   "A controller that shall vote: ID@HOST:PORT[:DIRECTORY-ID]; may be repeated.",
+                   "Add a controller: ID@HOST:PORT[:DIRECTORY-ID]; may be repeated.",
                    many=True, metavar="VOTER"),
             Option("--remove", Kind.TEXT,
-                   "A voter that shall not: ID[:DIRECTORY-ID]; may be repeated.",
+                   "Remove a voter: ID[:DIRECTORY-ID]; may be repeated.",
                    many=True, metavar="VOTER"),
-            Option("--controller-id", Kind.INTEGER, "The same as --remove, as Kafka's tool has it.",
+            Option("--controller-id", Kind.INTEGER,
+                   "The same as --remove, as in kafka-metadata-quorum.",
                    metavar="ID", least=0, most=2**31 - 1),
-            Option("--controller-directory-id", Kind.TEXT, "The directory id of --controller-id.",
+            Option("--controller-directory-id", Kind.TEXT, "The directory ID of --controller-id.",
                    metavar="DIRECTORY-ID"),
         ),
         at_least_one=(("add", "remove", "controller-id"),),
         search=("controller", "raft", "kraft", "voter", "add-controller", "remove-controller"),
         description=(
-            "A controller that is added runs already, as an observer, and has caught up. Its"
-            " directory id is looked up; HOST:PORT is where it listens, behind NAME:// where the"
-            " listener is called other than that of the other controllers.\n"
-            "The quorum has to be a dynamic one (kraft.version 1). Voters change one at a time,"
-            " added before others are removed."
+            "A controller to add must be running as an observer and be caught up. Its directory ID"
+            " is looked up. HOST:PORT is where it listens; write NAME://HOST:PORT if its listener"
+            " name differs from that of the other controllers.\n"
+            "Requires a dynamic quorum (kraft.version 1). Voters are changed one at a time; voters"
+            " are added before others are removed."
         ),
         examples=(
-            Example("alter-quorum --remove 3 --dry-run", "see what would be left", status=1),
+            Example("alter-quorum --remove 3 --dry-run", "preview removing a voter", status=1),
             Example("alter-quorum --add 2@127.0.0.1:19093 --dry-run",
-                    "a controller that does not run yet is refused", status=1),
+                    "preview (a controller that is not running is refused)", status=1),
         ),
         apis=(55, 80, 81),
     ),
     Command(
         name="describe-features",
-        summary="The features of the cluster: their levels, and what the brokers support.",
+        summary="Show feature levels, and the levels that brokers support.",
         family="cluster",
         run=describe_features,
         search=("metadata.version", "kraft.version", "finalized", "upgrade"),
-        examples=(Example("describe-features", "which level each feature is at"),),
+        examples=(Example("describe-features", "show the level of each feature"),),
     ),
     Command(
         name="update-features",
-        summary="Take features to another level: up, down, or off.",
+        summary="Upgrade, downgrade or disable features.",
         family="cluster",
         run=update_features,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("feature", Kind.FEATURE_LEVEL, "What to set: group.version=1. " + _LEVELS,
+            Argument("feature", Kind.FEATURE_LEVEL, "Levels to set: group.version=1. " + _LEVELS,
                      many=True, required=False, option="--feature"),
         ),
         options=(
             Option("--release-version", Kind.TEXT,
-                   "Every feature as a new cluster of this release has it: 4.1.",
+                   "Set all features to the defaults of a release: 4.1.",
                    metavar="RELEASE", excludes=("--metadata", "--disable")),
             Option("--metadata", Kind.TEXT, "The same as metadata.version=RELEASE.",
                    metavar="RELEASE"),
@@ -250,13 +251,14 @@ COMMANDS: tuple[Command, ...] = (
         at_least_one=(("feature", "release-version", "metadata", "disable"),),
         search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),
         description=(
-            "All of them or none (since Kafka 4.0). A downgrade asks first, and is a safe one"
-            " unless --unsafe is there. --dry-run has the controller check everything. " + _LEVELS
+            "All changes are applied or none (since Kafka 4.0). A downgrade asks for confirmation;"
+            " one that loses metadata requires --unsafe. With --dry-run the controller validates"
+            " all changes. " + _LEVELS
         ),
         examples=(
             Example("update-features --release-version 4.3 --dry-run",
-                    "what finishing an upgrade would change"),
-            Example("update-features streams.version=0 --dry-run", "switch one off"),
+                    "preview finishing an upgrade"),
+            Example("update-features streams.version=0 --dry-run", "preview disabling a feature"),
         ),
         apis=(57,),
     ),

@@ -1,4 +1,4 @@
-"""The cluster: its brokers, health, metadata quorum, features and API versions."""
+"""Tables and pages of brokers, health, the metadata quorum, features and API versions."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("CHECK", lambda f: f.check),
         Column("COUNT", lambda f: f.count, "right"),
         Column("SUMMARY", lambda f: f.summary, give="wrap"),
-        Column("LOOK", lambda f: f.look, role="hint"),
+        Column("SEE", lambda f: f.look, role="hint"),
     ),
 }
 
@@ -56,11 +56,11 @@ def _controller(cluster: ClusterMetadata) -> str | Text:
     if cluster.controller is not None:
         return f"controller {cluster.controller}"
     unknown = any(what == "controller" for what, _ in cluster.not_read)
-    return text("controller not known", "warning") if unknown else text("no controller", "bad")
+    return text("controller unknown", "warning") if unknown else text("no controller", "bad")
 
 
 def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
-    """The cluster: counts, then its brokers."""
+    """The cluster: counts, brokers, features."""
     inner = f" ({cluster.internal_topics} internal)" if cluster.internal_topics else ""
     yield from summary(
         width,
@@ -69,20 +69,20 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
         plural(sum(broker.state != "absent" for broker in cluster.brokers), "broker"),
         plural(cluster.topics, "topic") + inner,
         plural(cluster.partitions, "partition"),
-        text(f"reached by {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
+        text(f"bootstrap {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
     )
     if cluster.brokers:
         yield Text()
         yield from draw_table(COLUMNS[type(cluster.brokers[0])], cluster.brokers, width=width)
     if cluster.features:
         yield Text()
-        told = ", ".join(f"{each.name} {each.release or each.level}" for each in cluster.features)
-        yield from hang(text("features", "heading") + f"  {told}", width, _LABEL)
+        levels = ", ".join(f"{each.name} {each.release or each.level}" for each in cluster.features)
+        yield from hang(text("features", "heading") + f"  {levels}", width, _LABEL)
     if cluster.not_read:
         yield Text()
         for what, why in cluster.not_read:
-            said = f"not read: {what}: {why.message}" + (f" ({why.hint})" if why.hint else "")
-            yield from hang(text(said, "warning"), width, _LABEL)
+            line = f"not read: {what}: {why.message}" + (f" ({why.hint})" if why.hint else "")
+            yield from hang(text(line, "warning"), width, _LABEL)
 
 
 _SEVERITY: dict[Severity, Role] = {
@@ -94,7 +94,7 @@ _SEVERITY: dict[Severity, Role] = {
 
 
 def health_page(health: Health, width: int | None) -> Iterator[Text]:
-    """One screen, worst first; a friendly line when all is well."""
+    """The verdict, then the findings, worst first."""
     size = ", ".join(
         (
             plural(health.brokers, "broker"),
@@ -169,7 +169,7 @@ _CONFIGS = (Column("CONFIG", lambda e: e.name, role="key"), *CONFIG)
 
 
 def broker_page(described: BrokerDescription, width: int | None) -> Iterator[Text]:
-    """Where it is and how it is, what it leads and has, its disks and its configs."""
+    """A broker: address, state, leaders and replicas, log directories, configs."""
     broker = described.broker
     yield from summary(
         width,
@@ -209,9 +209,9 @@ def _behind(replica: QuorumReplica) -> Cell:
     from kafka_shell.units import format_duration
 
     behind, slow = replica.behind_ms, replica.behind_ms > _SLOW_MS
-    # Of a voter that is far behind nobody reads the milliseconds.
-    told = behind - behind % 1_000 if behind >= _ROUND_MS else behind
-    return text(format_duration(told), "warning" if slow else "")
+    # Whole seconds for a voter that is far behind.
+    rounded = behind - behind % 1_000 if behind >= _ROUND_MS else behind
+    return text(format_duration(rounded), "warning" if slow else "")
 
 
 def _supported(feature: Feature) -> str:
@@ -223,10 +223,10 @@ def _supported(feature: Feature) -> str:
 
 def _feature_note(feature: Feature) -> Cell:
     if feature.differs:
-        told = ", ".join(f"broker {b.broker}: {b.lowest}-{b.highest}" for b in feature.brokers)
-        return text(told, "warning")
+        levels = ", ".join(f"broker {b.broker}: {b.lowest}-{b.highest}" for b in feature.brokers)
+        return text(levels, "warning")
     if feature.level < feature.highest:
-        return text(f"can go up to {feature.highest_release or feature.highest}", "hint")
+        return text(f"upgradable to {feature.highest_release or feature.highest}", "hint")
     return None
 
 
@@ -284,7 +284,7 @@ def quorum_page(quorum: Quorum, width: int | None) -> Iterator[Text]:
 
 
 def features_page(features: Features, width: int | None) -> Iterator[Text]:
-    """The features, as of their epoch."""
+    """The features and their levels."""
     yield from summary(
         width,
         text("features", "heading"),

@@ -1,4 +1,4 @@
-"""Taking back voters and features."""
+"""Commands that undo changes of voters and features."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`alter-quorum` or `update-features`."""
+    """The `alter-quorum` or `update-features` command."""
     change = changes[0]
     if resource.kind == "feature":
         return f"update-features {positional('--feature', f'{resource.name}={change.before}')}"

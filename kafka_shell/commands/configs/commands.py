@@ -22,29 +22,30 @@ from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Parts, Results
 
-_AT_HAND = 1_000  # topics of which all configs are read before the first is shown
+_STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.read import Entries
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-_OTHERS = ("--broker-id", "--broker-default", "--group", "--logger", "--client-metrics")
+_OTHER_SUBJECTS = ("--broker-id", "--broker-default", "--group", "--logger", "--client-metrics")
 
 SUBJECT = Argument(
-    "topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", required=False, option="--topic",
-    unless=_OTHERS,
+    "topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", required=False, option="--topic",
+    unless=_OTHER_SUBJECTS,
 )  # fmt: skip
 SUBJECT_OPTIONS = (
-    Option("--broker-id", Kind.BROKER, "A broker; a selector of brokers.", metavar="ID",
+    Option("--broker-id", Kind.BROKER, "Brokers: 1  1,2  '*'.", metavar="ID",
            excludes=("--broker-default", "--group", "--logger", "--client-metrics")),
     Option("--broker-default", Kind.FLAG, "The cluster-wide default of all brokers.",
            excludes=("--group", "--logger", "--client-metrics")),
-    Option("--group", Kind.GROUP, "A group.", many=True, metavar="GROUP",
+    Option("--group", Kind.GROUP, "A group; may be repeated.", many=True, metavar="GROUP",
            excludes=("--logger", "--client-metrics")),
-    Option("--logger", Kind.BROKER, "The loggers of a broker, by its id.", metavar="ID",
+    Option("--logger", Kind.BROKER, "The loggers of a broker, by broker ID.", metavar="ID",
            excludes=("--client-metrics",)),
-    Option("--client-metrics", Kind.CLIENT_METRICS, "A client-metrics subscription.", many=True,
+    Option("--client-metrics", Kind.CLIENT_METRICS,
+           "A client metrics subscription; may be repeated.", many=True,
            metavar="NAME"),
 )  # fmt: skip
 
@@ -53,7 +54,7 @@ SUBJECT_OPTIONS = (
 
 
 def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
-    """The resources that a line is about."""
+    """The resources whose configs the command describes or alters."""
     if invocation["broker-id"]:
         _refuse_stopped(invocation, cluster)
         ids = select.brokers(_as_words(invocation, "broker-id"), cluster)
@@ -70,7 +71,7 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
         return [ConfigResource(ResourceType.CLIENT_METRICS, name) for name in names]
     if not invocation["topic"]:
         raise UsageError(
-            "say whose configs: a topic, or one of " + ", ".join(_OTHERS),
+            "a topic or one of " + ", ".join(_OTHER_SUBJECTS) + " is required",
             hint=f"For example: {invocation.command.name} orders.placed",
             text=invocation.text,
         )
@@ -79,19 +80,19 @@ def subjects(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
 
 
 def _stopped(invocation: Invocation, cluster: Cluster) -> list[int]:
-    """The ids that the line names of brokers that are not running."""
-    up = {str(broker.id) for broker in cluster.brokers(refresh=True)}
+    """The IDs in --broker-id of brokers that are not running."""
+    running = {str(broker.id) for broker in cluster.brokers(refresh=True)}
     words = dict.fromkeys(split(invocation["broker-id"] or ""))
-    return [int(word) for word in words if word.isdecimal() and word not in up]
+    return [int(word) for word in words if word.isdecimal() and word not in running]
 
 
 def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
     stopped = _stopped(invocation, cluster)
     if stopped:
-        up = ", ".join(str(broker.id) for broker in cluster.brokers())
+        running = ", ".join(str(broker.id) for broker in cluster.brokers())
         raise ShellError(
-            f"broker {stopped[0]} is not running, and no other broker knows its configs",
-            hint=f"Running: {up}. To delete a config that such a broker left behind:"
+            f"broker {stopped[0]} is not running, and its configs cannot be read from others",
+            hint=f"Running brokers: {running}. To delete a dynamic config of a stopped broker, run"
             f" alter-configs --broker-id {stopped[0]} --delete-config KEY",
             code="no-match",
             span=invocation.span("broker-id"),
@@ -99,7 +100,7 @@ def _refuse_stopped(invocation: Invocation, cluster: Cluster) -> None:
 
 
 def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
-    """The client-metrics subscriptions that are meant; names stay: there may be none yet."""
+    """The selected client metrics subscriptions; a name need not exist yet."""
     words: Sequence[str] = invocation["client-metrics"]
     if not any(is_pattern(item) for word in words for item in split(word)):
         return list(dict.fromkeys(item for word in words for item in split(word)))
@@ -111,8 +112,8 @@ def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
     chosen = select.matching(words, existing)
     if not chosen:
         raise ShellError(
-            f"no client-metrics subscription matches {words[0]}",
-            hint="Look: list-configs client-metrics",
+            f"no client metrics subscription matches '{words[0]}'",
+            hint="Run list-configs client-metrics to see the names.",
             code="no-match",
             span=invocation.span("client-metrics"),
         )
@@ -126,10 +127,14 @@ def _as_words(invocation: Invocation, name: str) -> Invocation:
 # -- list ------------------------------------------------------------------------------------------
 
 _LISTED = {"client-metrics": ResourceType.CLIENT_METRICS, "group": ResourceType.GROUP}
+_NONE_CONFIGURED = {
+    ResourceType.CLIENT_METRICS: "no client metrics subscriptions",
+    ResourceType.GROUP: "no group has configs",
+}
 
 
 def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
-    """Names of what exists only by its configs."""
+    """The names of the client metrics subscriptions, or of the groups with configs."""
     from kafka_shell.admin.configs import (
         read as configs,
     )
@@ -137,7 +142,7 @@ def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
     kind = _LISTED[invocation["kind"]]
     names = configs.list_resources(context.cluster, kind)
     if not names:
-        return Nothing("there is none")
+        return Nothing(_NONE_CONFIGURED[kind])
     return Listing(tuple(ConfigResource(kind, name) for name in names))
 
 
@@ -147,32 +152,32 @@ def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
 def describe_configs(
     invocation: Invocation, context: Context
 ) -> Entries | Parts[ConfigResource, tuple[ConfigEntry, ...]] | Nothing:
-    """Overridden configs, named keys, or all of them; of very many topics as they come."""
+    """Overridden configs, the named keys, or all configs; streamed for very many topics."""
     from kafka_shell.admin.configs import (
         read as configs,
     )
 
     resources = subjects(invocation, context.cluster)
     keys: Sequence[str] = invocation["key"]
-    every = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
+    show_all = invocation["all"] or any(r.type is ResourceType.BROKER_LOGGER for r in resources)
     documented = invocation["documentation"]
     found = configs.in_parts(
         context.cluster, resources, keys or None, synonyms=True, documentation=documented
     )
-    only_set = invocation["only-set"] or not (keys or every)
+    only_set = invocation["only-set"] or not (keys or show_all)
     shown = (_shown(part, only_set=only_set, documented=documented) for part in found)
-    if every and len(resources) > _AT_HAND:
+    if show_all and len(resources) > _STREAM_ABOVE:
         return Parts(shown)
-    together = Results.merge(shown)
-    if keys and together.values:
-        _check_keys(invocation, context.cluster, together, keys)
-    if only_set and together.ok and not any(together.values.values()):
-        return Nothing("nothing is set at this level; --all shows the defaults too")
-    return together
+    merged = Results.merge(shown)
+    if keys and merged.values:
+        _check_keys(invocation, context.cluster, merged, keys)
+    if only_set and merged.ok and not any(merged.values.values()):
+        return Nothing("no overridden configs; use --all to see the defaults")
+    return merged
 
 
 def _shown(found: Entries, *, only_set: bool, documented: bool) -> Entries:
-    """Of these configs what the line asks for."""
+    """The configs that the options select, with documentation as plain text."""
     if only_set:
         found = found.map(lambda entries: tuple(entry for entry in entries if entry.overridden))
     if documented:
@@ -181,7 +186,7 @@ def _shown(found: Entries, *, only_set: bool, documented: bool) -> Entries:
 
 
 def _in_plain_text(entry: ConfigEntry) -> ConfigEntry:
-    """The entry with its documentation as text: brokers send HTML."""
+    """The entry with its documentation, which brokers send as HTML, as plain text."""
     return replace(entry, documentation=_text_of(entry.documentation))
 
 
@@ -195,7 +200,8 @@ def _text_of(html: str) -> str:
 def _check_keys(
     invocation: Invocation, cluster: Cluster, found: Entries, keys: Sequence[str]
 ) -> None:
-    """Refuse a key that no resource has. Where one is missing, all keys are read off one."""
+    """Raise ShellError for a key that no resource has. All keys of one resource are read if"
+    " needed."""
     from kafka_shell.admin.configs import (
         read as configs,
     )
@@ -207,8 +213,8 @@ def _check_keys(
     for index, key in enumerate(keys):
         if known and key not in known:
             raise ShellError(
-                f"there is no config {key} here",
-                hint=did_you_mean(key, known, "Several topics are given as a,b,c."),
+                f"config '{key}' does not exist",
+                hint=did_you_mean(key, known, "To name several topics, use a,b,c."),
                 code="unknown-key",
                 span=invocation.span("key", index),
             )
@@ -232,8 +238,8 @@ def alter_configs(invocation: Invocation, context: Context) -> Plan:
         if all(word.isdecimal() for word in words):
             from kafka_shell.admin.configs import leftovers as leftover_configs
 
-            _refuse_twice(invocation, alterations)
-            ids = list(dict.fromkeys(map(int, words)))  # those that are up are refused
+            _refuse_duplicates(invocation, alterations)
+            ids = list(dict.fromkeys(map(int, words)))  # running brokers are refused
             return leftover_configs.plan_delete(cluster, ids, invocation["delete-config"])
     return alter(invocation, cluster, subjects(invocation, cluster), alterations)
 
@@ -244,7 +250,7 @@ def alter(
     resources: Sequence[ConfigResource],
     alterations: Sequence[ConfigAlteration],
 ) -> Plan:
-    """The plan of the same alterations on every resource; errors point at the word to blame."""
+    """The plan of the same alterations on each resource; errors point at the wrong word."""
     from kafka_shell.admin.configs import (
         change as config_changes,
     )
@@ -252,7 +258,7 @@ def alter(
         checks as config_checks,
     )
 
-    _refuse_twice(invocation, alterations)
+    _refuse_duplicates(invocation, alterations)
     try:
         return config_changes.plan_alter(cluster, dict.fromkeys(resources, alterations))
     except config_checks.ConfigRefused as refused:
@@ -261,7 +267,7 @@ def alter(
 
 
 def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
-    """Where `key` stands in the line, in whichever option or argument holds it."""
+    """The position of `key` in the command line, in any option or argument."""
     for name in ("config", "delete-config", "append", "subtract", "add-config"):
         for index, value in enumerate(invocation.get(name) or ()):
             if key in (value, value[0]):
@@ -269,57 +275,57 @@ def span_of_key(invocation: Invocation, key: str) -> tuple[int, int] | None:
     return None
 
 
-def _refuse_twice(invocation: Invocation, alterations: Sequence[ConfigAlteration]) -> None:
+def _refuse_duplicates(invocation: Invocation, alterations: Sequence[ConfigAlteration]) -> None:
     seen: set[str] = set()
     for alteration in alterations:
         if alteration.key in seen:
             raise UsageError(
-                f"{alteration.key} stands twice in one alteration",
-                hint="Say once what it is to be.",
+                f"{alteration.key} is set twice",
+                hint="Set each config once.",
                 span=span_of_key(invocation, alteration.key),
                 text=invocation.text,
             )
         seen.add(alteration.key)
 
 
-_PAIR = "{} a config; may be repeated."
+_PAIR = "{} a list config; may be repeated."
 
 COMMANDS = (
     Command(
         name="list-configs",
-        summary="Client-metrics subscriptions, or groups, that have configs of their own.",
+        summary="List client metrics subscriptions, or groups with configs.",
         family="configs",
         run=list_configs,
         arguments=(
-            Argument("kind", Kind.CHOICE, "Of which kind: client-metrics or group.",
+            Argument("kind", Kind.CHOICE, "client-metrics or group.",
                      choices=tuple(_LISTED)),
         ),
         search=("subscriptions", "telemetry", "names"),
         description=(
-            "They can be configured without being there otherwise. Topics and brokers:"
-            " list-topics, cluster-metadata."
+            "These resources can have configs without existing otherwise. To list topics and"
+            " brokers, use list-topics and cluster-metadata."
         ),
         examples=(
-            Example("list-configs client-metrics", "which metrics clients are asked for"),
-            Example("list-configs group", "groups with configs of their own"),
+            Example("list-configs client-metrics", "list client metrics subscriptions"),
+            Example("list-configs group", "list groups with configs"),
         ),
         apis=(74,),
     ),
     Command(
         name="describe-configs",
-        summary="Configs with their values, sources and documentation.",
+        summary="Show configs: values, sources, documentation.",
         family="configs",
         run=describe_configs,
         arguments=(
             SUBJECT,
-            Argument("key", Kind.CONFIG_KEY, "Only these keys.", many=True, required=False),
+            Argument("key", Kind.CONFIG_KEY, "Only these config keys.", many=True, required=False),
         ),
         options=(
             *SUBJECT_OPTIONS,
-            Option("--all", Kind.FLAG, "Defaults too, not only what is set here."),
-            Option("--only-set", Kind.FLAG, "Of the named keys only what is set here.",
+            Option("--all", Kind.FLAG, "Also show defaults and inherited values."),
+            Option("--only-set", Kind.FLAG, "Only overridden values of the named keys.",
                    excludes=("--all",)),
-            Option("--documentation", Kind.FLAG, "With the broker's documentation."),
+            Option("--documentation", Kind.FLAG, "Include the broker's documentation."),
         ),
         shorts=(
             Short("configs", "describe-configs"),
@@ -327,20 +333,22 @@ COMMANDS = (
         ),
         search=("settings", "retention", "defaults"),
         description=(
-            "Without keys: what is set at this very level; --all adds what holds by default."
+            "Without keys, shows the configs overridden at this level; --all adds the defaults."
         ),
         examples=(
-            Example("describe-configs orders.placed", "what is set for one topic"),
+            Example("describe-configs orders.placed", "show the overridden configs of a topic"),
             Example("describe-configs orders.placed retention.ms --documentation",
-                    "one key, with what the broker says of it"),
+                    "show one config with its documentation"),
             Example("describe-configs 'payments.*' cleanup.policy",
-                    "one key of several topics, a row each"),
+                    "compare one config of several topics"),
             Example("describe-configs '*' retention.ms --only-set",
-                    "the topics with a retention.ms of their own"),
+                    "find the topics that override retention.ms"),
             Example("describe-configs --broker-id 1 --all | grep log.retention",
-                    "what a broker runs with"),
-            Example("describe-configs --logger 1 kafka.request.logger", "how much a broker logs"),
-            Example("describe-configs --client-metrics 'slow*'", "what clients are asked for"),
+                    "show the effective configs of a broker"),
+            Example("describe-configs --logger 1 kafka.request.logger",
+                    "show the log level of a logger"),
+            Example("describe-configs --client-metrics 'slow*'",
+                    "show client metrics subscriptions"),
         ),
         apis=(32, 74),
     ),
@@ -352,7 +360,7 @@ COMMANDS = (
         effect=Effect.CHANGE,
         arguments=(
             SUBJECT,
-            Argument("config", Kind.CONFIG_PAIR, "What to set: key=value.", many=True,
+            Argument("config", Kind.CONFIG_PAIR, "Configs to set: key=value.", many=True,
                      required=False, option="--add-config"),
         ),
         options=(
@@ -367,25 +375,26 @@ COMMANDS = (
         at_least_one=(("config", "delete-config", "append", "subtract"),),
         search=("set", "change", "retention"),
         description=(
-            "Values are checked against the broker's types; units are welcome:"
-            " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records: it asks.\n"
-            "Of a broker that is not running, --delete-config deletes a dynamic config that it left"
-            " behind; nobody can list those."
+            "Values are validated against the types the broker reports and may have units:"
+            " retention.ms=7d, segment.bytes=512MiB. Lowering retention deletes records and asks"
+            " for confirmation.\n"
+            "For a broker that is not running, --delete-config deletes a dynamic config left"
+            " behind; such configs cannot be listed."
         ),
         examples=(
-            Example("alter-configs orders.placed retention.ms=90d", "keep 90 days"),
+            Example("alter-configs orders.placed retention.ms=90d", "keep records for 90 days"),
             Example("alter-configs orders.placed retention.ms=7d --yes",
-                    "keep a week: it deletes what is older, and asks unless told --yes"),
+                    "keep records for a week, without confirmation"),
             Example("alter-configs 'payments.*' max.message.bytes=2MiB --dry-run",
-                    "see what would change, and for which topics"),
+                    "preview a change to several topics"),
             Example("alter-configs orders.placed --delete-config retention.ms --dry-run",
-                    "what going back to the default would do"),
+                    "preview a return to the default"),
             Example("alter-configs orders.placed --append cleanup.policy=compact --dry-run",
-                    "one more item of a list"),
+                    "add an item to a list"),
             Example("alter-configs --broker-default log.cleaner.threads=2",
-                    "for every broker of the cluster"),
+                    "set a config on all brokers"),
             Example("alter-configs --logger 1 kafka.request.logger=DEBUG",
-                    "a broker's log, while it runs"),
+                    "change the log level of a running broker"),
         ),
         apis=(32, 44, 55, 74),
     ),

@@ -1,4 +1,4 @@
-"""`config-command` on users, clients and ips: quotas, credentials, dynamic configs of clients."""
+"""`config-command` for users, clients and IPs: quotas, SCRAM credentials, dynamic configs."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.commands.users import scram_options as scram_words
+from kafka_shell.commands.users import scram_options
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource, merge_plans
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     Lines = Results[Resource, tuple[ConfigLine, ...]]
 
-# Kafka's own shorthands: --user NAME is --entity-type users --entity-name NAME.
+# Shorthands of kafka-configs: --user NAME is --entity-type users --entity-name NAME.
 NAMED = {"user": "users", "client": "clients", "ip": "ips"}
 DEFAULTS = {f"{kind}-defaults": plural for kind, plural in NAMED.items()}
 TYPES = {"users": "user", "clients": "client_id", "ips": "ip"}
@@ -30,15 +30,15 @@ _LITERAL_DEFAULT = "<default>"
 _PAIRS = list[tuple[str, str]]
 
 
-def is_ours(invocation: Invocation) -> bool:
-    """Whether the line is about users, clients or ips."""
+def is_client_entity(invocation: Invocation) -> bool:
+    """Whether the command is about users, clients or IPs."""
     named = any(invocation[option] is not None for option in NAMED)
     default = any(invocation[option] for option in DEFAULTS)
     return bool({*invocation["entity-type"]} & {*TYPES}) or named or default
 
 
 def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = True) -> UsageError:
-    """The error of an --alter that does not name what it is about."""
+    """The error for --alter without an entity name."""
     options = "--entity-name or --entity-default" if default else "--entity-name"
     return UsageError(
         f"--alter of {' and '.join(types)} requires {options}" + (" for each" * (len(types) > 1)),
@@ -48,21 +48,21 @@ def unnamed(invocation: Invocation, types: Sequence[str], *, default: bool = Tru
 
 
 def refuse_literal_default(invocation: Invocation) -> None:
-    """Refuse `<default>`, which Kafka's tools print for the default entity and never read."""
+    """Refuse `<default>`, which Kafka's tools print for the default entity but do not accept."""
     for option in ("entity-name", *NAMED):
         given = invocation[option] or ()
         for number, name in enumerate((given,) if isinstance(given, str) else given):
             if name == _LITERAL_DEFAULT:
                 raise UsageError(
                     f"'{name}' is not the name of an entity",
-                    hint="The default entity: --entity-default, or --entity-name ''.",
+                    hint="For the default entity, use --entity-default or --entity-name ''.",
                     span=invocation.span(option, number),
                     text=invocation.text,
                 )
 
 
 def run(invocation: Invocation, context: Context, pairs: _PAIRS) -> Plan | Lines:
-    """Describe or alter. `pairs` are the configs that the line adds."""
+    """Describe or alter the entities. `pairs` are the configs to add."""
     parts = _parts(invocation)
     if invocation["describe"]:
         return _lines(context, parts)
@@ -72,12 +72,14 @@ def run(invocation: Invocation, context: Context, pairs: _PAIRS) -> Plan | Lines
     return replace(plan, fresh=lambda _: _lines(context, parts))
 
 
-# -- who is meant ----------------------------------------------------------------------------------
+# -- entities --------------------------------------------------------------------------------------
 
 
 def _parts(invocation: Invocation) -> dict[str, str | Default | None]:
-    """Each entity type that is asked about (`user`, `client_id`, `ip`) -> its name, its default, or
-    None for every one. As in Kafka's tool the first name is of the first type."""
+    """Entity type (`user`, `client_id`, `ip`) -> name, DEFAULT, or None for all of that type.
+
+    As in kafka-configs, names are matched to types in the order given.
+    """
     types = list(invocation["entity-type"])
     names = _names(invocation)
     for option, plural in NAMED.items():
@@ -92,7 +94,7 @@ def _parts(invocation: Invocation) -> dict[str, str | Default | None]:
 
 
 def _names(invocation: Invocation) -> list[str | Default]:
-    """Names and defaults in the order of the line."""
+    """The names and defaults in the order given."""
     placed: list[tuple[tuple[int, int], str | Default]] = []
     for number, name in enumerate(invocation["entity-name"]):
         placed.append((invocation.span("entity-name", number) or (number, 0), name or _default()))
@@ -110,20 +112,20 @@ def _default() -> Default:
 
 def _check(invocation: Invocation, types: Sequence[str], names: Sequence[object]) -> None:
     span = invocation.span("entity-type", max(0, len(invocation["entity-type"]) - 1))
-    said = ""
+    problem = ""
     if any(kind not in TYPES for kind in types) or len(set(types)) < len(types):
-        said = f"--entity-type {' and '.join(types)} cannot stand together"
+        problem = f"--entity-type {' and '.join(types)} cannot be combined"
     elif len(types) > 1 and "ips" in types:
-        said = "ips have quotas of their own, not together with users or clients"
+        problem = "--entity-type ips cannot be combined with users or clients"
     elif len(names) > len(types):
-        said = "more entities are named than there are entity types"
-    if said:
-        hint = "Together go users and clients: one --entity-type each, in the order of the names."
-        raise UsageError(said, hint=hint, span=span, text=invocation.text)
+        problem = "more entity names than entity types"
+    if problem:
+        hint = "Only users and clients can be combined, one --entity-type for each --entity-name."
+        raise UsageError(problem, hint=hint, span=span, text=invocation.text)
 
 
 def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -> QuotaEntity:
-    """The one entity that is altered."""
+    """The entity to alter."""
     from kafka_shell.admin.quotas.model import QuotaEntity
 
     if None in parts.values():
@@ -135,13 +137,14 @@ def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -
 
 
 def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines:
-    """A line an entity. Credentials where users, and not their default, are asked about alone."""
+    """One line per entity; with SCRAM credentials if only users (not their default) are"
+    " described."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import ANY_NAME, QuotaFilter
 
     cluster = context.cluster
-    asked: dict[str, Any] = {kind: ANY_NAME if n is None else n for kind, n in parts.items()}
-    found = quotas.describe(cluster, QuotaFilter(**asked, strict=True))
+    names: dict[str, Any] = {kind: ANY_NAME if n is None else n for kind, n in parts.items()}
+    found = quotas.describe(cluster, QuotaFilter(**names, strict=True))
     lines = {line.entity.resource: (line,) for line in _quota_lines(found)}
     failures: dict[Resource, Failure] = {}
     user = parts.get("user")
@@ -150,7 +153,7 @@ def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines
         for line in credentials:
             about = line.entity.resource
             lines[about] = (*lines.get(about, ()), line)
-    in_order = [line for held in lines.values() for line in held]
+    in_order = [line for entity_lines in lines.values() for line in entity_lines]
     in_order += config_dynamic.lines(context, parts)
     in_order.sort(key=lambda line: (_ORDER.index(line.what), line.entity.order))
     everything = {Resource("", ""): tuple(in_order)} if in_order else {}
@@ -165,10 +168,10 @@ _ORDER = (
 def _quota_lines(found: Sequence[Quota]) -> list[ConfigLine]:
     from kafka_shell.commands.configs.model import ConfigLine
 
-    held: dict[QuotaEntity, dict[str, Any]] = {}
+    values_of: dict[QuotaEntity, dict[str, Any]] = {}
     for quota in found:
-        held.setdefault(quota.entity, {})[quota.key] = quota.value
-    return [ConfigLine("Quota configs", entity, values) for entity, values in held.items()]
+        values_of.setdefault(quota.entity, {})[quota.key] = quota.value
+    return [ConfigLine("Quota configs", entity, values) for entity, values in values_of.items()]
 
 
 def _credential_lines(
@@ -183,9 +186,9 @@ def _credential_lines(
         ConfigLine(
             "SCRAM credential configs",
             QuotaEntity(user=name),
-            {each.mechanism.label: f"iterations={each.iterations}" for each in held},
+            {each.mechanism.label: f"iterations={each.iterations}" for each in credentials},
         )
-        for name, held in found.values.items()
+        for name, credentials in found.values.items()
     ]
     failures = {
         QuotaEntity(user=name).resource: why
@@ -206,21 +209,21 @@ def _plan(
     deleted: Sequence[str],
 ) -> Plan:
     keys = [*(key for key, _ in pairs), *deleted]
-    mechanisms = [key for key in keys if scram_words.is_scram(key)]
+    mechanisms = [key for key in keys if scram_options.is_scram(key)]
     if not mechanisms:
         return _alter_configs(invocation, context, entity, pairs, deleted)
     if len(mechanisms) < len(keys):
         other = next(key for key in keys if key not in mechanisms)
         raise UsageError(
-            f"SCRAM credentials are never altered together with anything else: {other}",
-            hint="Alter them in two commands.",
+            f"SCRAM credentials cannot be altered together with {other}",
+            hint="Use two commands.",
             code="INVALID_REQUEST",
             span=_span(invocation, other),
             text=invocation.text,
         )
     if entity.client_id is not None or entity.ip is not None or not isinstance(entity.user, str):
         raise UsageError(
-            f"only a user has SCRAM credentials, and {entity} is none",
+            f"{entity} cannot have SCRAM credentials: only a named user can",
             span=_span(invocation, mechanisms[0]),
             text=invocation.text,
         )
@@ -233,27 +236,27 @@ def _alter_credentials(
     from kafka_shell.admin.users import scram
 
     try:
-        wanted = [scram_words.read(key, value) for key, value in pairs]
-        gone = [scram_words.mechanism_of(key) for key in deleted]
+        wanted = [scram_options.read(key, value) for key, value in pairs]
+        deleted_keys = [scram_options.mechanism_of(key) for key in deleted]
     except UsageError as error:
         error.span = invocation.span("add-config") or invocation.span("delete-config")
         raise
-    both = [each.mechanism for each in wanted if each.mechanism in gone]
+    both = [each.mechanism for each in wanted if each.mechanism in deleted_keys]
     if both:
         raise UsageError(
-            f"{both[0].label} stands twice in one alteration",
-            hint="Say once what it is to be.",
+            f"{both[0].label} is both added and deleted",
+            hint="Either add or delete it.",
             span=invocation.span("delete-config"),
             text=invocation.text,
         )
     password = None
     if not all(each.password for each in wanted):
-        password = scram_words.asked_password(user, invocation, context)
+        password = scram_options.asked_password(user, invocation, context)
     plans = []
-    if gone:
-        plans.append(scram.plan_delete(context.cluster, [(user, each) for each in gone]))
+    if deleted_keys:
+        plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
     if wanted:
-        made = scram_words.complete(wanted, user, password)
+        made = scram_options.complete(wanted, user, password)
         plans.append(scram.plan_upsert(context.cluster, made))
     return merge_plans(plans)
 
@@ -265,20 +268,20 @@ def _alter_configs(
     pairs: _PAIRS,
     deleted: Sequence[str],
 ) -> Plan:
-    """Quotas, and dynamic configs where such bind the entity: both in one plan (KIP-649)."""
+    """One plan for quotas and, if they apply to the entity, dynamic configs (KIP-649)."""
 
     def dynamic(key: str) -> bool:
         return config_dynamic.has_dynamic(entity) and config_dynamic.is_dynamic(key)
 
     of_client = [pair for pair in pairs if dynamic(pair[0])]
-    gone = [key for key in deleted if dynamic(key)]
+    deleted_keys = [key for key in deleted if dynamic(key)]
     quotas = [pair for pair in pairs if pair not in of_client]
-    lifted = [key for key in deleted if key not in gone]
+    removed = [key for key in deleted if key not in deleted_keys]
     plans = []
-    if quotas or lifted:
-        plans.append(_alter_quotas(invocation, context.cluster, entity, quotas, lifted))
-    if of_client or gone:
-        plans.append(config_dynamic.plan(context, entity, of_client, gone))
+    if quotas or removed:
+        plans.append(_alter_quotas(invocation, context.cluster, entity, quotas, removed))
+    if of_client or deleted_keys:
+        plans.append(config_dynamic.plan(context, entity, of_client, deleted_keys))
     return merge_plans(plans)
 
 
@@ -302,15 +305,15 @@ def _alter_quotas(
         if key not in known:
             near = [*known, *config_dynamic.keys_of(entity)]
             raise ShellError(
-                f"there is no config called {key} of {entity}",
-                hint=did_you_mean(key, near, f"Known: {', '.join(near)}."),
+                f"{entity} has no config '{key}'",
+                hint=did_you_mean(key, near, f"Known configs: {', '.join(near)}."),
                 code="unknown-key",
                 span=_span(invocation, key),
             )
         if key in limits:
             raise UsageError(
-                f"{key} stands twice in one alteration",
-                hint="Say once what it is to be.",
+                f"{key} is set twice",
+                hint="Set each config once.",
                 span=_span(invocation, key),
                 text=invocation.text,
             )
@@ -324,13 +327,13 @@ def _alter_quotas(
 
 
 def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageError:
-    """The error of a dynamic client config of an entity that has none (KIP-649)."""
+    """The error for a dynamic client config on an entity without a named user (KIP-649)."""
     if isinstance(entity.user, str):
-        hint = "Set it on the user alone: that is the default of all the user's client ids."
+        hint = "Set it on the user alone, as the default of all client IDs of that user."
     else:
         hint = "Add --entity-type users --entity-name USER."
     return UsageError(
-        f"{key} is a dynamic client config and requires a user by name: {entity} has none",
+        f"{key} is a dynamic client config, which requires a named user, got {entity}",
         hint=hint,
         span=_span(invocation, key),
         text=invocation.text,

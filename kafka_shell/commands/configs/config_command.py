@@ -1,4 +1,5 @@
-"""`config-command`: KIP-248's spelling over the verbs of describe-configs and alter-configs."""
+"""`config-command`: describe-configs and alter-configs with the options of kafka-configs"
+" (KIP-248)."""
 
 from __future__ import annotations
 
@@ -30,9 +31,9 @@ _TYPES = {
     "groups": ResourceType.GROUP,
     "client-metrics": ResourceType.CLIENT_METRICS,
 }
-# What these have are quotas and credentials, which other APIs than configs hold: config_clients.
+# Their configs are quotas and SCRAM credentials, which have their own APIs: see config_clients.
 _CLIENTS = ("users", "clients", "ips")
-# KIP-248's own shorthands for --entity-type T --entity-name N, as Kafka's tool has them.
+# KIP-248's shorthands for --entity-type T --entity-name N, as in kafka-configs.
 _SHORTHANDS = {
     "topic": "topics",
     "broker": "brokers",
@@ -47,7 +48,7 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
     from . import config_clients
 
     refuse_literal_default(invocation)
-    if config_clients.is_ours(invocation):
+    if config_clients.is_client_entity(invocation):
         pairs = _pairs(invocation)
         if not invocation["describe"]:
             _refuse_nothing(invocation, pairs or invocation["delete-config"])
@@ -64,7 +65,7 @@ def config_command(invocation: Invocation, context: Context) -> Plan | Results[A
 def _refuse_nothing(invocation: Invocation, alterations: object) -> None:
     if not alterations:
         raise UsageError(
-            "--alter wants --add-config, --add-config-file or --delete-config",
+            "--alter requires --add-config, --add-config-file or --delete-config",
             span=invocation.span("alter"),
             text=invocation.text,
         )
@@ -85,8 +86,8 @@ def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]
     kind = _TYPES[entity]
     if name == "" and kind is not ResourceType.BROKER:
         raise UsageError(
-            f"{entity} have no default entity",
-            hint="Brokers, users, clients and ips have one.",
+            f"--entity-type {entity} has no default entity",
+            hint="Only brokers, users, clients and ips have a default entity.",
             span=invocation.span("entity-default") or invocation.span("entity-name"),
             text=invocation.text,
         )
@@ -98,21 +99,20 @@ def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]
 
 
 def _entity(invocation: Invocation) -> tuple[str, str | None]:
-    """(entity type, entity name) by either spelling: the default has the empty name, and None is
-    every entity."""
+    """(entity type, entity name): an empty name is the default entity, None is all entities."""
     for option, entity in _SHORTHANDS.items():
         if invocation[option] is not None:
             return entity, invocation[option]
     if len(invocation["entity-type"]) > 1 or len(invocation["entity-name"]) > 1:
         raise UsageError(
-            "only users and clients are named together",
+            "only users and clients can be combined",
             span=invocation.span("entity-type", 1) or invocation.span("entity-name", 1),
             text=invocation.text,
         )
     names = invocation["entity-name"]
     if names and invocation["entity-default"]:
         raise UsageError(
-            "--entity-name and --entity-default cannot stand together",
+            "--entity-name cannot be used with --entity-default",
             code="together",
             span=invocation.span("entity-default"),
             text=invocation.text,
@@ -123,7 +123,7 @@ def _entity(invocation: Invocation) -> tuple[str, str | None]:
 
 
 def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Cluster) -> list[str]:
-    """Every entity of this kind, where the cluster can list them."""
+    """The names of all entities of this kind; UsageError if the cluster cannot list them."""
     if kind is ResourceType.TOPIC:
         from kafka_shell.admin.wire import metadata_scan
 
@@ -135,7 +135,7 @@ def _all(kind: ResourceType, entity: str, invocation: Invocation, cluster: Clust
 
         return configs.list_resources(cluster, kind)
     raise UsageError(
-        f"--entity-type {entity} wants --entity-name", span=invocation.span("entity-type"),
+        f"--entity-type {entity} requires --entity-name", span=invocation.span("entity-type"),
         text=invocation.text,
     )  # fmt: skip
 
@@ -148,7 +148,7 @@ def _alterations(invocation: Invocation) -> list[ConfigAlteration]:
 
 
 def _pairs(invocation: Invocation) -> list[tuple[str, str]]:
-    """What the line adds, and the file it names."""
+    """The configs of --add-config and --add-config-file."""
     pairs = list(invocation["add-config"] or ())
     if invocation["add-config-file"]:
         pairs += _from_file(invocation["add-config-file"])
@@ -166,11 +166,11 @@ def _from_file(file: str) -> list[tuple[str, str]]:
 
 _SPELLINGS = {
     "--topic": (Kind.TOPIC, "Short for --entity-type topics --entity-name."),
-    "--broker": (Kind.BROKER, "A broker's id: short for --entity-type brokers."),
+    "--broker": (Kind.BROKER, "A broker ID; short for --entity-type brokers."),
     "--broker-logger": (Kind.BROKER, "Short for --entity-type broker-loggers."),
     "--group": (Kind.GROUP, "Short for --entity-type groups."),
     "--client-metrics": (Kind.CLIENT_METRICS, "Short for --entity-type client-metrics."),
-    "--user": (Kind.USER, "Short for --entity-type users; --client may stand beside it."),
+    "--user": (Kind.USER, "Short for --entity-type users; can be combined with --client."),
     "--user-defaults": (Kind.FLAG, "Short for --entity-type users --entity-default."),
     "--client": (Kind.CLIENT_ID, "Short for --entity-type clients."),
     "--client-defaults": (Kind.FLAG, "Short for --entity-type clients --entity-default."),
@@ -182,7 +182,7 @@ _USERS, _IDS = ("--user", "--user-defaults"), ("--client", "--client-defaults")
 
 
 def _shorthand(name: str) -> Option:
-    """One of Kafka's own shorthands; a user and a client may stand together, no others."""
+    """A shorthand option of kafka-configs. Only a user and a client can be combined."""
     kind, about = _SPELLINGS[name]
     beside = _IDS if name in _USERS else _USERS if name in _IDS else ()
     others = tuple(each for each in _SPELLINGS if each != name and each not in beside)
@@ -193,50 +193,52 @@ def _shorthand(name: str) -> Option:
 COMMANDS = (
     Command(
         name="config-command",
-        summary="KIP-248's config command: its options, its table.",
+        summary="Describe and alter configs with the options of kafka-configs (KIP-248).",
         family="configs",
         run=config_command,
         effect=Effect.CHANGE,
         options=(
-            Option("--entity-type", Kind.CHOICE, "The kind of entity; users and clients together"
-                   " are a user's client ids.", choices=(*_TYPES, *_CLIENTS), metavar="TYPE",
+            Option("--entity-type", Kind.CHOICE, "The type of entity; users with clients selects"
+                   " client IDs of a user.", choices=(*_TYPES, *_CLIENTS), metavar="TYPE",
                    many=True),
-            Option("--entity-name", Kind.ENTITY, "Its name: a topic, a broker's id ...",
+            Option("--entity-name", Kind.ENTITY, "The name of the entity: a topic, a broker ID ...",
                    metavar="NAME", many=True),
-            Option("--entity-default", Kind.FLAG, "The default entity of brokers, users ..."),
+            Option("--entity-default", Kind.FLAG,
+                   "The default entity of brokers, users, clients or ips."),
             *map(_shorthand, _SPELLINGS),
-            Option("--describe", Kind.FLAG, "Show the configs."),
-            Option("--alter", Kind.FLAG, "Change them."),
-            Option("--add-config", Kind.CONFIG_PAIRS, "k1=v1,k2=[v1,v2],k3=v3",
+            Option("--describe", Kind.FLAG, "Describe the configs."),
+            Option("--alter", Kind.FLAG, "Alter the configs."),
+            Option("--add-config", Kind.CONFIG_PAIRS, "Configs to set: k1=v1,k2=[v1,v2],k3=v3",
                    metavar="PAIRS", excludes=("--describe",)),
             Option("--add-config-file", Kind.FILE, "A .properties file of configs to add.",
                    metavar="FILE", excludes=("--describe",)),
-            Option("--delete-config", Kind.CONFIG_KEYS, "k1,k2", metavar="KEYS",
+            Option("--delete-config", Kind.CONFIG_KEYS, "Configs to delete: k1,k2", metavar="KEYS",
                    excludes=("--describe",)),
         ),
         exactly_one=(("describe", "alter"),),
         at_least_one=(("entity-type", *(name.lstrip("-") for name in _SPELLINGS)),),
         apis=(0, 1, 2, 3, 19, 22, 32, 44, 48, 49, 50, 51, 74),
         description=(
-            "--describe without a name: all topics, all brokers. --alter requires one of"
-            " --entity-name and --entity-default (an empty name is the default entity), and shows"
+            "--describe without a name describes all entities of the type. --alter requires"
+            " --entity-name or --entity-default (an empty name is the default entity) and shows"
             " the new state afterwards."
         ),
         examples=(
             Example("config-command --entity-type topics --entity-name orders.placed --describe",
-                    "the table of KIP-248"),
+                    "describe a topic in KIP-248's table"),
             Example("config-command --entity-type topics --entity-name orders.placed --alter"
                     " --add-config 'cleanup.policy=[compact,delete],retention.ms=86400000'"
                     " --delete-config segment.ms --yes",
-                    "change several at once"),
-            Example("config-command --broker 1 --describe", "a broker, as Kafka's tool spells it"),
+                    "change several configs at once"),
+            Example("config-command --broker 1 --describe",
+                    "describe a broker, using the shorthand"),
             Example("config-command --entity-type brokers --entity-default --describe",
-                    "the default of all brokers"),
+                    "describe the cluster-wide broker default"),
             Example("config-command --entity-type users --entity-name alice --describe",
-                    "a user's quotas and credentials"),
+                    "describe the quotas and credentials of a user"),
             Example("config-command --entity-type users --entity-name alice --entity-type clients"
                     " --entity-name app --alter --add-config producer_byte_rate=1048576",
-                    "a limit for one client id of a user"),
+                    "set a quota for one client ID of a user"),
         ),
     ),
 )  # fmt: skip

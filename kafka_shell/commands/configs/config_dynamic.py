@@ -1,4 +1,4 @@
-"""`config-command` on dynamic configs of clients (KIP-649), beside quotas in the same lines."""
+"""Dynamic client configs (KIP-649) in `config-command`, next to quotas."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ SUPPORTED = "supported.configs"  # KIP-649's name for what clients registered
 
 
 def is_dynamic(key: str) -> bool:
-    """Whether a config is one of clients: those have dots, quotas have underscores."""
+    """Whether a key is a dynamic client config: these have dots, quotas have underscores."""
     from kafka_shell.admin.client_configs.keys import KEYS
 
     return key in KEYS or "." in key
 
 
 def keys_of(entity: QuotaEntity) -> tuple[str, ...]:
-    """The dynamic configs such an entity can have."""
+    """The keys of the dynamic configs that the entity can have."""
     from kafka_shell.admin.client_configs.keys import KEYS
 
     return tuple(KEYS) if has_dynamic(entity) else ()
 
 
 def has_dynamic(entity: QuotaEntity) -> bool:
-    """Whether dynamic configs bind such an entity: a user by name, or a client id of one."""
+    """Whether dynamic configs apply to the entity: a named user, or a client ID of one."""
     return (
         isinstance(entity.user, str)
         and entity.ip is None
@@ -44,9 +44,9 @@ def has_dynamic(entity: QuotaEntity) -> bool:
 
 
 def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[ConfigLine]:
-    """A line an entity for what is set, then for what clients support.
+    """One line per entity with its dynamic configs, then one with what its clients support.
 
-    What may not be read is a note: quotas are told all the same.
+    If they cannot be read, a note says so and no lines are returned.
     """
     from kafka_shell.admin.client_configs import (
         read as client_configs,
@@ -58,20 +58,20 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
     now = int(context.clock() * 1000)
     try:
         configs = client_configs.describe(context.cluster, which)
-        said = client_configs.registrations(context.cluster, which, now=now)
+        registrations = client_configs.registrations(context.cluster, which, now=now)
     except ShellError as error:
         context.note(f"dynamic client configs could not be read: {error.message}")
         return []
-    held: dict[ClientEntity, dict[str, str]] = {}
+    configured: dict[ClientEntity, dict[str, str]] = {}
     for config in configs:
-        held.setdefault(config.entity, {})[config.key] = config.value
+        configured.setdefault(config.entity, {})[config.key] = config.value
     supported: dict[ClientEntity, dict[str, str]] = {}
-    for each in said:
+    for each in registrations:
         software = f"softwareName={each.software_name}, softwareVersion={each.software_version}"
         versions = supported.setdefault(each.entity, {})
         versions[f"ClientInformation({software})"] = ", ".join(each.supported)
     return [
-        *(_line("Dynamic configs", entity, values) for entity, values in held.items()),
+        *(_line("Dynamic configs", entity, values) for entity, values in configured.items()),
         *(_line("Supported dynamic configs", entity, v) for entity, v in supported.items()),
     ]
 
@@ -84,7 +84,7 @@ def _line(what: str, entity: ClientEntity, values: Mapping[str, str]) -> ConfigL
 
 
 def _filter(parts: Mapping[str, str | Default | None]) -> ClientConfigFilter | None:
-    """Those asked about; None where dynamic configs bind no such entities."""
+    """The filter for these entities; None if dynamic configs do not apply to them."""
     from kafka_shell.admin.client_configs.model import ClientConfigFilter
     from kafka_shell.admin.quotas.model import ANY_NAME, DEFAULT, Default
 
@@ -105,7 +105,10 @@ def plan(
     pairs: Sequence[tuple[str, str]],
     deleted: Sequence[str],
 ) -> Plan:
-    """Set and delete dynamic configs of one entity; deleting `supported.configs` refreshes it."""
+    """The plan that sets and deletes dynamic configs of an entity (KIP-649).
+
+    Deleting `supported.configs` deletes the registrations of its clients.
+    """
     from kafka_shell.admin.client_configs import (
         change as client_config_changes,
     )

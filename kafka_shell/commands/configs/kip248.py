@@ -1,6 +1,6 @@
-"""`config-command --describe`, exactly as KIP-248 lays it out: raw values, KIP-248's labels.
+"""The output of `config-command --describe`, exactly as in KIP-248: raw values and labels.
 
-Users, client ids and ips have a line each, as KIP-649 and Kafka's own tool print them.
+Users, client IDs and IPs are printed one per line, as in KIP-649 and kafka-configs.
 """
 
 from __future__ import annotations
@@ -13,13 +13,13 @@ from kafka_shell.commands.configs.model import ConfigLine, ConfigTable
 from kafka_shell.output.text import Role, Text, pad, text
 
 MARGIN = 2
-VALUE = 37  # the KIP's sample has the flags 40 cells right of the "="; longer values move them
+VALUE = 37  # in the KIP's sample the flags start 40 cells after the "="
 SENSITIVE, READ_ONLY, SOURCE = "Sensitive", "Read-only", "Source"
 SOURCE_WIDTH = len("Dynamic topic config")
 
 
 def kip248_table(table: ConfigTable, width: int | None = None) -> Iterator[Text]:
-    """The heading, a blank line, and a line a config. A sensitive value is empty, as in Kafka."""
+    """The table of a resource's configs. Sensitive values are empty, as in Kafka."""
     del width  # the KIP's layout has one width
     names = max([len("Name"), *(text(entry.name).width for entry in table.entries)]) + MARGIN
     values = max([VALUE, *(text(entry.value or "").width for entry in table.entries)])
@@ -59,20 +59,20 @@ def _line(entry: ConfigEntry, names: int, values: int, sources: int) -> Text:
 
 
 def _flag(value: bool, heading: str, role: Role) -> Text:
-    """`true` or `false` in the middle under its heading, as the KIP's sample has it."""
+    """`true` or `false` centered under its heading, as in the KIP's sample."""
     word = "true" if value else "false"
     left = (len(heading) - len("false")) // 2
     return pad(Text((("", " " * left),)) + text(word, role if value else ""), len(heading))
 
 
-def config_line(told: ConfigLine, width: int | None = None) -> Iterator[Text]:
+def config_line(line: ConfigLine, width: int | None = None) -> Iterator[Text]:
     """`Quota configs for user-principal 'alice' are producer_byte_rate=50000.0` (KIP-649)."""
     del width
-    values = ", ".join(f"{key}={value}" for key, value in told.configs.items())
-    yield text(f"{told.what} for {_whose(told.entity)} are {values}")
+    values = ", ".join(f"{key}={value}" for key, value in line.configs.items())
+    yield text(f"{line.what} for {_entity(line.entity)} are {values}")
 
 
-def _whose(entity: QuotaEntity) -> str:
+def _entity(entity: QuotaEntity) -> str:
     """`user-principal 'alice', the default client-id`."""
     return ", ".join(
         f"the default {_WORDS[kind]}" if isinstance(name, Default) else f"{_WORDS[kind]} '{name}'"

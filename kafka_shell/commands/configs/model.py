@@ -1,4 +1,4 @@
-"""What `config-command --describe` answers (KIP-248, KIP-649)."""
+"""What `config-command --describe` returns (KIP-248, KIP-649)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_shell.plan.model import Value
 
 @dataclass(frozen=True, slots=True)
 class ConfigTable:
-    """One resource's configs, printed with raw values in KIP-248's layout."""
+    """The configs of one resource, printed with raw values in KIP-248's layout."""
 
     resource: ConfigResource
     entries: tuple[ConfigEntry, ...]
@@ -19,9 +19,9 @@ class ConfigTable:
 
 @dataclass(frozen=True, slots=True)
 class ConfigLine:
-    """What is set for one entity, as Kafka's tool prints it.
+    """The configs of one quota entity, printed as kafka-configs does.
 
-    `what` begins the line: `Quota configs`, `SCRAM credential configs`.
+    `what` starts the line: `Quota configs`, `SCRAM credential configs`.
     """
 
     what: str

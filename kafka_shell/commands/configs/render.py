@@ -1,4 +1,4 @@
-"""How configs are shown: a heading for each resource, its table, the documentation below a key."""
+"""Tables of configs: a heading per resource, and the documentation below each key."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ def _value(entry: ConfigEntry) -> Text:
 
 
 def _source(entry: ConfigEntry) -> Text | None:
-    """Whose the value is: `set here`, at the resource itself, or `Default`, `Static broker` ...
+    """Where the value is set: `set here` (on the resource itself), `Default`, `Static broker` ...
 
-    Of a logger brokers call every level the logger's own, also one it inherits.
+    None for loggers: brokers report inherited levels as set on the logger.
     """
     if entry.resource.type is ResourceType.BROKER_LOGGER:
         return None
@@ -53,19 +53,18 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 # -- pages -----------------------------------------------------------------------------------------
 
 INDENT = 4
-PROSE = 88  # documentation is prose: no wider than eyes read well
-VALUES = 20  # cells that a value keeps on a narrow terminal: the longest number fits
-_FEW = 5  # one key in so many may be too long for its column
+PROSE = 88  # cells; the widest line of documentation
+VALUES = 20  # cells of the value column on a narrow terminal; fits the longest number
+_FEW = 5  # one key in this many may be longer than its column
 
 _VALUE, _SOURCE, _NOTE = CONFIG
 _SHORT_SOURCE = replace(_SOURCE, give="cut")  # down to `set here`
-# What is left out where keys and values leave no room, the first that helps.
+# Columns to keep on a narrow terminal; the first set that fits is used.
 _NARROWER = ((_VALUE, _SHORT_SOURCE, _NOTE), (_VALUE, _SHORT_SOURCE), (_VALUE,))
 
 
 def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
-    """All entries, grouped by resource where there are several; a row each where a resource has
-    one."""
+    """All entries, grouped by resource; as one table if each resource has a single entry."""
     groups = [(r, tuple(g)) for r, g in groupby(entries, lambda entry: entry.resource)]
     alone = 1 < len(groups) == len(entries)
     if alone and not any(entry.documentation for entry in entries):
@@ -78,11 +77,11 @@ def config_pages(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[
             yield Text()
         if len(groups) > 1:
             yield text(str(resource), "heading")
-        yield from _drawn(_Alike(group), width)
+        yield from _drawn(_RenderedAlike(group), width)
 
 
-class _Alike:
-    """The configs of one resource; equal to those of another that look the same."""
+class _RenderedAlike:
+    """The configs of one resource; equal if they render to the same table."""
 
     __slots__ = ("entries", "facts")
 
@@ -91,29 +90,29 @@ class _Alike:
         self.facts = (entries[0].resource.kind, *map(_facts, entries))
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Alike) and self.facts == other.facts
+        return isinstance(other, _RenderedAlike) and self.facts == other.facts
 
     def __hash__(self) -> int:
         return hash(self.facts)
 
 
 def _facts(entry: ConfigEntry) -> object:
-    """What a config's line shows, whoever's it is."""
+    """What the row of a config shows, except the resource."""
     return (entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, entry.type,
             entry.documentation)  # fmt: skip
 
 
 @lru_cache(maxsize=64)
-def _drawn(alike: _Alike, width: int | None) -> tuple[Text, ...]:
-    """Of a hundred thousand topics most have the same configs: their table is drawn once."""
-    return tuple(map(rstrip, config_table(alike.entries, width)))
+def _drawn(configs: _RenderedAlike, width: int | None) -> tuple[Text, ...]:
+    """The rendered table, cached: most topics of a large cluster have the same configs."""
+    return tuple(map(rstrip, config_table(configs.entries, width)))
 
 
 def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[Text]:
-    """One resource's configs, a line each as far as that goes on a narrow terminal.
+    """The configs of one resource, one row each.
 
-    First source and note give way, then a few long keys stand on a line above their values; where
-    that is most of them, every key does.
+    On a narrow terminal the source and note columns are dropped first, then a few long keys are
+    put on a line above their values; if most keys are too long, all of them are.
     """
     layout = lay_out((KEY, *CONFIG), entries, width=width)
     if width is not None and layout.width > width:
@@ -132,7 +131,7 @@ def config_table(entries: Sequence[ConfigEntry], width: int | None) -> Iterator[
 
 
 def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
-    """A table in which all but a few keys have room; None where there is no such."""
+    """A layout in which all but a few keys fit; None if there is none."""
     for columns in _NARROWER:
         rest = lay_out(columns, entries)
         widths = [_least(*each) for each in zip(rest.columns, rest.widths, strict=True)]
@@ -147,7 +146,7 @@ def _narrow(entries: Sequence[ConfigEntry], width: int) -> Layout | None:
 
 
 def _widen(widths: list[int], natural: Sequence[int], left: int) -> None:
-    """Give back what is left, the first column first."""
+    """Widen the columns to their natural widths while cells are left, first column first."""
     for index, wanted in enumerate(natural):
         more = max(0, min(wanted - widths[index], left))
         widths[index] += more
@@ -161,13 +160,13 @@ def _least(column: Column, natural: int) -> int:
 
 
 def _stacked(entries: Sequence[ConfigEntry], width: int) -> Layout:
-    """Every key on a line of its own."""
+    """A layout with each key on a line above its value."""
     rest = lay_out(CONFIG, entries, width=width - len(KEY.heading) - len(GAP))
     return Layout((KEY, *rest.columns), (len(KEY.heading), *rest.widths))
 
 
 def documentation(prose: str, width: int | None) -> Iterator[Text]:
-    """A key's documentation, wrapped and indented."""
+    """The documentation of a key, wrapped and indented."""
     room = max(20, min(PROSE, (width or PROSE) - INDENT))
     for line in paragraphs(prose, room, "dim"):
         yield _indented(line)
@@ -183,11 +182,11 @@ def _table(table: ConfigTable, width: int | None) -> Iterator[Text]:
     return kip248_table(table, width)
 
 
-def _lines(told: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
-    """Below one another, without a blank line between."""
+def _lines(lines: Sequence[ConfigLine], width: int | None) -> Iterator[Text]:
+    """The lines, without blank lines between them."""
     from .kip248 import config_line
 
-    for each in told:
+    for each in lines:
         yield from config_line(each, width)
 
 

@@ -1,4 +1,4 @@
-"""Taking back the creation of topics, and configs."""
+"""Commands that undo the creation of topics and changes of configs."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ _SUBJECTS = {
     "group": "--group",
     "client-metrics": "--client-metrics",
 }
-# By now they may hold the dynamic client configs of other administrators.
+# Never deleted by undo: they may contain dynamic client configs of other administrators.
 _KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`delete-topic` or `alter-configs`; empty where the changes are of another sort."""
+    """The `delete-topic` or `alter-configs` command; empty for other kinds of changes."""
     if any(change.verb == "create" for change in changes):
         if resource.kind != "topic" or resource.name in _KEPT:
             return ""

@@ -1,4 +1,4 @@
-"""Commands on groups: consumer, share, streams."""
+"""Commands on consumer, share and streams groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.groups.model import Group
     from kafka_shell.context import Context
 
-# Kafka's own words; no API tells them. Which state a group can have depends on its type.
+# No API lists the types and states. Which states a group can have depends on its type.
 TYPES = ("classic", "consumer", "share", "streams")
 STATES = (
     "Empty", "Stable", "PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling",
@@ -26,7 +26,7 @@ STATES = (
 
 
 def list_groups(invocation: Invocation, context: Context) -> object:
-    """Names of groups, or their types and states too."""
+    """The names of groups; with --long or --lag also details."""
     from kafka_shell.admin.groups import read as groups
     from kafka_shell.admin.groups.model import GroupType
 
@@ -36,17 +36,17 @@ def list_groups(invocation: Invocation, context: Context) -> object:
         from kafka_shell.admin.groups.model import GroupTotals
 
         of_type = {name: each.type for name, each in found.values.items()}
-        told = groups.describe(context.cluster, of_type, offsets=True, types=of_type)
+        described = groups.describe(context.cluster, of_type, offsets=True, types=of_type)
         rows: dict[str, object] = {
-            name: GroupTotals.of(group) for name, group in _by_lag(told.values).items()
+            name: GroupTotals.of(group) for name, group in _by_lag(described.values).items()
         }
-        return _by_resource(Results(rows, found.failures | told.failures))
+        return _by_resource(Results(rows, found.failures | described.failures))
     if found.failures:
-        return found  # rows, and an error for each broker whose groups are not among them
+        return found  # includes an error for each broker that did not answer
     if not found.values:
-        asked = [*invocation["type"], *invocation["state"]]
-        which = f" that is {' or '.join(asked)}" if asked else ""
-        return Nothing(f"no group{which} (it takes Describe on a group to see it)")
+        filters = [*invocation["type"], *invocation["state"]]
+        matching = f" with {' or '.join(filters)}" if filters else ""
+        return Nothing(f"no groups{matching} (only groups you may DESCRIBE are visible)")
     return Listing(tuple(found), long=invocation["long"])
 
 
@@ -54,20 +54,20 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing:
-    """Groups: state, offsets with lag, members with what is assigned to them."""
+    """State, offsets with lag, and members with their assignments of groups."""
     found = _described(invocation, context)
     if invocation["state"]:
         found = Results(_by_lag(found.values), found.failures)
     values = {name: _shown(group, invocation) for name, group in found.values.items()}
     if found.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
-        where = " ".join(found.values) or "any group (it takes Describe on a group to see it)"
+        where = " ".join(found.values) or "any group (only groups you may DESCRIBE are visible)"
         return Nothing(f"no {what} in {where}")
     return _by_resource(Results(values, found.failures))
 
 
 def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
-    """The groups that are named, else all of them; those of brokers that fail are failures."""
+    """The named groups, or all groups; each broker that failed is a failure."""
     from kafka_shell.admin.groups import read as groups
 
     offsets = not invocation["members"]
@@ -80,7 +80,7 @@ def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
 
 
 def _by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
-    """The groups that are furthest behind first; those whose lag is not known last."""
+    """The groups sorted by lag, largest first; unknown lag last."""
 
     def behind(name: str) -> tuple[bool, int, str]:
         lag = groups[name].lag
@@ -90,7 +90,7 @@ def _by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
 
 
 def _shown(group: Group, invocation: Invocation) -> object:
-    """A page, or the rows of the one table that is asked for."""
+    """The group, or the rows of the table that the options select."""
     if invocation["members"]:
         return group.members
     if invocation["offsets"]:
@@ -117,7 +117,7 @@ def _by_resource(found: Results[str, object]) -> Results[Resource, object]:
 
 
 def delete_group(invocation: Invocation, context: Context) -> Plan:
-    """Delete groups that have no members, and what they have committed."""
+    """Delete groups without members, with their committed offsets."""
     from kafka_shell.admin.groups import members as group_members
 
     plan = group_members.plan_delete(context.cluster, invocation["group"])
@@ -127,7 +127,7 @@ def delete_group(invocation: Invocation, context: Context) -> Plan:
 
 
 def remove_members(invocation: Invocation, context: Context) -> Plan:
-    """Put members out of a group."""
+    """Remove members from a group."""
     from kafka_shell.admin.groups import members as group_members
 
     return group_members.plan_remove(
@@ -150,7 +150,7 @@ def _view(name: str, help: str) -> Option:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="list-groups",
-        summary="Names of the groups: consumer, share and streams.",
+        summary="List consumer, share and streams groups.",
         family="groups",
         run=list_groups,
         options=(
@@ -158,34 +158,34 @@ COMMANDS: tuple[Command, ...] = (
                    choices=TYPES, aliases=("--group-type",), metavar="TYPE"),
             Option("--state", Kind.CHOICE, "Only groups in this state; may be repeated.",
                    many=True, choices=STATES, metavar="STATE"),
-            Option("--long", Kind.FLAG, "Type, state, protocol and coordinator too.",
+            Option("--long", Kind.FLAG, "Also show type, state, protocol and coordinator.",
                    aliases=("-l",)),
             Option("--lag", Kind.FLAG,
-                   "Members and lag too, the largest lag first (asks every coordinator)."),
+                   "Also show members and lag, largest lag first (queries all coordinators)."),
         ),
         shorts=(Short("groups", "list-groups"),),
         search=("consumers", "consumer", "share", "streams", "names"),
         apis=(16,),
         examples=(
-            Example("list-groups", "every group, one name a line"),
-            Example("list-groups --long", "with type, state and coordinator"),
-            Example("list-groups --state Empty | wc -l", "how many nobody reads for"),
-            Example("list-groups --type share --type streams", "only the newer kinds"),
+            Example("list-groups", "list all groups, one name per line"),
+            Example("list-groups --long", "include type, state and coordinator"),
+            Example("list-groups --state Empty | wc -l", "count the groups without members"),
+            Example("list-groups --type share --type streams", "list share and streams groups"),
         ),
     ),
     Command(
         name="describe-group",
-        summary="State, offsets with lag, and members of groups.",
+        summary="Show state, offsets, lag and members of groups.",
         family="groups",
         run=describe_group,
         arguments=(
-            Argument("group", Kind.GROUP, "Which groups (none: all).", many=True, required=False,
+            Argument("group", Kind.GROUP, "Groups (default: all).", many=True, required=False,
                      option="--group"),
         ),
         options=(
-            _view("--offsets", "Only the offsets and their lag."),
-            _view("--members", "Only the members and what is assigned to them."),
-            _view("--state", "One line a group: state, members, lag; the largest lag first."),
+            _view("--offsets", "Only offsets and lag."),
+            _view("--members", "Only members and their assignments."),
+            _view("--state", "One line per group: state, members, lag; largest lag first."),
         ),
         shorts=(
             Short("group", "describe-group"),
@@ -195,59 +195,61 @@ COMMANDS: tuple[Command, ...] = (
         search=("lag", "consumers", "consumer", "members", "offsets", "assignment"),
         apis=(2, 9, 15, 16, 69, 77, 89, 90),
         description=(
-            "Whatever the protocol of a group: consumer (classic and new), share, streams. LAG is"
-            " what lies between CURRENT-OFFSET and LOG-END-OFFSET; a - is an offset that was never"
-            " committed, or a partition that cannot be read (NOTE says why)."
+            "Works for all types of groups: consumer (classic and new protocol), share and"
+            " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
+            " committed or that the partition cannot be read (see NOTE)."
         ),
         examples=(
-            Example("describe-group orders-enricher", "one group"),
-            Example("describe-group --group fraud-check --offsets", "how far behind it is"),
-            Example("describe-group --state", "all of them, a line each"),
-            Example("describe-group billing-sync crm-export --output json", "for a program"),
+            Example("describe-group orders-enricher", "describe a group"),
+            Example("describe-group --group fraud-check --offsets", "show the lag of a group"),
+            Example("describe-group --state", "show all groups, one line each"),
+            Example("describe-group billing-sync crm-export --output json",
+                    "print JSON for a program"),
         ),
     ),
     Command(
         name="delete-group",
-        summary="Delete groups that have no members, with their offsets.",
+        summary="Delete groups without members, with their committed offsets.",
         family="groups",
         run=delete_group,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("group", Kind.GROUP, "Which groups.", many=True, option="--group"),
+            Argument("group", Kind.GROUP, "Groups to delete.", many=True, option="--group"),
         ),
         options=(
-            Option("--if-exists", Kind.FLAG, "A group that is not there is no failure."),
+            Option("--if-exists", Kind.FLAG, "Skip groups that do not exist."),
         ),
         search=("remove", "drop", "consumer"),
         apis=(2, 9, 15, 16, 42, 69, 77, 89, 90),
         examples=(
-            Example("delete-group crm-export --dry-run", "see what would be lost"),
-            Example("delete-group anna-console --if-exists --yes", "without a question"),
+            Example("delete-group crm-export --dry-run", "show which offsets would be lost"),
+            Example("delete-group anna-console --if-exists --yes", "delete without confirmation"),
         ),
     ),
     Command(
         name="remove-members",
-        summary="Put members out of a group.",
+        summary="Remove members from a group.",
         family="groups",
         run=remove_members,
         effect=Effect.DESTROY,
-        arguments=(Argument("group", Kind.GROUP, "Which group.", option="--group"),),
+        arguments=(Argument("group", Kind.GROUP, "The group.", option="--group"),),
         options=(
-            Option("--member", Kind.TEXT, "Only the member with this id; may be repeated.",
+            Option("--member", Kind.TEXT, "Only the member with this ID; may be repeated.",
                    many=True, metavar="ID"),
             Option("--instance", Kind.TEXT,
                    "Only the member with this group.instance.id; may be repeated.", many=True,
                    metavar="ID", aliases=("--group-instance-id",)),
-            Option("--reason", Kind.TEXT, "Why: the coordinator logs it.", metavar="TEXT"),
+            Option("--reason", Kind.TEXT, "The reason, logged by the coordinator.", metavar="TEXT"),
         ),
         search=("kick", "leave", "evict", "consumer"),
         apis=(13, 15, 16, 69, 77, 89),
         description=(
-            "Without --member or --instance: all of them. A client that still runs joins again; it"
-            " is for members whose clients are gone, above all static ones."
+            "Without --member or --instance, removes all members. A client that is still running"
+            " joins again, so use this for members whose clients are gone, such as static members."
         ),
         examples=(
-            Example("remove-members orders-enricher --dry-run", "see who would be put out"),
+            Example("remove-members orders-enricher --dry-run",
+                    "show which members would be removed"),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files of a group's offsets, as Kafka's own tool writes and reads them: topic,partition,offset."""
+"""Read and write offsets as CSV files of kafka-consumer-groups: topic,partition,offset."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from kafka_shell.units import to_path
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
 
-_LARGEST = (1 << 63) - 1
-_LAST_PARTITION = (1 << 31) - 1
+_MAX_OFFSET = (1 << 63) - 1
+_MAX_PARTITION = (1 << 31) - 1
 
 
 def write_offsets(file: str, changes: Iterable[Change]) -> None:
-    """Write the offset that each partition is to have. Raises ShellError."""
+    """Write the new offset of each partition. Raises ShellError."""
     rows = [
         (topic, int(partition), change.after)
         for change in changes
@@ -34,7 +34,7 @@ def write_offsets(file: str, changes: Iterable[Change]) -> None:
 
 
 def read_offsets(file: str, group: str) -> dict[TopicPartition, int]:
-    """The offsets of a file; of one with a column for the group before, those of this group.
+    """The offsets in a file; if it has a group column, those of `group`.
 
     Raises ShellError, which names the line.
     """
@@ -57,11 +57,11 @@ def _row(file: str, line: int, row: list[str]) -> tuple[TopicPartition, int]:
     words = [word.strip() for word in row]
     numbers = words[1:]
     if len(words) != 3 or not all(each.isascii() and each.isdigit() for each in numbers):
-        said = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
-        raise bad_file(file, said, line=line)
+        problem = f"expected topic,partition,offset, got '{','.join(row)[:60]}'"
+        raise bad_file(file, problem, line=line)
     if not words[0] or any(len(each) > 19 for each in numbers):
-        raise bad_file(file, "a topic, a partition or an offset is out of range", line=line)
+        raise bad_file(file, "topic, partition or offset is out of range", line=line)
     partition, offset = map(int, numbers)
-    if partition > _LAST_PARTITION or offset > _LARGEST:
-        raise bad_file(file, "a partition or an offset is out of range", line=line)
+    if partition > _MAX_PARTITION or offset > _MAX_OFFSET:
+        raise bad_file(file, "partition or offset is out of range", line=line)
     return TopicPartition(words[0], partition), offset

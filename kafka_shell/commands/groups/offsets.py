@@ -1,4 +1,4 @@
-"""Commands that set and delete the offsets of groups (KIP-122, 496, 932)."""
+"""Commands that reset and delete committed offsets of groups (KIP-122, 496, 932)."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ _WORDS = ("earliest", "latest", "current")
 _SHIFT, _OFFSET = re.compile(r"[+-][0-9]{1,18}"), re.compile(r"[0-9]{1,18}")
 _NONE = "none"
 _PAIR = re.compile(r"([0-9]{1,9})=([0-9]{1,18}|none)")
-_WANTED = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
-# Kafka's own spellings -> what --to says.
-_SPELLINGS: dict[str, Callable[[Any], str]] = {
+_FORMS = "earliest, latest, current, 1200, +10, -10, 2026-01-31T10:00, -1h, group:g or file:f.csv"
+# Option of kafka-consumer-groups -> the equivalent --to.
+_KAFKA_OPTIONS: dict[str, Callable[[Any], str]] = {
     "to-earliest": lambda _: "earliest",
     "to-latest": lambda _: "latest",
     "to-current": lambda _: "current",
@@ -47,7 +47,7 @@ _SPELLINGS: dict[str, Callable[[Any], str]] = {
 
 
 def reset_offsets(invocation: Invocation, context: Context) -> Plan:
-    """Set a group's offsets, after a question."""
+    """Reset the committed offsets of a group; asks for confirmation."""
     plan = _plan(invocation, context)
     if invocation["export"]:
         from .files import write_offsets
@@ -65,7 +65,7 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     if invocation["offset"]:
         wanted = _explicit(invocation)
         return group_resets.plan_offsets(cluster, group, wanted, kind, exact=True)
-    text, span = _said(invocation)
+    text, span = _target_text(invocation)
     how, _, what = text.partition(":")
     if how == "group" and what:
         return _copied(invocation, cluster, _of_group(cluster, what, span), kind)
@@ -73,7 +73,7 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
         from .files import read_offsets
 
         return _copied(invocation, cluster, read_offsets(what, group), kind)
-    where = _where(text, span, context)
+    where = _to_target(text, span, context)
     if not invocation["topic"]:
         return group_resets.plan_reset(cluster, group, where, kind=kind)
     chosen = select.partitions(invocation, cluster)
@@ -89,7 +89,7 @@ def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
 
 
 def _copied(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:
-    """The offsets of another group, or of a file; with --topic only those."""
+    """The plan that copies offsets of another group or a file, limited to --topic if given."""
     from kafka_shell.admin.groups import resets as group_resets
 
     chosen, refused = _among(invocation, offsets)
@@ -112,7 +112,7 @@ def _of_group(cluster: Cluster, other: str, span: Span) -> Offsets:
 def _among(
     invocation: Invocation, offsets: Collection[TopicPartition]
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
-    """The partitions that --topic means of those there are offsets in (none: all of them)."""
+    """The partitions that --topic selects (default: all), and a failure for each missing one."""
     chosen: dict[TopicPartition, None] = {}
     refused: dict[Resource, Failure] = {}
     topics = sorted({each.topic for each in offsets})
@@ -123,10 +123,10 @@ def _among(
                 raise _no_match(item, invocation.span("topic", index))
             refused[Resource("topic", item)] = _no_offset(item, did_you_mean(item, topics))
         for topic in found.names:
-            there = {each.partition: each for each in sorted(offsets) if each.topic == topic}
-            for number in there if numbers is None else numbers:
-                if number in there:
-                    chosen[there[number]] = None
+            existing = {each.partition: each for each in sorted(offsets) if each.topic == topic}
+            for number in existing if numbers is None else numbers:
+                if number in existing:
+                    chosen[existing[number]] = None
                 else:
                     about = f"{topic}:{number}"
                     refused[Resource("partition", about)] = _no_offset(about)
@@ -134,27 +134,27 @@ def _among(
 
 
 def _no_match(item: str, span: Span) -> ShellError:
-    return ShellError(f"no topic that there are offsets in matches {item}", code="no-match",
+    return ShellError(f"no topic with offsets matches '{item}'", code="no-match",
                       span=span)  # fmt: skip
 
 
 def _no_offset(about: str, hint: str = "") -> Failure:
-    return Failure("NO_OFFSETS", f"there is no offset in {about}", hint=hint)
+    return Failure("NO_OFFSETS", f"no offset in {about}", hint=hint)
 
 
-# -- where to --------------------------------------------------------------------------------------
+# -- target offsets --------------------------------------------------------------------------------
 
 
-def _said(invocation: Invocation) -> tuple[str, Span]:
-    """What --to says, or one of Kafka's own spellings, and which word says it."""
-    for name, spelled in _SPELLINGS.items():
+def _target_text(invocation: Invocation) -> tuple[str, Span]:
+    """The value of --to, or its equivalent for an option of kafka-consumer-groups, and its span."""
+    for name, spelled in _KAFKA_OPTIONS.items():
         value = invocation[name]
         if value is not None and value is not False:
             return spelled(value), invocation.span(name)
     return invocation["to"], invocation.span("to")
 
 
-def _where(text: str, span: Span, context: Context) -> ResetTo:
+def _to_target(text: str, span: Span, context: Context) -> ResetTo:
     from kafka_shell.admin.groups.model import ResetTo, To
     from kafka_shell.units import parse_time
 
@@ -167,13 +167,13 @@ def _where(text: str, span: Span, context: Context) -> ResetTo:
     try:
         return ResetTo(To.TIME, max(0, parse_time(text, now=int(context.clock() * 1000))))
     except ShellError:
-        hint = did_you_mean(text, _WORDS) or f"Wanted: {_WANTED}"
-        message = f"--to cannot be '{text}'"
+        hint = did_you_mean(text, _WORDS) or f"Use {_FORMS}."
+        message = f"invalid --to: '{text}'"
         raise UsageError(message, hint=hint, code="bad-value", span=span) from None
 
 
 def _explicit(invocation: Invocation) -> dict[TopicPartition, int | None]:
-    """`orders:0=5,1=none` of each --offset."""
+    """Partition -> offset (None: delete) of each --offset, such as `orders:0=5,1=none`."""
     from kafka_shell.admin.partitions.model import TopicPartition
 
     wanted: dict[TopicPartition, int | None] = {}
@@ -182,17 +182,17 @@ def _explicit(invocation: Invocation) -> dict[TopicPartition, int | None]:
         pairs = [_PAIR.fullmatch(part) for part in listed.split(",")]
         for pair in pairs:
             if not topic or pair is None:
-                raise _bad_offset(f"--offset wants TOPIC:PARTITION=OFFSET; got '{text}'",
+                raise _bad_offset(f"--offset must be TOPIC:PARTITION=OFFSET, got '{text}'",
                                   invocation.span("offset", index))  # fmt: skip
             each = TopicPartition(topic, int(pair[1]))
             if each in wanted:
-                raise _bad_offset(f"{each} is given twice", invocation.span("offset", index))
+                raise _bad_offset(f"{each} is set twice", invocation.span("offset", index))
             wanted[each] = None if pair[2] == _NONE else int(pair[2])
     return wanted
 
 
 def _bad_offset(message: str, span: Span) -> UsageError:
-    hint = "Such as orders:0=1200,1=none; none deletes the offset."
+    hint = "For example: orders:0=1200,1=none (none deletes the offset)."
     return UsageError(message, hint=hint, code="bad-value", span=span)
 
 
@@ -200,7 +200,7 @@ def _bad_offset(message: str, span: Span) -> UsageError:
 
 
 def delete_offsets(invocation: Invocation, context: Context) -> Plan:
-    """Delete offsets of a group, after a question."""
+    """Delete committed offsets of a group; asks for confirmation."""
     from kafka_shell.admin.groups import resets as group_resets
 
     cluster, group = context.cluster, invocation["group"]
@@ -211,7 +211,7 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     return plan
 
 
-_GROUP = Argument("group", Kind.GROUP, "Which group.", option="--group")
+_GROUP = Argument("group", Kind.GROUP, "The group.", option="--group")
 _HIDDEN = {
     "--to-earliest": Kind.FLAG,
     "--to-latest": Kind.FLAG,
@@ -226,73 +226,74 @@ _HIDDEN = {
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reset-offsets",
-        summary="Set the offsets of a group that nobody reads for.",
+        summary="Reset the committed offsets of an inactive group.",
         family="groups",
         run=reset_offsets,
         effect=Effect.DESTROY,
         arguments=(_GROUP,),
         options=(
-            Option("--to", Kind.TEXT, "Where to: earliest, latest, 1200, -10, -1h, group:g ...",
+            Option("--to", Kind.TEXT,
+                   "The new offsets: earliest, latest, 1200, -10, -1h, group:g ...",
                    metavar="WHERE"),
-            Option("--offset", Kind.TEXT, "Offsets one by one: orders:0=5,1=none; repeated.",
+            Option("--offset", Kind.TEXT, "Single offsets: orders:0=5,1=none; may be repeated.",
                    many=True, metavar="T:P=N", excludes=("--topic",)),
             Option("--topic", Kind.TOPIC_PARTITIONS,
-                   "Only these: orders:0,3-5  orders  svc-*  (repeated)", many=True,
+                   "Only these partitions: orders:0,3-5  orders  svc-*", many=True,
                    metavar="TOPIC"),
-            Option("--export", Kind.FILE, "Write the new offsets to a file that --to file: reads.",
+            Option("--export", Kind.FILE, "Write the new offsets to a file for --to file:FILE.",
                    metavar="FILE"),
-            Option("--type", Kind.CHOICE, "What a group that is not there yet is to be.",
+            Option("--type", Kind.CHOICE, "The type of group to create if it does not exist.",
                    choices=("classic", "share"), metavar="TYPE"),
-            *(Option(name, kind, "Kafka's own spelling of --to.", hidden=True,
+            *(Option(name, kind, "An option of kafka-consumer-groups; see --to.", hidden=True,
                      least=0 if name == "--to-offset" else None)
               for name, kind in _HIDDEN.items()),
-            Option("--all-topics", Kind.FLAG, "As without --topic.", hidden=True),
-            Option("--execute", Kind.FLAG, "As without --dry-run.", hidden=True),
+            Option("--all-topics", Kind.FLAG, "The default without --topic.", hidden=True),
+            Option("--execute", Kind.FLAG, "The default without --dry-run.", hidden=True),
         ),
         exactly_one=(("to", "offset", *(name.removeprefix("--") for name in _HIDDEN)),),
         search=("rewind", "seek", "replay", "skip", "commit", "offset", "lag"),
         apis=(2, 8, 9, 15, 16, 47, 69, 77, 89, 90, 91, 92),
         description=(
-            "--to takes earliest, latest, current (where the group is, else the end), an offset"
-            " (1200), a shift (+10, -10), a time (2026-01-31T10:00), how long ago (-1h, -P1D),"
-            " another group's offsets (group:OTHER) or a file's (file:F.csv, as --export and"
-            " Kafka's tool write them: topic,partition,offset).\n"
-            "A copy to go back to: --to current --export before.csv --dry-run.\n"
-            "Without --topic: every partition the group has an offset in. A group with members is"
-            " refused: they would go on where they are. With --topic or --offset a group that is"
-            " not there is made. Kafka's own spellings are known too: --to-earliest, --shift-by,"
-            " --to-datetime, --by-duration, --from-file ..."
+            "--to is earliest, latest, current (the committed offset, or the end if none), an"
+            " offset (1200), a shift (+10, -10), a time (2026-01-31T10:00), a time before now"
+            " (-1h, -P1D), the offsets of another group (group:OTHER) or of a CSV file of"
+            " topic,partition,offset (file:FILE, written by --export or Kafka's tool).\n"
+            "To save the current offsets: --to current --export before.csv --dry-run.\n"
+            "Without --topic, resets all partitions with committed offsets. A group with members is"
+            " refused, because they would keep their positions. With --topic or --offset, a group"
+            " that does not exist is created. The options of kafka-consumer-groups work too:"
+            " --to-earliest, --shift-by, --to-datetime, --by-duration, --from-file ..."
         ),
         examples=(
             Example("reset-offsets orders-enricher --to -1h --dry-run",
-                    "where the records of the last hour begin"),
+                    "preview a reset to one hour ago"),
             Example("reset-offsets fraud-check --to +1 --topic payments.authorized:2 --dry-run",
-                    "step over a record that cannot be read"),
+                    "preview skipping a record that cannot be processed"),
             Example("reset-offsets billing-sync.v2 --to group:billing-sync --dry-run",
-                    "a new group that goes on where another is"),
+                    "preview a new group with the offsets of another"),
             Example("reset-offsets anna-console --to latest --topic tmp.replay --yes",
-                    "without a question"),
+                    "reset without confirmation"),
         ),
     ),
     Command(
         name="delete-offsets",
-        summary="Delete offsets of a group in topics that it no longer reads.",
+        summary="Delete committed offsets of topics that a group no longer reads.",
         family="groups",
         run=delete_offsets,
         effect=Effect.DESTROY,
         arguments=(_GROUP,),
         options=(
             Option("--topic", Kind.TOPIC_PARTITIONS,
-                   "Which: orders:0,3-5  orders  svc-*  (repeated)", many=True, required=True,
+                   "Partitions: orders:0,3-5  orders  svc-*", many=True, required=True,
                    metavar="TOPIC"),
         ),
         search=("remove", "forget", "offset"),
         apis=(2, 9, 15, 16, 47, 69, 77, 89, 90, 92),
         examples=(
             Example("delete-offsets shipping-notifier --topic orders.shipped --dry-run",
-                    "see what would be forgotten"),
+                    "show which offsets would be deleted"),
             Example("delete-offsets billing-sync --topic payments.captured:5 --yes",
-                    "without a question"),
+                    "reset without confirmation"),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Groups: members, assignment, offsets and lag."""
+"""Tables and pages of groups: members, assignments, offsets and lag."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ def _lag(lag: int | None) -> Cell:
     return text(str(lag), "warning" if lag else "")
 
 
-def _listed(member: Member) -> str:
-    """What it has, as it is typed: `orders:0,1 payments:3`; of a streams group its tasks."""
+def _assignment(member: Member) -> str:
+    """The assignment of a member: `orders:0,1 payments:3`; the tasks in a streams group."""
     if member.tasks:
         grouped = groupby(member.tasks, lambda task: (task.role, task.subtopology))
         return " ".join(
@@ -45,7 +45,8 @@ def _listed(member: Member) -> str:
         )
     by_topic = groupby(member.assignment, lambda each: each.topic)
     return " ".join(
-        f"{topic}:{','.join(str(each.partition) for each in listed)}" for topic, listed in by_topic
+        f"{topic}:{','.join(str(each.partition) for each in partitions)}"
+        for topic, partitions in by_topic
     )
 
 
@@ -65,7 +66,7 @@ _MEMBER = (
     Column("HOST", lambda m: m.host),
     Column("INSTANCE", lambda m: m.instance_id),
     Column("PARTITIONS", lambda m: len(m.tasks or m.assignment), "right"),
-    Column("ASSIGNMENT", _listed, give="wrap", least=16),
+    Column("ASSIGNMENT", _assignment, give="wrap", least=16),
     Column("NOTE", lambda m: None if m.target is None else "moving", role="warning"),
     Column("EPOCH", lambda m: m.epoch, "right", give="drop"),
     Column("MEMBER", lambda m: m.id, role="dim", give="drop"),
@@ -105,7 +106,7 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
         width,
         text(f"group {group.name}", "heading"),
         _state(group.state),
-        _type(group.type) + (f" ({group.protocol})" if _speaks_its_own(group) else ""),
+        _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
         plural(len(group.members), "member"),
         text(lag, "warning" if group.lag else ""),
         f"assignor {group.assignor}" if group.assignor else "",
@@ -114,8 +115,8 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
     )
 
 
-def _speaks_its_own(group: Group) -> bool:
-    """Whether its members are no consumers: Kafka Connect's workers, say."""
+def _is_not_consumer(group: Group) -> bool:
+    """Whether the members are not consumers, such as Kafka Connect workers."""
     return group.type is GroupType.CLASSIC and group.protocol not in ("", "consumer")
 
 
@@ -128,7 +129,7 @@ def _epochs(group: Group) -> str:
 
 
 def group_page(group: Group, width: int | None) -> Iterator[Text]:
-    """A group: totals, its offsets with lag, its members with what is assigned to them."""
+    """A group: totals, offsets with lag, members with assignments."""
     yield from _heading(group, width)
     if group.offsets:
         yield Text()
@@ -139,7 +140,7 @@ def group_page(group: Group, width: int | None) -> Iterator[Text]:
 
 
 def group_pages(groups: Sequence[Group], width: int | None) -> Iterator[Text]:
-    """Of several the totals first, then each on a page of its own."""
+    """For several groups a table of totals first, then a page for each."""
     if len(groups) > 1:
         yield from draw_table(_TOTALS, [GroupTotals.of(group) for group in groups], width=width)
         yield Text()

@@ -1,4 +1,4 @@
-"""Taking back changes of groups' offsets."""
+"""Commands that undo changes of committed offsets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from kafka_shell.quoting import positional, with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`reset-offsets g --offset orders:0=5,1=none`: each as it was; `none` is no offset."""
+    """The `reset-offsets` command with the earlier offsets; `none` deletes an offset."""
     by_topic: dict[str, list[str]] = {}
     for change in changes:
         topic, _, partition = change.field.rpartition(":")

@@ -1,4 +1,4 @@
-"""Commands on quotas (KIP-248, 546, 612)."""
+"""Commands on client quotas (KIP-248, 546, 612)."""
 
 from __future__ import annotations
 
@@ -17,22 +17,24 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 _IPS = ("--ip", "--ip-default")
-_USER = Option("--user", Kind.USER, "A user, by name.", many=True, excludes=_IPS)
+_USER = Option("--user", Kind.USER, "A user; may be repeated.", many=True, excludes=_IPS)
 _USER_DEFAULT = Option("--user-default", Kind.FLAG, "The default of all users.", excludes=_IPS)
-_CLIENT = Option("--client-id", Kind.CLIENT_ID, "A client id.", many=True, excludes=_IPS)
-_CLIENT_DEFAULT = Option("--client-id-default", Kind.FLAG, "The default of all client ids.",
+_CLIENT = Option(
+    "--client-id", Kind.CLIENT_ID, "A client ID; may be repeated.", many=True, excludes=_IPS
+)
+_CLIENT_DEFAULT = Option("--client-id-default", Kind.FLAG, "The default of all client IDs.",
                          excludes=_IPS)  # fmt: skip
-_IP = Option("--ip", Kind.IP, "An address.", many=True)
-_IP_DEFAULT = Option("--ip-default", Kind.FLAG, "The default of all addresses.")
+_IP = Option("--ip", Kind.IP, "An IP address; may be repeated.", many=True)
+_IP_DEFAULT = Option("--ip-default", Kind.FLAG, "The default of all IP addresses.")
 ENTITY = (_USER, _USER_DEFAULT, _CLIENT, _CLIENT_DEFAULT, _IP, _IP_DEFAULT)
-_KEYS = Argument("key", Kind.QUOTA_KEY, "Only these limits.", many=True, required=False)
+_KEYS = Argument("key", Kind.QUOTA_KEY, "Only these quotas.", many=True, required=False)
 
 
-# -- who is meant ----------------------------------------------------------------------------------
+# -- entities --------------------------------------------------------------------------------------
 
 
 def _named(invocation: Invocation, kind: str) -> tuple[Any, ...]:
-    """The names given of one kind of entity, and DEFAULT where its default is asked for."""
+    """The names given for one type of entity, and DEFAULT if its default was given."""
     from kafka_shell.admin.quotas.model import DEFAULT
 
     names = tuple(dict.fromkeys(invocation.get(kind, ())))
@@ -40,7 +42,7 @@ def _named(invocation: Invocation, kind: str) -> tuple[Any, ...]:
 
 
 def _entities(invocation: Invocation) -> list[QuotaEntity]:
-    """The entities that a line names: each client id given is one of each user given."""
+    """The entities that the options name: each user combined with each client ID."""
     from kafka_shell.admin.quotas.model import QuotaEntity
 
     ips = _named(invocation, "ip")
@@ -58,7 +60,7 @@ def _entities(invocation: Invocation) -> list[QuotaEntity]:
 
 
 def list_quotas(invocation: Invocation, context: Context) -> Listing | Nothing:
-    """Who has quotas: everyone, one kind, or the children of a user or client id."""
+    """The entities with quotas: all, one type, or the children of a user or client ID."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import ANY_NAME, QuotaFilter
 
@@ -66,16 +68,16 @@ def list_quotas(invocation: Invocation, context: Context) -> Listing | Nothing:
     if parents:
         which = [QuotaFilter(each.user or ANY_NAME, each.client_id or ANY_NAME) for each in parents]
         rows = quotas.entities(quotas.describe_many(context.cluster, which))
-        whose = " or ".join(map(str, parents))
-        return _listing(invocation, rows, f"{whose} has no children with quotas")
+        entities = " or ".join(map(str, parents))
+        return _listing(invocation, rows, f"{entities} has no client IDs or users with quotas")
     if invocation["kind"]:
         kind = _KINDS[invocation["kind"]]
         names: dict[str, Any] = {kind: ANY_NAME}
         found = quotas.describe(context.cluster, QuotaFilter(**names))
         rows = quotas.holders(found, kind)
-        return _listing(invocation, rows, f"none of the {invocation['kind']} has a quota")
+        return _listing(invocation, rows, f"no quotas are set for {invocation['kind']}")
     rows = quotas.entities(quotas.describe(context.cluster))
-    return _listing(invocation, rows, "no quota is set")
+    return _listing(invocation, rows, "no quotas are set")
 
 
 def _listing(invocation: Invocation, rows: Sequence[object], nothing: str) -> Listing | Nothing:
@@ -89,32 +91,32 @@ _KINDS = {"users": "user", "clients": "client_id", "ips": "ip"}
 
 
 def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ...] | Nothing:
-    """The limits that are set, with KIP-248's source of each."""
+    """The quotas that are set, each with KIP-248's source."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import QuotaFilter
 
     keys = [_known(invocation, "key", n, key) for n, key in enumerate(invocation["key"])]
-    asked = _entities(invocation)
+    entities = _entities(invocation)
     strict = bool(invocation["strict"])
-    which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in asked]
+    which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in entities]
     found = quotas.describe_many(context.cluster, which or [QuotaFilter()])
     kept = tuple(quota for quota in found if not keys or quota.key in keys)
-    return kept or Nothing(_none_set(asked, keys))
+    return kept or Nothing(_none_set(entities, keys))
 
 
-def _none_set(asked: Sequence[QuotaEntity], keys: Sequence[str]) -> str:
-    whose = f" of {' or '.join(map(str, asked))}" if asked else ""
+def _none_set(entities: Sequence[QuotaEntity], keys: Sequence[str]) -> str:
+    of = f" of {' or '.join(map(str, entities))}" if entities else ""
     what = " or ".join(keys) if keys else "quota"
-    note = f"no {what}{whose} is set"
-    named = asked and all(isinstance(each.user, str) for each in asked)
-    return f"{note}; resolve-quota tells what holds" if named else note
+    note = f"no {what}{of} is set"
+    named = entities and all(isinstance(each.user, str) for each in entities)
+    return f"{note}; use resolve-quota to see the effective quotas" if named else note
 
 
 # -- alter -----------------------------------------------------------------------------------------
 
 
 def alter_quotas(invocation: Invocation, context: Context) -> Plan:
-    """Set and remove limits of each entity that is named; the others stay."""
+    """Set and remove quotas of each named entity; other quotas are unchanged."""
     from kafka_shell.admin.quotas import change as quota_changes
     from kafka_shell.admin.quotas.model import QuotaAlteration
 
@@ -124,20 +126,23 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
         QuotaAlteration(entity, key, value) for entity in entities for key, value in limits.items()
     ]
     plan = quota_changes.plan_alter(context.cluster, wanted)
-    odd = [user for user in invocation["user"] if user.startswith("User:")]
-    if not odd:
+    prefixed = [user for user in invocation["user"] if user.startswith("User:")]
+    if not prefixed:
         return plan
-    said = f"quotas name users without User:, so {odd[0]} is hardly whom you mean"
-    return replace(plan, warnings=(*plan.warnings, said))
+    name = prefixed[0].removeprefix("User:")
+    warning = f"quotas use user names without 'User:'; did you mean --user {name}?"
+    return replace(plan, warnings=(*plan.warnings, warning))
 
 
 def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
-    """Every limit that the line sets or removes (None)."""
+    """Quota key -> new value; None removes the quota."""
     from kafka_shell.quota_units import parse_quota
 
     limits: dict[str, float | None] = {}
     for number, (key, text) in enumerate(invocation["quota"]):
-        _once(limits, _known(invocation, "quota", number, key, ip=ip), invocation, "quota", number)
+        _refuse_duplicate(
+            limits, _known(invocation, "quota", number, key, ip=ip), invocation, "quota", number
+        )
         try:
             limits[key] = parse_quota(key, text)
         except ShellError as error:
@@ -146,18 +151,18 @@ def _limits(invocation: Invocation, *, ip: bool) -> dict[str, float | None]:
     for number, word in enumerate(invocation["delete-config"]):
         for key in word.split(","):
             known = _known(invocation, "delete-config", number, key, ip=ip)
-            _once(limits, known, invocation, "delete-config", number)
+            _refuse_duplicate(limits, known, invocation, "delete-config", number)
             limits[key] = None
     return limits
 
 
-def _once(
+def _refuse_duplicate(
     limits: dict[str, float | None], key: str, invocation: Invocation, name: str, number: int
 ) -> None:
     if key in limits:
         raise UsageError(
-            f"{key} stands twice in one alteration",
-            hint="Say once what it is to be.",
+            f"{key} is set twice",
+            hint="Set each quota once.",
             span=invocation.span(name, number),
             text=invocation.text,
         )
@@ -166,16 +171,16 @@ def _once(
 def _known(
     invocation: Invocation, name: str, number: int, key: str, *, ip: bool | None = None
 ) -> str:
-    """The key, if there is such a limit for this sort of entity."""
+    """The key, if the entity can have such a quota; ShellError if not."""
     from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
 
     known = (*CLIENT_QUOTAS, *IP_QUOTAS) if ip is None else IP_QUOTAS if ip else CLIENT_QUOTAS
     if key in known:
         return key
-    whose = "" if ip is None else " of an ip" if ip else " of users and client ids"
+    of = "" if ip is None else " of IP addresses" if ip else " of users and client IDs"
     raise ShellError(
-        f"there is no quota{whose} called {key}",
-        hint=did_you_mean(key, known, f"Known: {', '.join(known)}."),
+        f"unknown quota{of}: '{key}'",
+        hint=did_you_mean(key, known, f"Known quotas: {', '.join(known)}."),
         code="unknown-key",
         span=invocation.span(name, number),
     )
@@ -185,17 +190,17 @@ def _known(
 
 
 def resolve_quota(invocation: Invocation, context: Context) -> QuotaLadder:
-    """What holds for a client, and by which level of the ladder."""
+    """The effective quotas of a client, and the level each comes from."""
     from kafka_shell.admin.quotas import resolution as quota_resolution
 
     user, client_id, ip = (invocation[name] for name in ("user", "client-id", "ip"))
     ladder = quota_resolution.resolve(context.cluster, user, client_id, ip)
     try:
-        other = quota_resolution.callback(context.cluster)
+        callback = quota_resolution.callback(context.cluster)
     except ShellError:
-        other = ""
-    if other:
-        context.note(f"the brokers decide by {other}: this is how Kafka itself would")
+        callback = ""
+    if callback:
+        context.note(f"brokers use a custom quota callback ({callback}); showing Kafka's own rules")
     return ladder
 
 
@@ -203,67 +208,68 @@ def resolve_quota(invocation: Invocation, context: Context) -> QuotaLadder:
 COMMANDS = (
     Command(
         name="list-quotas",
-        summary="Who has quotas: users, client ids, addresses, or the children of one.",
+        summary="List the users, client IDs and IP addresses with quotas.",
         family="clients",
         run=list_quotas,
         arguments=(
-            Argument("kind", Kind.CHOICE, "Only one kind.", required=False,
+            Argument("kind", Kind.CHOICE, "Only one type of entity.", required=False,
                      choices=("users", "clients", "ips"),
                      unless=("--user", "--user-default", "--client-id", "--client-id-default")),
         ),
         options=(
-            Option("--user", Kind.USER, "The client ids of this user.", many=True),
-            Option("--user-default", Kind.FLAG, "The client ids of the default user."),
-            Option("--client-id", Kind.CLIENT_ID, "The users that have this client id.", many=True),
-            Option("--client-id-default", Kind.FLAG, "The users that have a default client id."),
-            Option("--long", Kind.FLAG, "With the limits that are set and the number of children."),
+            Option("--user", Kind.USER, "The client IDs of this user.", many=True),
+            Option("--user-default", Kind.FLAG, "The client IDs of the default user."),
+            Option("--client-id", Kind.CLIENT_ID, "The users with this client ID.", many=True),
+            Option("--client-id-default", Kind.FLAG, "The users with a default client ID."),
+            Option("--long", Kind.FLAG, "Also show the quotas and the number of children."),
         ),
         search=("limits", "throttle", "rate"),
         apis=(48,),
         examples=(
-            Example("list-quotas", "everyone who has a quota"),
-            Example("list-quotas users --long", "users, their limits, how many client ids"),
-            Example("list-quotas --user svc-payments", "the client ids of a user"),
+            Example("list-quotas", "list all entities with quotas"),
+            Example("list-quotas users --long", "list users with their quotas and child counts"),
+            Example("list-quotas --user svc-payments", "list the client IDs of a user"),
         ),
     ),
     Command(
         name="describe-quotas",
-        summary="The limits that are set, and whose they are.",
+        summary="Show the quotas that are set.",
         family="clients",
         run=describe_quotas,
         arguments=(_KEYS,),
         options=(
             *ENTITY,
-            Option("--strict", Kind.FLAG, "Only this very entity: not a user's client ids too."),
+            Option("--strict", Kind.FLAG, "Only exact matches, without the client IDs of a user."),
         ),
         shorts=(Short("quotas", "describe-quotas"),),
         search=("limits", "throttle", "rate"),
         apis=(48,),
         description=(
-            "A user is shown with its client ids, a client id with the users that have it."
-            " What is set is not always what holds: resolve-quota tells."
+            "A user is shown with its client IDs, a client ID with its users. To see the effective"
+            " quotas of a client, use resolve-quota."
         ),
         examples=(
-            Example("describe-quotas", "everything that is set"),
-            Example("describe-quotas --user alice", "a user and its client ids"),
+            Example("describe-quotas", "show all quotas"),
+            Example("describe-quotas --user alice", "show the quotas of a user and its client IDs"),
             Example("describe-quotas --user svc-payments --client-id checkout --output json",
-                    "one client id of a user, exactly"),
-            Example("describe-quotas --user-default", "the default of all users"),
+                    "show one client ID of a user as JSON"),
+            Example("describe-quotas --user-default", "show the default of all users"),
         ),
     ),
     Command(
         name="alter-quotas",
-        summary="Set and remove limits of users, client ids and addresses.",
+        summary="Set and remove quotas of users, client IDs and IP addresses.",
         family="clients",
         run=alter_quotas,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("quota", Kind.QUOTA_PAIR, "What to set: producer_byte_rate=5MB/s.", many=True,
+            Argument("quota", Kind.QUOTA_PAIR, "Quotas to set: producer_byte_rate=5MB/s.",
+                     many=True,
                      required=False, option="--add-config"),
         ),
         options=(
             *ENTITY,
-            Option("--delete-config", Kind.QUOTA_KEY, "Remove limits: k1,k2; may be repeated.",
+            Option("--delete-config", Kind.QUOTA_KEY, "Remove quotas: k1,k2; may be repeated.",
                    many=True, aliases=("--delete",), metavar="KEYS"),
         ),
         at_least_one=(
@@ -273,41 +279,43 @@ COMMANDS = (
         search=("limit", "throttle", "rate"),
         apis=(48, 49),
         description=(
-            "With a user and a client id the limit is of that client id of that user."
-            " Limits are per broker, and take units: 5MB/s, 50%, 10/s."
+            "With a user and a client ID, the quota applies to that client ID of that user."
+            " Quotas apply per broker and may have units: 5MB/s, 50%, 10/s."
         ),
         examples=(
-            Example("alter-quotas --user alice producer_byte_rate=5MB/s", "limit what she sends"),
+            Example("alter-quotas --user alice producer_byte_rate=5MB/s",
+                    "limit the produce rate of a user"),
             Example("alter-quotas --user alice --client-id reports consumer_byte_rate=1MiB/s"
-                    " request_percentage=25%", "one application of hers"),
+                    " request_percentage=25%", "limit one application of a user"),
             Example("alter-quotas --user-default --delete-config request_percentage --dry-run",
-                    "see what a removal would do"),
+                    "preview removing a quota"),
             Example("alter-quotas --ip 10.1.2.3 connection_creation_rate=20/s",
-                    "connections of an address"),
+                    "limit new connections from an address"),
         ),
     ),
     Command(
         name="resolve-quota",
-        summary="Which limit applies to a client: every level, and the one that wins.",
+        summary="Show the effective quotas of a client and the level each comes from.",
         family="clients",
         run=resolve_quota,
         options=(
-            Option("--user", Kind.USER, "The user; without one, a user that no quota names."),
+            Option("--user", Kind.USER, "The user (default: any user without quotas of its own)."),
             Option("--client-id", Kind.CLIENT_ID,
-                   "The client id; without one, a client id that no quota names."),
-            Option("--ip", Kind.IP, "The address that it connects from."),
+                   "The client ID (default: any client ID without quotas of its own)."),
+            Option("--ip", Kind.IP, "The IP address of the client."),
         ),
         at_least_one=(("user", "client-id", "ip"),),
         search=("effective", "limits", "throttle", "which", "applies"),
         apis=(32, 48),
         description=(
-            "Each limit is looked up on its own, as the broker does it."
-            " --client-id '' is a client that tells no id."
+            "Each quota is resolved separately, as brokers do."
+            " Use --client-id '' for a client without a client ID."
         ),
         examples=(
-            Example("resolve-quota --user alice --client-id reports", "what holds for a program"),
+            Example("resolve-quota --user alice --client-id reports",
+                    "show the effective quotas of a program"),
             Example("resolve-quota --client-id web-frontend --ip 10.1.2.3",
-                    "a user without quotas of its own, and the address"),
+                    "include the connection quota of an address"),
         ),
     ),
 )

@@ -1,4 +1,4 @@
-"""How client quotas are shown."""
+"""Tables and pages of client quotas."""
 
 from __future__ import annotations
 
@@ -42,34 +42,34 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 }
 
 
-# -- the ladder ------------------------------------------------------------------------------------
+# -- effective quotas ------------------------------------------------------------------------------
 
 
 def ladder_page(ladder: QuotaLadder, width: int | None) -> Iterator[Text]:
-    """Who is meant, the levels with what each holds (`*` wins), and what follows for each limit."""
-    yield from summary(width, *_who(ladder))
+    """The client, the quotas of each level (`*` is the one that applies), and the result."""
+    yield from summary(width, *_client(ladder))
     clients = [each for each in ladder.resolutions if each.key not in IP_QUOTAS]
-    doors = [each for each in ladder.resolutions if each.key in IP_QUOTAS]
-    for resolutions in filter(None, (clients, doors)):
+    connections = [each for each in ladder.resolutions if each.key in IP_QUOTAS]
+    for resolutions in filter(None, (clients, connections)):
         yield Text()
-        yield from _rungs(resolutions, width)
+        yield from _levels(resolutions, width)
     yield Text()
     yield from draw_table(_LIMITS, ladder.resolutions, width=width)
 
 
-def _who(ladder: QuotaLadder) -> Iterator[Text]:
+def _client(ladder: QuotaLadder) -> Iterator[Text]:
     asked = [each.key for each in ladder.resolutions]
     if any(key not in IP_QUOTAS for key in asked):
         user = "any other user" if ladder.user is None else f"user {ladder.user}"
         yield text(user, "heading")
-        named = "no client id" if ladder.client_id == "" else f"client-id {ladder.client_id}"
-        yield text(named if ladder.client_id is not None else "any other client id", "heading")
+        named = "no client ID" if ladder.client_id == "" else f"client-id {ladder.client_id}"
+        yield text(named if ladder.client_id is not None else "any other client ID", "heading")
     if ladder.ip is not None:
         yield text(f"ip {ladder.ip}", "heading")
 
 
-def _rungs(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterator[Text]:
-    """One row a level, one column a limit."""
+def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterator[Text]:
+    """One row per level, one column per quota."""
     rows = list(zip(*(each.levels for each in resolutions), strict=True))
     columns = [
         Column("LEVEL", lambda row: row[0].source.label),
@@ -88,15 +88,15 @@ def _limit(resolution: QuotaResolution, number: int) -> Column:
         if level.value is None:
             return None
         value = quota_value(resolution.key, level.value)
-        won = level.entity == resolution.entity
-        return text(f"{value} *", "override") if won else text(f"{value}  ", "dim")
+        applies = level.entity == resolution.entity
+        return text(f"{value} *", "override") if applies else text(f"{value}  ", "dim")
 
     return Column(HEADINGS.get(resolution.key, resolution.key.upper()), cell, "right")
 
 
 def _applies(resolution: QuotaResolution) -> Text:
     if resolution.value is None:
-        return text("no limit", "dim")
+        return text("unlimited", "dim")
     return text(quota_value(resolution.key, resolution.value), "override")
 
 
@@ -109,7 +109,7 @@ _LIMITS = (
 
 
 def _ladder_rows(ladder: QuotaLadder) -> Iterable[dict[str, Any]]:
-    """For CSV: a row a level of a limit."""
+    """The rows for CSV: one per quota and level."""
     for each in ladder.resolutions:
         for level in each.levels:
             yield {

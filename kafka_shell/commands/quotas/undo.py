@@ -1,4 +1,4 @@
-"""Taking back quotas and SCRAM credentials."""
+"""Commands that undo changes of quotas and SCRAM credentials."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_shell.quoting import with_option
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`alter-quotas`, or `scram-credentials --delete` for credentials that are new."""
+    """The `alter-quotas` command, or `scram-credentials --delete` for new credentials."""
     if any(change.field.startswith("SCRAM-") for change in changes):
         return _credentials(resource.name, changes)
     words = []
@@ -33,7 +33,7 @@ def _credentials(user: str, changes: Sequence[Change]) -> str:
 
 
 def _entity(resource: Resource) -> list[str]:
-    """The options that name this entity, read from its words: `user alice client-id-default`."""
+    """The options that name the entity, read from its text: `user alice client-id-default`."""
     words = iter(shlex.split(str(resource)))
     return [
         f"--{kind}" if kind.endswith("-default") else with_option(f"--{kind}", next(words))

@@ -1,4 +1,4 @@
-"""Commands on what partitions hold: where things are, and deleting what is old (KIP-79, 107)."""
+"""Commands that list offsets (KIP-79) and delete records (KIP-107)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-# Kafka's own tool has these words, and these numbers, for --time.
+# The names and numbers that kafka-get-offsets accepts for --time.
 _SPECS = {
     "earliest": -2,
     "latest": -1,
@@ -44,7 +44,7 @@ _ISOLATION = ("read_uncommitted", _COMMITTED)
 def list_offsets(
     invocation: Invocation, context: Context
 ) -> Results[Resource, OffsetRange] | Results[Resource, PartitionOffset] | Nothing:
-    """What partitions hold, or where in them a time (or earliest, latest ...) is."""
+    """First and last offsets of partitions, or the offset at a time (or earliest, latest ...)."""
     from kafka_shell.admin.partitions.model import PartitionOffset
     from kafka_shell.admin.records import delete as records
     from kafka_shell.admin.records import offsets
@@ -55,17 +55,19 @@ def list_offsets(
     if invocation["exclude-internal"]:
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
-        return Nothing("no partitions (it takes Describe on a topic to see it)")
+        return Nothing("no partitions (only topics you may DESCRIBE are visible)")
     committed = invocation["isolation"] == _COMMITTED
     if invocation["time"] is None:
-        held = records.ranges(cluster, partitions, committed=committed)
-        rows = Results({each.resource: row for each, row in held.values.items()}, _why(held))
+        ranges = records.ranges(cluster, partitions, committed=committed)
+        rows = Results(
+            {each.resource: row for each, row in ranges.values.items()}, _failures(ranges)
+        )
         return Results(rows.values, chosen.failures | rows.failures)
     time = _time(invocation["time"], context)
     found = offsets.list_offsets(cluster, dict.fromkeys(partitions, time), committed=committed)
     return Results(
         {each.resource: _row(PartitionOffset, each, at) for each, at in found.values.items()},
-        chosen.failures | _why(found),
+        chosen.failures | _failures(found),
     )
 
 
@@ -89,7 +91,7 @@ def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
     return [TopicPartition(each.topic, each.partition) for each in chosen]
 
 
-def _why(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
+def _failures(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
     return {each.resource: why for each, why in found.failures.items()}
 
 
@@ -97,11 +99,11 @@ def _time(text: str, context: Context) -> int:
     special = _SPECS.get(text)
     if special is None and text in _NUMBERS:
         special = int(text)
-    return _moment(text, context) if special is None else special
+    return _to_time(text, context) if special is None else special
 
 
-def _moment(text: str, context: Context) -> int:
-    """A time as it is meant now. Nothing was before 1970."""
+def _to_time(text: str, context: Context) -> int:
+    """A time in milliseconds since the epoch, relative ones from now; never negative."""
     from kafka_shell.units import parse_time
 
     return max(0, parse_time(text, now=int(context.clock() * 1000)))
@@ -111,7 +113,7 @@ def _moment(text: str, context: Context) -> int:
 
 
 def delete_records(invocation: Invocation, context: Context) -> Plan:
-    """Delete the oldest records of partitions, after a question."""
+    """Delete the oldest records of partitions; asks for confirmation."""
     from kafka_shell.admin.records import delete as records
 
     cluster = context.cluster
@@ -124,7 +126,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
         return records.plan_delete(cluster, targets, timeout_ms=timeout_ms)
     if invocation["to"] is None:
         raise UsageError(
-            "delete-records wants --to", hint="--to 1200, --to -7d or --to latest", code="missing"
+            "--to is required", hint="Add --to 1200, --to -7d or --to latest.", code="missing"
         )
     offset, time = _target(invocation, context)
     chosen = select.partitions(invocation, cluster)
@@ -139,62 +141,64 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
 
 
 def _target(invocation: Invocation, context: Context) -> tuple[int | None, int | None]:
-    """(offset, None), (None, time), or (None, None) for the end."""
+    """(offset, None), (None, time), or (None, None) for the end of the partition."""
     text: str = invocation["to"]
     if text == _LATEST:
         return None, None
     if text.isascii() and text.isdigit() and len(text) < 19:
         return int(text), None
     try:
-        return None, _moment(text, context)
+        return None, _to_time(text, context)
     except ShellError:
         raise UsageError(
-            f"--to wants an offset, a time such as 2026-01-31T10:00 or -7d, or latest;"
+            "--to must be an offset, a time such as 2026-01-31T10:00 or -7d, or latest,"
             f" got '{text}'",
             code="bad-value",
             span=invocation.span("to"),
         ) from None
 
 
-_PARTITIONS = "Which: orders:0,3-5  orders  svc-*  (repeated)"
+_PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="list-offsets",
-        summary="Where partitions begin and end, and where in them a time is.",
+        summary="List the first and last offsets of partitions, or the offsets at a time.",
         family="topics",
         run=list_offsets,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, f"{_PARTITIONS} (none: all)", many=True,
+            Argument("topic", Kind.TOPIC_PARTITIONS, f"{_PARTITIONS} (default: all)", many=True,
                      required=False, option="--topic"),
         ),
         options=(
             Option("--time", Kind.TIME,
-                   "Where this is: 2026-01-31T10:00, -1h, earliest (-2), latest (-1) ...",
+                   "Offset at: 2026-01-31T10:00, -1h, earliest (-2), latest (-1) ...",
                    choices=tuple(_SPECS), metavar="TIME"),
             Option("--isolation", Kind.CHOICE,
-                   "read_committed: the end is where open transactions begin.",
+                   "read_committed: the end is the last stable offset.",
                    choices=_ISOLATION, metavar="LEVEL"),
-            Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.",
+            Option("--exclude-internal", Kind.FLAG, "Exclude internal topics.",
                    aliases=("--exclude-internal-topics",)),
         ),
         shorts=(Short("offsets", "list-offsets"),),
         search=("earliest", "latest", "count", "watermark", "timestamp", "records"),
         description=(
-            "Without --time: the first offset, the next one to be written, and the difference,"
-            " which is the number of records but for those that compaction and transactions took."
-            " For a time: the first record of then or later; - where there is none.\n"
-            "max-timestamp is the record with the largest timestamp (Kafka 3.0). Where records are"
-            " tiered: earliest-local is the first on the broker's own disk, latest-tiered the last"
-            " in remote storage (3.9), earliest-pending-upload the first that is not there yet"
+            "Without --time: the earliest offset, the latest offset (the next to be written) and"
+            " the difference, which is the number of records unless compaction or transactions"
+            " left gaps. With a time: the first record with that timestamp or later; - if there"
+            " is none.\n"
+            "max-timestamp is the record with the largest timestamp (Kafka 3.0). With tiered"
+            " storage: earliest-local is the first record on the broker's disk, latest-tiered the"
+            " last in remote storage (3.9), earliest-pending-upload the first not yet uploaded"
             " (4.2)."
         ),
         apis=(2,),
         examples=(
-            Example("list-offsets orders.placed", "what each partition holds"),
+            Example("list-offsets orders.placed", "show the offset range of each partition"),
             Example("list-offsets orders.placed:0 --time -1h",
-                    "the first record of the last hour"),
-            Example("list-offsets 'payments.*' --time max-timestamp", "when each was last written"),
+                    "find the first record of the last hour"),
+            Example("list-offsets 'payments.*' --time max-timestamp",
+                    "show the newest record of each partition"),
         ),
     ),
     Command(
@@ -209,25 +213,26 @@ COMMANDS: tuple[Command, ...] = (
         ),
         options=(
             Option("--to", Kind.TEXT,
-                   "What is before this goes: an offset, a time (2026-01-31T10:00, -7d), latest.",
+                   "Delete records before an offset, a time (2026-01-31T10:00, -7d) or latest.",
                    metavar="OFFSET|TIME|latest"),
-            Option("--offset-json-file", Kind.FILE, "Kafka's JSON file of partitions and offsets.",
+            Option("--offset-json-file", Kind.FILE,
+                   "A JSON file of partitions and offsets (kafka-delete-records).",
                    metavar="FILE", excludes=("--to",)),
         ),
         exactly_one=(("topic", "offset-json-file"),),
         search=("purge", "truncate", "empty", "trim"),
         description=(
-            "Records cannot be brought back. latest is where a partition ends when the plan is"
-            " made: what comes later stays. A file lists {\"partitions\": [{\"topic\": \"orders\","
-            " \"partition\": 0, \"offset\": 100}]}; an offset of -1 is the end.\n"
-            "Only where cleanup.policy has delete."
+            "Deleted records cannot be restored. latest is the end of the partition when the plan"
+            " is made; records written later are kept. The file lists {\"partitions\": [{\"topic\":"
+            " \"orders\", \"partition\": 0, \"offset\": 100}]}; offset -1 is the end.\n"
+            "Requires a cleanup.policy that includes delete."
         ),
         apis=(2, 21),
         examples=(
             Example("delete-records orders.placed:0 --to 10 --dry-run",
-                    "what deleting the records before offset 10 would take"),
+                    "preview deleting the records before offset 10"),
             Example("delete-records orders.placed --to -30d --dry-run",
-                    "and all that is older than 30 days"),
+                    "preview deleting all records older than 30 days"),
         ),
     ),
 )  # fmt: skip

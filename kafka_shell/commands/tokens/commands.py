@@ -25,16 +25,16 @@ if TYPE_CHECKING:
 def describe_tokens(
     invocation: Invocation, context: Context
 ) -> tuple[DelegationToken, ...] | Nothing:
-    """Tokens of these owners, or all that one may see."""
+    """The tokens of these owners, or all tokens visible to the user."""
     from kafka_shell.admin.tokens import read as delegation_tokens
 
     owners = _principals(invocation, "owner-principal")
     found = delegation_tokens.describe(context.cluster, owners or None)
-    return found or Nothing("no delegation token that this user may see")
+    return found or Nothing("no delegation tokens visible to this user")
 
 
 def _principals(invocation: Invocation, name: str) -> list[str]:
-    """The principals that were typed; an error points at one without a type."""
+    """The principals of an option; an error points at an invalid one."""
     from kafka_shell.admin.tokens.read import split_principal
 
     given = invocation[name]
@@ -53,7 +53,7 @@ def _principals(invocation: Invocation, name: str) -> list[str]:
 
 
 def create_token(invocation: Invocation, context: Context) -> Plan:
-    """Make a token; it is shown once, or written into a properties file."""
+    """Create a token; it is shown once, or written to a properties file."""
     from dataclasses import replace
 
     from kafka_shell.admin.tokens import change as token_changes
@@ -64,16 +64,16 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
     output = invocation["output"] or context.settings.output
     if not name and not invocation["dry-run"] and output != "table":
         raise UsageError(
-            f"a token is never written as {output.upper()}, and would be lost",
-            hint="Add --properties-file FILE to have the client's properties written there.",
+            f"a token is never printed as {output.upper()} and would be lost",
+            hint="Add --properties-file FILE to write client properties to a file.",
             code="lost-token",
             span=invocation.span("output"),
         )
     path = to_path(name) if name else None
     if path is not None and path.exists():
         raise ShellError(
-            f"{path} is there already",
-            hint="Nothing was sent. Name a new file.",
+            f"{path} already exists",
+            hint="Nothing was changed. Name a new file.",
             code="file-exists",
         )
 
@@ -93,7 +93,7 @@ def create_token(invocation: Invocation, context: Context) -> Plan:
 
 
 def _written(path: Path, made: NewToken, config: ConnectionConfig) -> bool:
-    """Whether the properties could be written (0600); where not, the token is shown instead."""
+    """Write the client properties (mode 0600). False if that failed: then the token is shown."""
     import os
 
     try:
@@ -106,7 +106,7 @@ def _written(path: Path, made: NewToken, config: ConnectionConfig) -> bool:
 
 
 def _properties(made: NewToken, config: ConnectionConfig) -> str:
-    """A client's properties that log in with the token, as this cluster is reached."""
+    """Client properties that log in to this cluster with the token."""
     scram = config.sasl.mechanism if config.sasl else ""
     lines = {
         "bootstrap.servers": ",".join(map(str, config.bootstrap)),
@@ -123,14 +123,14 @@ def _properties(made: NewToken, config: ConnectionConfig) -> str:
 
 
 def renew_token(invocation: Invocation, context: Context) -> Plan:
-    """Let tokens live longer."""
+    """Extend the expiry of tokens."""
     from kafka_shell.admin.tokens import change as token_changes
 
     return token_changes.plan_renew(*_chosen(invocation, context, "renew-time-period"))
 
 
 def expire_token(invocation: Invocation, context: Context) -> Plan:
-    """End tokens, now or after a while."""
+    """Expire tokens, now or later."""
     from kafka_shell.admin.tokens import change as token_changes
 
     return token_changes.plan_expire(*_chosen(invocation, context, "expiry-time-period"))
@@ -153,77 +153,78 @@ def _checked(hmac: Secret, invocation: Invocation) -> Secret:
         b64decode(hmac.reveal(), validate=True)
     except (Error, ValueError):
         raise UsageError(
-            "--hmac wants a token's HMAC in base64",
-            hint="A token's id needs no HMAC: name it alone.",
+            "--hmac must be the base64 HMAC of a token",
+            hint="To select a token by its ID, leave out --hmac.",
             code="bad-value",
             span=invocation.span("hmac"),
         ) from None
     return hmac
 
 
-_TOKEN = Argument("token", Kind.TOKEN, "Ids of tokens; describe-tokens tells them.", many=True,
+_TOKEN = Argument("token", Kind.TOKEN, "Token IDs, as listed by describe-tokens.", many=True,
                   required=False)  # fmt: skip
-_HMAC = Option("--hmac", Kind.SECRET, "The HMAC of a token that one may not describe.", many=True,
+_HMAC = Option("--hmac", Kind.SECRET, "The HMAC of a token that you may not DESCRIBE.", many=True,
                metavar="HMAC")  # fmt: skip
-_NO_LOGIN = "It takes a login by SASL or TLS, and not by a token: the demo has none."
+_NO_LOGIN = "Requires a SASL or TLS login that is not itself a token (the demo has none)."
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="describe-tokens",
-        summary="Delegation tokens: owner, renewers, and how long they live.",
+        summary="Show delegation tokens: owner, renewers, expiry.",
         family="access",
         run=describe_tokens,
         options=(
-            Option("--owner-principal", Kind.PRINCIPAL, "Only of this owner; may be repeated.",
+            Option("--owner-principal", Kind.PRINCIPAL,
+                   "Only tokens of this owner; may be repeated.",
                    many=True, metavar="PRINCIPAL"),
         ),
         shorts=(Short("tokens", "describe-tokens"),),
         search=("delegation", "hmac"),
         description=(
-            "One sees one's own tokens, those one may renew, and those that ACLs show (Describe on"
-            f" the delegation token, DescribeTokens on the owner). {_NO_LOGIN}"
+            "Lists your own tokens, tokens you may renew, and tokens that ACLs make visible"
+            f" (DESCRIBE on the token, DESCRIBE_TOKENS on the owner). {_NO_LOGIN}"
         ),
         examples=(
-            Example("describe-tokens", "every token one may see (here: why there is none)",
+            Example("describe-tokens", "show all visible tokens (the demo has no logins)",
                     status=1),
         ),
         apis=(41,),
     ),
     Command(
         name="create-token",
-        summary="Make a delegation token, which logs in without a password of its owner's.",
+        summary="Create a delegation token, a login that does not need the owner's password.",
         family="access",
         run=create_token,
         effect=Effect.CHANGE,
         options=(
             Option("--owner-principal", Kind.PRINCIPAL,
-                   "For whom, if not for oneself: takes CreateTokens on that user.",
+                   "The owner (default: you); requires CREATE_TOKENS on that user.",
                    metavar="PRINCIPAL"),
             Option("--renewer-principal", Kind.PRINCIPAL,
-                   "Who may renew it besides the owner; may be repeated.", many=True,
+                   "A principal that may renew it, besides the owner; may be repeated.", many=True,
                    metavar="PRINCIPAL"),
             Option("--max-life-time-period", Kind.DURATION,
-                   "How long it may live, renewals and all: 7d. The broker's maximum holds.",
+                   "Maximum lifetime including renewals: 7d; limited by the brokers.",
                    metavar="DURATION", least=-1),
             Option("--properties-file", Kind.FILE,
-                   "Write client properties that log in with it, and do not show it.",
+                   "Write client properties for the login instead of showing the token.",
                    metavar="FILE"),
         ),
         search=("delegation", "login", "credential"),
         description=(
-            "The token is its id, a user name, and its HMAC, the password that goes with it: a"
-            " client logs in with both by SCRAM and tokenauth=true. It is shown once, and never"
-            f" as JSON, YAML or CSV. {_NO_LOGIN}"
+            "A token consists of an ID, used as user name, and an HMAC, used as password, for a"
+            " SCRAM login with tokenauth=true. It is shown once, and never as JSON, YAML or CSV."
+            f" {_NO_LOGIN}"
         ),
         examples=(
             Example("create-token --max-life-time-period 1d --renewer-principal User:alice",
-                    "for a job that runs today, which alice may renew", status=1),
+                    "create a token for one day that alice may renew", status=1),
         ),
         apis=(38, 41),
     ),
     Command(
         name="renew-token",
-        summary="Let delegation tokens live longer.",
+        summary="Renew delegation tokens.",
         family="access",
         run=renew_token,
         effect=Effect.CHANGE,
@@ -231,21 +232,21 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _HMAC,
             Option("--renew-time-period", Kind.DURATION,
-                   "How long from now; without it, as long as the broker gives.",
+                   "The new expiry, from now (default: set by the broker).",
                    metavar="DURATION", least=-1),
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "extend"),
-        description=f"No token outlives the maximum it was made with. {_NO_LOGIN}",
+        description=f"The expiry cannot exceed the maximum lifetime of the token. {_NO_LOGIN}",
         examples=(
             Example("renew-token 3Fq8xk1VSVOQbUJm0WnKtA --renew-time-period 12h",
-                    "for another half day", status=1),
+                    "renew a token for 12 hours", status=1),
         ),
         apis=(39, 41),
     ),
     Command(
         name="expire-token",
-        summary="End delegation tokens, now or after a while.",
+        summary="Expire delegation tokens, now or later.",
         family="access",
         run=expire_token,
         effect=Effect.DESTROY,
@@ -253,14 +254,14 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _HMAC,
             Option("--expiry-time-period", Kind.DURATION,
-                   "How long they live on from now; without it they end at once.",
+                   "Time until they expire (default: now).",
                    metavar="DURATION", least=-1),
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "revoke", "delete", "logout"),
         description=_NO_LOGIN,
         examples=(
-            Example("expire-token 3Fq8xk1VSVOQbUJm0WnKtA --yes", "at once", status=1),
+            Example("expire-token 3Fq8xk1VSVOQbUJm0WnKtA --yes", "expire a token now", status=1),
         ),
         apis=(40, 41),
     ),

@@ -1,4 +1,4 @@
-"""How delegation tokens are shown."""
+"""Tables and pages of delegation tokens."""
 
 from __future__ import annotations
 
@@ -17,40 +17,42 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("REQUESTER", lambda t: t.requester if t.requester != t.owner else None,
                give="drop"),
         Column("RENEWERS", lambda t: ",".join(t.renewers), give="cut"),
-        Column("ISSUED", lambda t: _when(t.issued), give="drop"),
+        Column("ISSUED", lambda t: _local_seconds(t.issued), give="drop"),
         Column("EXPIRES", lambda t: _expiry(t)),
-        Column("MAX", lambda t: _when(t.max_time), give="drop"),
+        Column("MAX", lambda t: _local_seconds(t.max_time), give="drop"),
     ),
 }  # fmt: skip
 
 
-def _when(milliseconds: int) -> str:
+def _local_seconds(milliseconds: int) -> str:
     """Local time to the second."""
     return local_time(milliseconds // 1000 * 1000)
 
 
 def _expiry(token: DelegationToken) -> Text:
-    when = _when(token.expires)
+    when = _local_seconds(token.expires)
     return text(f"expired {when}", "bad") if token.expired else text(when)
 
 
-def new_token_page(made: NewToken, width: int | None) -> Iterator[Text]:
-    """A token that was just made: the one place where an HMAC is shown."""
-    token = made.token
+def new_token_page(new: NewToken, width: int | None) -> Iterator[Text]:
+    """A new token; its HMAC is shown nowhere else."""
+    token = new.token
     yield from summary(
         width,
         text(f"token {token.id}", "heading"),
-        f"of {token.owner}",
-        f"expires {_when(token.expires)}",
-        f"at the latest {_when(token.max_time)}",
+        f"owner {token.owner}",
+        f"expires {_local_seconds(token.expires)}",
+        f"maximum {_local_seconds(token.max_time)}",
     )
-    if made.file:
-        yield text(f"a client logs in with it by {made.file}")
+    if new.file:
+        yield text(f"client properties written to {new.file}")
         return
     yield Text()
-    yield text("A client logs in with it by these properties, which are shown this once:", "hint")
+    yield text(
+        "Client properties for this token; store them now, they will not be shown again:", "hint"
+    )
     yield text("sasl.mechanism=SCRAM-SHA-256")
-    yield text(f"sasl.jaas.config={made.login()}")
+    yield text(f"sasl.jaas.config={new.login()}")
 
 
 PAGES: dict[type, Page] = {NewToken: new_token_page}

@@ -26,15 +26,15 @@ _PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", 
 _ASSIGNMENT = Option(
     "--replica-assignment",
     Kind.ASSIGNMENT,
-    "Brokers of every partition, the preferred leader first: 1:2,2:3; - reads standard input.",
+    "Replicas of each partition, preferred leader first: 1:2,2:3; - reads standard input.",
     metavar="B:B,B:B",
 )
 _NO_SUCH_TOPIC = 3
-_LONGEST_ASSIGNMENT = 16 << 20  # bytes: of a topic of a million partitions
+_MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 
 
 def create_topic(invocation: Invocation, context: Context) -> Plan:
-    """Create topics from the line, or from a file of many."""
+    """Create the topics named on the command line or listed in a file."""
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
@@ -48,8 +48,8 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
         wanted = [_new_topic(name, invocation, assignment) for name in names]
     checked = _with_checked_configs(wanted, invocation, context.cluster)
     if invocation["if-not-exists"]:
-        there = metadata_scan.scan(context.cluster, [new.name for new in checked])
-        checked = [new for new in checked if new.name not in there]
+        existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
+        checked = [new for new in checked if new.name not in existing]
     return topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
 
 
@@ -71,18 +71,18 @@ def _with_checked_configs(
 
 
 def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:
-    """The replica assignment of the line, or of standard input; empty where there is none."""
+    """The replica assignment from the option or standard input; empty if not given."""
     given = invocation["replica-assignment"]
     if given != "-":
         return given or ()
     if context.script.from_stdin or context.shell is not None:
         raise UsageError(
-            "--replica-assignment - reads standard input, which these lines come from",
-            hint="Give it on kafka.sh's own command line, or write it here: 1:2,2:3",
+            "--replica-assignment - cannot read standard input: commands are read from it",
+            hint="Write the assignment here, such as 1:2,2:3, or run kafka.sh --create-topic.",
             span=invocation.span("replica-assignment"),
             text=invocation.text,
         )
-    text = ",".join(read_text("/dev/stdin", largest=_LONGEST_ASSIGNMENT).split())
+    text = ",".join(read_text("/dev/stdin", largest=_MAX_ASSIGNMENT_BYTES).split())
     try:
         return assignment_of(_ASSIGNMENT, text.strip(","))
     except UsageError as error:
@@ -110,7 +110,7 @@ def _timeout(invocation: Invocation) -> int:
 
 
 def alter_topic(invocation: Invocation, context: Context) -> Plan:
-    """More partitions, more or fewer replicas, configs added, configs deleted."""
+    """Add partitions, change the replication factor, set and delete configs."""
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
@@ -149,7 +149,7 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
 
 
 def delete_topic(invocation: Invocation, context: Context) -> Plan:
-    """Delete topics, after a question."""
+    """Delete topics; asks for confirmation."""
     from kafka_shell.admin.topics import change as topic_changes
 
     names = select.topics(invocation, context.cluster)
@@ -173,14 +173,15 @@ COMMANDS = (
         ),
         options=(
             _PARTITIONS,
-            Option("--replication-factor", Kind.INTEGER, "Copies of every partition.",
+            Option("--replication-factor", Kind.INTEGER, "The number of replicas per partition.",
                    metavar="N", least=1, most=32767),
             Option("--replica-assignment", Kind.ASSIGNMENT, _ASSIGNMENT.help,
                    metavar="B:B,B:B", excludes=("--partitions", "--replication-factor")),
-            Option("--config", Kind.CONFIG_PAIR, "A config of the topic; may be repeated.",
+            Option("--config", Kind.CONFIG_PAIR, "Set a topic config; may be repeated.",
                    many=True, metavar="KEY=VALUE"),
-            Option("--if-not-exists", Kind.FLAG, "Leave a topic that is there as it is."),
-            Option("--from-file", Kind.FILE, "Many topics from a YAML, JSON or CSV file.",
+            Option("--if-not-exists", Kind.FLAG, "Skip topics that already exist."),
+            Option("--from-file", Kind.FILE,
+                   "Create the topics listed in a YAML, JSON or CSV file.",
                    metavar="FILE",
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
                              "--config")),
@@ -188,34 +189,35 @@ COMMANDS = (
         exactly_one=(("topic", "from-file"),),
         description=(
             "Without --partitions, --replication-factor or --replica-assignment the broker's"
-            " defaults hold. --timeout 0 does not wait until every partition has a leader.\n"
-            "A file for --from-file ends in .yaml, .json or .csv and lists topics with name, and"
-            " partitions, replication_factor, replica_assignment (1:2,2:3) or configs (a mapping;"
-            " in CSV k1=v1,k2=[v1,v2])."
+            " defaults apply. With --timeout 0 the command does not wait until every partition has"
+            " a leader.\n"
+            "The file for --from-file is a .yaml, .json or .csv list of topics. Each has a name"
+            " and optionally partitions, replication_factor, replica_assignment (1:2,2:3) and"
+            " configs (a mapping; in CSV k1=v1,k2=[v1,v2])."
         ),
         examples=(
             Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",
-                    "a topic that keeps a week"),
+                    "create a topic that keeps records for a week"),
             Example("create-topic parcels.lost parcels.found --dry-run",
-                    "see what the broker thinks of it first"),
+                    "validate on the broker without creating anything"),
         ),
     ),
     Command(
         name="alter-topic",
-        summary="Add partitions; change the replication factor; set and delete configs.",
+        summary="Add partitions, change the replication factor, set and delete configs.",
         family="topics",
         run=alter_topic,
         apis=(32, 35, 37, 44, 45, 46),
         effect=Effect.CHANGE,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
                      option="--topic"),
         ),
         options=(
             _PARTITIONS,
             _ASSIGNMENT,
             Option("--replication-factor", Kind.INTEGER,
-                   "Copies of every partition: replicas are added in other racks, or removed.",
+                   "Replicas per partition. New replicas are placed in other racks if possible.",
                    metavar="N", least=1, most=32767,
                    excludes=("--partitions", "--replica-assignment")),
             THROTTLE,
@@ -224,7 +226,7 @@ COMMANDS = (
                    aliases=("--add-config",), metavar="KEY=VALUE"),
             Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
                    many=True, metavar="KEYS"),
-            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
+            Option("--if-exists", Kind.FLAG, "Skip topics that do not exist."),
         ),
         at_least_one=(
             ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
@@ -232,12 +234,12 @@ COMMANDS = (
         search=("increase", "grow", "retention", "replicas"),
         examples=(
             Example("alter-topic orders.placed --partitions 12 --dry-run",
-                    "what raising the number of partitions would do"),
+                    "preview adding partitions"),
             Example("alter-topic orders.placed --config retention.ms=90d"
                     " --delete-config segment.ms",
-                    "set one config, delete another"),
+                    "set one config and delete another"),
             Example("alter-topic orders.placed --replication-factor 1 --dry-run",
-                    "where its replicas would be"),
+                    "preview the new replica assignment"),
         ),
     ),
     Command(
@@ -248,16 +250,16 @@ COMMANDS = (
         apis=(20,),
         effect=Effect.DESTROY,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/", many=True,
+            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
                      option="--topic"),
         ),
         options=(
-            Option("--if-exists", Kind.FLAG, "A topic that is not there is no failure."),
+            Option("--if-exists", Kind.FLAG, "Skip topics that do not exist."),
         ),
         search=("remove", "drop"),
         examples=(
-            Example("delete-topic 'tmp.*' --dry-run", "see which topics would go"),
-            Example("delete-topic tmp.backfill --yes", "without a question"),
+            Example("delete-topic 'tmp.*' --dry-run", "show which topics would be deleted"),
+            Example("delete-topic tmp.backfill --yes", "delete without confirmation"),
         ),
     ),
 )  # fmt: skip

@@ -11,6 +11,7 @@ from kafka_shell.answers import Lazy, Listing, Nothing
 from kafka_shell.commands import select
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.language.selectors import is_pattern
+from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-_EXCLUDE_INTERNAL = Option("--exclude-internal", Kind.FLAG, "Leave Kafka's own topics out.")
-_NO_TOPIC = Nothing("no topic (it takes Describe on a topic to see it)")
+_EXCLUDE_INTERNAL = Option("--exclude-internal", Kind.FLAG, "Exclude internal topics.")
+_NO_TOPIC = Nothing("no topics (only topics you may DESCRIBE are visible)")
 _FILTERS = (
     "under-replicated-partitions",
     "under-min-isr-partitions",
@@ -32,7 +33,7 @@ _FILTERS = (
 
 
 def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
-    """Names of topics, or their counts too."""
+    """The names of topics; with --long also their counts."""
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(context.cluster)
@@ -40,10 +41,10 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
     if invocation["topic"]:
         names = select.matching(invocation["topic"], names)
     if invocation["topic"] and not names:
-        said = " ".join(invocation["topic"])
-        patterns = any(is_pattern(word) for word in invocation["topic"])
-        hint = "" if patterns else f"; a part of a name wants stars: '*{said}*'"
-        return Nothing(f"no topic is {said}{hint}")
+        words = " ".join(invocation["topic"])
+        has_pattern = any(is_pattern(word) for word in invocation["topic"])
+        hint = "" if has_pattern else f"; use '*{words}*' to match part of a name"
+        return Nothing(f"no topic matches '{words}'{hint}")
     if not names:
         return _NO_TOPIC
     if invocation["exclude-internal"]:
@@ -57,11 +58,11 @@ def list_topics(invocation: Invocation, context: Context) -> Listing | Nothing:
 def describe_topic(
     invocation: Invocation, context: Context
 ) -> Results[Resource, TopicDescription] | Nothing:
-    """Partitions and overridden configs of topics, or the partitions a filter asks for."""
+    """Partitions and overridden configs of topics, or only the partitions that match a filter."""
     from kafka_shell.admin.topics import read as topics
 
     cluster = context.cluster
-    names, seen = select.seen_topics(invocation, cluster)
+    names, seen = select.topics_and_scan(invocation, cluster)
     if not names:
         return _NO_TOPIC
     filters = [name for name in _FILTERS if invocation[name]]
@@ -72,7 +73,7 @@ def describe_topic(
         seen=seen,
         only=lambda summary: (
             not (leave_out and summary.internal)
-            and (not filters or any(_MAY_HOLD[which](summary) for which in filters))
+            and (not filters or any(_TOPIC_MAY_MATCH[which](summary) for which in filters))
         ),
     )
     if filters:
@@ -80,7 +81,7 @@ def describe_topic(
     else:
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return Nothing(f"none of {len(names):,} topics")
+        return Nothing(f"none of the {plural(len(names), 'topic')} matches")
     return described
 
 
@@ -91,7 +92,7 @@ def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
 def _filtered(
     found: Results[str, Topic], cluster: Cluster, filters: Sequence[str]
 ) -> Results[Resource, TopicDescription]:
-    """Only the partitions for which one of the filters holds, and topics that have such."""
+    """The partitions that match any of the filters, by topic; other topics are left out."""
     from kafka_shell.admin.cluster import quorum
     from kafka_shell.admin.topics import min_isr
 
@@ -113,7 +114,7 @@ def _filtered(
             partition
             for partition in topic.partitions
             if any(
-                _HOLDS[which](
+                _PARTITION_MATCHES[which](
                     partition,
                     min_isr.needed(partition, minimum[name], capped=capped)
                     if name in minimum
@@ -127,16 +128,16 @@ def _filtered(
     return Results(described, failures)
 
 
-# What the counts of a topic tell before its partitions are decoded.
-_MAY_HOLD: dict[str, Callable[[TopicSummary], bool]] = {
+# Filter -> whether a topic can match, judged by its counts before its partitions are decoded.
+_TOPIC_MAY_MATCH: dict[str, Callable[[TopicSummary], bool]] = {
     "under-replicated-partitions": lambda topic: bool(topic.under_replicated),
     "under-min-isr-partitions": lambda topic: True,
     "at-min-isr-partitions": lambda topic: True,
     "unavailable-partitions": lambda topic: bool(topic.offline),
 }
 
-# Of a partition and the in-sync replicas that it needs; None where that is not known.
-_HOLDS: dict[str, Callable[[Partition, int | None], bool]] = {
+# Filter -> whether a partition matches; the second argument is its min.insync.replicas, if known.
+_PARTITION_MATCHES: dict[str, Callable[[Partition, int | None], bool]] = {
     "under-replicated-partitions": lambda p, _: p.under_replicated,
     "under-min-isr-partitions": lambda p, least: least is not None and len(p.isr) < least,
     "at-min-isr-partitions": lambda p, least: len(p.isr) == least,
@@ -166,58 +167,60 @@ def _with_overrides(
 COMMANDS = (
     Command(
         name="list-topics",
-        summary="Names of the topics.",
+        summary="List topics.",
         family="topics",
         run=list_topics,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Only these: a,b  svc-*  /regex/", many=True,
+            Argument("topic", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
                      required=False, option="--topic"),
         ),
         options=(
             _EXCLUDE_INTERNAL,
-            Option("--long", Kind.FLAG, "Partitions, replication factor and health too.",
+            Option("--long", Kind.FLAG, "Also show partitions, replication factor and health.",
                    aliases=("-l",)),
         ),
         shorts=(Short("topics", "list-topics"), Short("ls", "list-topics")),
         search=("show", "names"),
         examples=(
-            Example("list-topics", "every topic, one name a line"),
-            Example("list-topics --exclude-internal --long", "with counts, without Kafka's own"),
-            Example("list-topics 'payments.*' | wc -l", "how many topics payments has"),
+            Example("list-topics", "list all topics, one name per line"),
+            Example("list-topics --exclude-internal --long",
+                    "include counts, exclude internal topics"),
+            Example("list-topics 'payments.*' | wc -l",
+                    "count the topics that start with payments"),
         ),
     ),
     Command(
         name="describe-topic",
-        summary="Partitions, replicas and overridden configs of topics.",
+        summary="Show partitions, replicas and overridden configs of topics.",
         family="topics",
         run=describe_topic,
         apis=(32, 55),
         arguments=(
-            Argument("topic", Kind.TOPIC, "Which topics: a,b  svc-*  /regex/ (none: all)",
+            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/ (default: all)",
                      many=True, required=False, option="--topic"),
         ),
         options=(
             Option("--under-replicated-partitions", Kind.FLAG,
-                   "Only partitions with a replica that is not in sync."),
+                   "Only under-replicated partitions."),
             Option("--under-min-isr-partitions", Kind.FLAG,
                    "Only partitions with fewer in-sync replicas than min.insync.replicas."),
             Option("--at-min-isr-partitions", Kind.FLAG,
-                   "Only partitions with just min.insync.replicas in sync."),
+                   "Only partitions with exactly min.insync.replicas in-sync replicas."),
             Option("--unavailable-partitions", Kind.FLAG, "Only partitions without a leader."),
             Option("--topics-with-overrides", Kind.FLAG,
-                   "Only topics with configs of their own.",
+                   "Only topics with overridden configs.",
                    excludes=tuple(f"--{name}" for name in _FILTERS)),
             _EXCLUDE_INTERNAL,
         ),
         shorts=(Short("topic", "describe-topic"),),
         search=("partitions", "replicas", "leader", "isr"),
         examples=(
-            Example("describe-topic orders.placed", "one topic"),
+            Example("describe-topic orders.placed", "describe one topic"),
             Example("describe-topic 'payments.*' --topics-with-overrides",
-                    "the topics of payments that have configs of their own"),
+                    "describe the payments topics with overridden configs"),
             Example("describe-topic --under-replicated-partitions",
-                    "what is not fully replicated, anywhere"),
-            Example("describe-topic orders.placed --output json", "the same for a program"),
+                    "find under-replicated partitions of all topics"),
+            Example("describe-topic orders.placed --output json", "print JSON for a program"),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Files of many topics: YAML, JSON or CSV, for `create-topic --from-file`."""
+"""Read files that list topics (YAML, JSON, CSV) for `create-topic --from-file`."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from kafka_shell.files import bad_file, read_json, read_table, read_yaml
 from kafka_shell.units import to_path
 
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
-_FORM = (
+_FORMAT = (
     "a list of topics, each with name, and partitions, replication_factor,"
     " replica_assignment or configs"
 )
 
 
 def read_topics(file: str) -> list[NewTopic]:
-    """The topics of a file; its ending says what it is. Errors name the file and the item."""
+    """The topics listed in a file; its extension gives the format. Errors name file and item."""
     return [_topic(file, where, row) for where, row in _rows(file, to_path(file).suffix.lower())]
 
 
 def _rows(file: str, suffix: str) -> Iterable[tuple[str, Any]]:
-    """Each item with where it is."""
+    """(position, item) of each item."""
     if suffix == ".csv":
         return [
             (f"line {line}", {key: value for key, value in row.items() if value})
@@ -38,16 +38,16 @@ def _rows(file: str, suffix: str) -> Iterable[tuple[str, Any]]:
     if isinstance(rows, Mapping):
         rows = rows.get("topics", rows)
     if not isinstance(rows, list):
-        raise bad_file(file, f"must be {_FORM}")
+        raise bad_file(file, f"must be {_FORMAT}")
     return [(f"topic {number}", row) for number, row in enumerate(rows, 1)]
 
 
 def _topic(file: str, where: str, row: Any) -> NewTopic:
     if not isinstance(row, Mapping) or not row.get("name"):
-        raise bad_file(file, f"{where} has no name", hint=f"Expected {_FORM}.")
+        raise bad_file(file, f"{where} has no name", hint=f"Expected {_FORMAT}.")
     where = f"{where}, {row['name']}" if where.startswith("line") else f"topic {row['name']}"
     if not isinstance(row["name"], str | int | float):
-        raise bad_file(file, f"{where}: its name is not text")
+        raise bad_file(file, f"{where}: name must be a string")
     fields: dict[str, Any] = {}
     for key, value in row.items():
         name = str(key).replace("-", "_")
@@ -59,8 +59,8 @@ def _topic(file: str, where: str, row: Any) -> NewTopic:
         fields[name] = value
     assignment = _assignment(file, where, fields.get("replica_assignment"))
     if assignment and ("partitions" in fields or "replication_factor" in fields):
-        said = "replica_assignment cannot be used with partitions or replication_factor"
-        raise bad_file(file, f"{where}: {said}")
+        problem = "replica_assignment cannot be used with partitions or replication_factor"
+        raise bad_file(file, f"{where}: {problem}")
     return NewTopic(
         str(row["name"]),
         _number(file, where, fields, "partitions"),
@@ -70,7 +70,7 @@ def _topic(file: str, where: str, row: Any) -> NewTopic:
     )
 
 
-_MOST = {"partitions": (1 << 31) - 1, "replication_factor": (1 << 15) - 1}
+_MAXIMUM = {"partitions": (1 << 31) - 1, "replication_factor": (1 << 15) - 1}
 
 
 def _number(file: str, where: str, row: Mapping[str, Any], key: str) -> int | None:
@@ -81,10 +81,10 @@ def _number(file: str, where: str, row: Mapping[str, Any], key: str) -> int | No
         number = int(str(value))
     except ValueError:
         number = 0
-    most = _MOST[key]
-    if not 1 <= number <= most:
-        said = f"{key} must be an integer from 1 to {most}, got {str(value)[:60]!r}"
-        raise bad_file(file, f"{where}: {said}")
+    maximum = _MAXIMUM[key]
+    if not 1 <= number <= maximum:
+        problem = f"{key} must be an integer from 1 to {maximum}, got {str(value)[:60]!r}"
+        raise bad_file(file, f"{where}: {problem}")
     return number
 
 
@@ -101,8 +101,8 @@ def _assignment(file: str, where: str, value: Any) -> tuple[tuple[int, ...], ...
     except (TypeError, ValueError):
         read = ((-1,),)
     if any(not 0 <= broker < 1 << 31 for replicas in read for broker in replicas):
-        said = "replica_assignment must list brokers such as 1:2,2:3"
-        raise bad_file(file, f"{where}: {said}")
+        problem = "replica_assignment must list broker IDs such as 1:2,2:3"
+        raise bad_file(file, f"{where}: {problem}")
     return read
 
 
@@ -127,5 +127,5 @@ def _scalar(file: str, where: str, key: str, value: Any) -> str:
         return str(value).lower()
     items = value if isinstance(value, list) else [value]
     if any(item is None or isinstance(item, list | dict) for item in items):
-        raise bad_file(file, f"{where}: {key} must be one value, or a list of such")
+        raise bad_file(file, f"{where}: {key} must be a value or a list of values")
     return ",".join(map(str, items))

@@ -1,4 +1,4 @@
-"""Topics and their partitions."""
+"""Tables and pages of topics and their partitions."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ PARTITION = (
 )
 _TOPIC_REST = (
     Column("INTERNAL", lambda t: "yes" if t.internal else None, give="drop"),
-    Column("ID", lambda t: t.id, role="dim", give="drop"),  # a part of an id is of no use
+    Column("ID", lambda t: t.id, role="dim", give="drop"),
 )
 COLUMNS: dict[type, tuple[Column, ...]] = {
     TopicSummary: (
@@ -82,12 +82,12 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def replication_factor(least: int, most: int) -> str:
-    """`3`, or `mixed (1-3)` where partitions differ."""
+    """`3`, or `mixed (1-3)` if partitions differ."""
     return f"mixed ({least}-{most})" if least < most else str(least)
 
 
 def topic_page(description: TopicDescription, width: int | None) -> Iterator[Text]:
-    """A topic: summary, partitions (those a filter left), and the configs set at its own level."""
+    """Summary, partitions that matched the filter, and overridden configs of a topic."""
     yield from _topic_summary(description.topic, width)
     partitions = _partitions_of(description)
     if partitions:

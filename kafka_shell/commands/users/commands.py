@@ -1,4 +1,4 @@
-"""Commands on SCRAM credentials (KIP-554), and all about one user."""
+"""Commands on SCRAM credentials (KIP-554) and users."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SOURCES = ("password-file", "generate", "iterations")
 
 
 def scram_credentials(invocation: Invocation, context: Context) -> Any:
-    """Describe, set or delete credentials."""
+    """Describe, set or delete SCRAM credentials."""
     from kafka_shell.admin.users import scram
 
     _refuse_stray(invocation)
@@ -33,7 +33,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
         return found if len(found) else Nothing("no user has SCRAM credentials")
     if user is None:
         raise UsageError(
-            "say whose credentials: --username NAME",
+            "--username is required",
             span=invocation.span("add") or invocation.span("delete"),
             text=invocation.text,
         )
@@ -46,7 +46,7 @@ def _refuse_stray(invocation: Invocation) -> None:
     for name in _SOURCES:
         if invocation[name] and not invocation["add"]:
             raise UsageError(
-                f"--{name} goes with --add", span=invocation.span(name), text=invocation.text
+                f"--{name} requires --add", span=invocation.span(name), text=invocation.text
             )
 
 
@@ -63,16 +63,16 @@ def _to_delete(invocation: Invocation) -> list[Any]:
 def _add(invocation: Invocation, context: Context, user: str) -> Plan:
     from kafka_shell.admin.users import scram
 
-    from . import scram_options as scram_words
+    from . import scram_options
 
     try:
-        wanted = scram_words.read_list(invocation["add"])
+        wanted = scram_options.read_list(invocation["add"])
     except UsageError as error:
         error.span = invocation.span("add")
         raise
     password = _password(invocation, context, user, wanted)
-    made = scram_words.complete(wanted, user, password, invocation["iterations"])
-    plan = scram.plan_upsert(context.cluster, made)
+    credentials = scram_options.complete(wanted, user, password, invocation["iterations"])
+    plan = scram.plan_upsert(context.cluster, credentials)
     if not invocation["generate"]:
         return plan
 
@@ -89,36 +89,36 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
 def _password(
     invocation: Invocation, context: Context, user: str, wanted: list[Wanted]
 ) -> Secret | None:
-    """The password of those credentials whose own the line does not say."""
-    from . import scram_options as scram_words
+    """The password for the credentials that have none on the command line; None if all have one."""
+    from . import scram_options
 
     source = next((name for name in ("password-file", "generate") if invocation[name]), "")
     if all(each.password for each in wanted):
         if source:
             raise UsageError(
-                f"--{source} is not needed: the line says every password",
+                f"--{source} cannot be used: every credential has a password",
                 span=invocation.span(source),
                 text=invocation.text,
             )
         return None
     if source == "password-file":
-        return scram_words.password_from(invocation["password-file"])
+        return scram_options.password_from(invocation["password-file"])
     if not source:
-        return scram_words.asked_password(user, invocation, context)
+        return scram_options.asked_password(user, invocation, context)
     output = invocation["output"] or context.settings.output
     if output != "table" and not invocation["dry-run"]:
         raise UsageError(
-            f"a generated password is never written as {output.upper()}, and would be lost",
-            hint="Take --password-file FILE, or leave --output out.",
+            f"a generated password is never printed as {output.upper()} and would be lost",
+            hint="Use --password-file FILE, or leave out --output.",
             code="lost-password",
             span=invocation.span("output"),
             text=invocation.text,
         )
-    return scram_words.new_password()
+    return scram_options.new_password()
 
 
 def describe_user(invocation: Invocation, context: Context) -> UserPage:
-    """Everything about one principal; a part that may not be read says so."""
+    """Everything about one user; a part that cannot be read shows why."""
     from kafka_shell.admin.users import read as users
 
     return users.describe(context.cluster, invocation["user"])
@@ -128,54 +128,56 @@ def describe_user(invocation: Invocation, context: Context) -> UserPage:
 COMMANDS = (
     Command(
         name="scram-credentials",
-        summary="SCRAM credentials of users: describe, set, delete.",
+        summary="Describe, set and delete SCRAM credentials.",
         family="clients",
         run=scram_credentials,
         effect=Effect.CHANGE,
         options=(
-            Option("--username", Kind.USER, "The user. --describe without one: all users.",
+            Option("--username", Kind.USER, "The user. With --describe, default: all users.",
                    aliases=("--user",), metavar="NAME"),
-            Option("--describe", Kind.FLAG, "Which mechanisms, with how many iterations."),
+            Option("--describe", Kind.FLAG, "Show mechanisms and iterations."),
             Option("--add", Kind.TEXT, "Set credentials: SCRAM-SHA-256, or"
                    " SCRAM-SHA-256=[iterations=8192,password=...]", choices=_MECHANISMS,
                    metavar="MECHANISMS"),
             Option("--delete", Kind.TEXT, "Delete credentials: SCRAM-SHA-512",
                    choices=_MECHANISMS, metavar="MECHANISMS"),
-            Option("--iterations", Kind.INTEGER, "4096 (the default) to 16384.", metavar="N",
+            Option("--iterations", Kind.INTEGER, "Iterations, 4096 (default) to 16384.",
+                   metavar="N",
                    least=4096, most=16384),
-            Option("--password-file", Kind.FILE, "A file that holds the password.",
+            Option("--password-file", Kind.FILE, "Read the password from a file.",
                    metavar="FILE", excludes=("--generate",)),
-            Option("--generate", Kind.FLAG, "Make a password and show it once."),
+            Option("--generate", Kind.FLAG, "Generate a password and show it once."),
         ),
         exactly_one=(("describe", "add", "delete"),),
         shorts=(Short("users", "scram-credentials --describe"),),
         search=("password", "login", "sasl", "user"),
         apis=(50, 51),
         description=(
-            "A password that the line does not say is asked for, without echo."
-            " What a line says stays out of history and journal, but not out of ps."
+            "If no password is given, the command prompts for it without echo. Passwords on the"
+            " command line are kept out of the history and the journal, but are visible in ps."
         ),
         examples=(
-            Example("scram-credentials --describe --username alice", "what alice has"),
+            Example("scram-credentials --describe --username alice",
+                    "show the credentials of alice"),
             Example("scram-credentials --add SCRAM-SHA-512 --username dave --generate",
-                    "a new user, with a password that is shown once"),
+                    "add a user with a generated password, shown once"),
             Example("scram-credentials --add"
                     " 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]' --username alice",
-                    "as KIP-248 has it"),
+                    "set a credential in KIP-248's form"),
             Example("scram-credentials --delete SCRAM-SHA-256 --username carol --dry-run",
-                    "see what deleting would do"),
+                    "preview deleting a credential"),
         ),
     ),
     Command(
         name="describe-user",
-        summary="Everything about one user: credentials, quotas, ACLs, tokens, groups.",
+        summary="Show everything about a user: credentials, quotas, ACLs, tokens, groups.",
         family="clients",
         run=describe_user,
-        arguments=(Argument("user", Kind.USER, "alice, or User:alice.", option="--user"),),
+        arguments=(Argument("user", Kind.USER, "The user: alice or User:alice.", option="--user"),),
         shorts=(Short("user", "describe-user"),),
         search=("principal", "rights", "permissions", "access"),
         apis=(1, 2, 16, 29, 32, 41, 48, 50),
-        examples=(Example("describe-user alice", "one page about alice"),),
+        examples=(Example("describe-user alice", "show one page about alice"),),
     ),
 )
 # fmt: on

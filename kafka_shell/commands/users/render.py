@@ -1,4 +1,4 @@
-"""How SCRAM credentials and the page of a user are shown."""
+"""Tables of SCRAM credentials, and the page of a user."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.results import Failure
 
-_TITLE = 16  # cells of a part's name where a sentence stands beside it
+_TITLE = 16  # cells of a section title with text next to it
 
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
@@ -34,44 +34,46 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
-    """Credentials, quotas and what they come to, ACLs, tokens, groups, client ids."""
-    unknown = text("(brokers do not tell super users)", "dim")
+    """Credentials, quotas, effective quotas, ACLs, tokens, groups and client IDs of a user."""
+    unknown = text("(super users are not visible to clients)", "dim")
     yield from summary(
         width,
         text(f"user {page.user}", "heading"),
         f"principal {page.principal}",
-        text("super user: ACLs do not bind it", "warning")
+        text("super user: ACLs do not apply", "warning")
         if page.super_user
         else unknown
         if page.super_user is None
         else "",
     )
-    yield from _part("credentials", page.credentials, _table(_CREDENTIAL), width, "none of SCRAM")
+    yield from _part(
+        "credentials", page.credentials, _table(_CREDENTIAL), width, "no SCRAM credentials"
+    )
     yield from _part("quotas", page.quotas, _table(_QUOTA), width, "none of its own")
     if any(each.value is not None for ladder in page.limits for each in ladder.resolutions):
         yield Text()
-        yield text("limits that hold", "heading")
+        yield text("effective quotas", "heading")
         yield from _limits(page.limits, width)
-    unset = "none that clients would follow"
+    unset = "none"
     yield from _part("client configs", page.client_configs, _table(_CONFIG), width, unset)
     if page.registrations and not isinstance(page.registrations, Failure):
         yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
-    yield from _part("acls", page.acls, _acls, width, "none speaks of it")
-    yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none that this login may see")
-    yield from _part("groups", page.groups, _names, width, "none that it may read")
-    unseen = "none in quotas or registrations; a cluster does not tell the others"
+    yield from _part("acls", page.acls, _acls, width, "no ACL for this user")
+    yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to this login")
+    yield from _part("groups", page.groups, _names, width, "none that the user may READ")
+    unseen = "none in quotas or registrations; brokers do not list others"
     yield from _part("client ids", page.client_ids, _names, width, unseen)
 
 
 def _part(name: str, part: Any, draw: Any, width: int | None, nothing: str) -> Iterator[Text]:
-    """One part: its rows below its name, or beside it why there are none."""
+    """One section: its rows below the title, or next to it why there are none."""
     title = text(f"{name:<{_TITLE}}", "heading")
     yield Text()
     if isinstance(part, Failure):
         absent = part.name in ABSENT
-        said = title + text(part.message, "dim" if absent else "bad")
-        said = said + (text(f". {part.hint}", "hint") if part.hint and not absent else Text())
-        yield from hang(said, width, _TITLE)
+        line = title + text(part.message, "dim" if absent else "bad")
+        line = line + (text(f". {part.hint}", "hint") if part.hint and not absent else Text())
+        yield from hang(line, width, _TITLE)
     elif not part:
         yield from hang(title + text(nothing, "dim"), width, _TITLE)
     elif draw is _names:
@@ -96,11 +98,11 @@ _SUPPORTED = CONFIGS[ClientRegistration][1:]
 _TOKEN = TOKENS[DelegationToken]
 
 
-# -- what holds ------------------------------------------------------------------------------------
+# -- effective quotas ------------------------------------------------------------------------------
 
 
 def _limits(ladders: Sequence[QuotaLadder], width: int | None) -> Iterator[Text]:
-    """A row a client id, a column a limit."""
+    """One row per client ID, one column per quota."""
     columns = [Column("CLIENT-ID", _client, role="name"), *map(_limit, range(len(HEADINGS) - 1))]
     layout = lay_out(columns, ladders, width=width, keep_empty=True)
     yield from layout.heading()
@@ -114,11 +116,11 @@ def _client(ladder: QuotaLadder) -> Text:
 
 def _limit(number: int) -> Column:
     def cell(ladder: QuotaLadder) -> Text | None:
-        held = ladder.resolutions[number]
-        if held.value is None or held.entity is None:
+        resolution = ladder.resolutions[number]
+        if resolution.value is None or resolution.entity is None:
             return None
-        own = held.entity.user == ladder.user
-        return text(quota_value(held.key, held.value), "override" if own else "default")
+        own = resolution.entity.user == ladder.user
+        return text(quota_value(resolution.key, resolution.value), "override" if own else "default")
 
     return Column(list(HEADINGS.values())[number], cell, "right")
 
@@ -127,17 +129,17 @@ def _limit(number: int) -> Column:
 
 
 def _acls(bindings: Sequence[AclBinding], width: int | None) -> Iterator[Text]:
-    """A row a resource, host and principal: what is denied, what is allowed."""
+    """One row per resource, principal and host: denied and allowed operations."""
     rows = [
         (target, principal, host, tuple(group))
         for (target, principal, host), group in groupby(
-            sorted(bindings, key=_where), lambda b: (b.target, b.principal, b.host)
+            sorted(bindings, key=_sort_key), lambda b: (b.target, b.principal, b.host)
         )
     ]
     return draw_table(_RULES, rows, width=width)
 
 
-def _where(binding: AclBinding) -> tuple[Any, ...]:
+def _sort_key(binding: AclBinding) -> tuple[Any, ...]:
     return (binding.resource_type, binding.name, binding.pattern_type, binding.principal,
             binding.host, binding.operation)  # fmt: skip
 
@@ -158,9 +160,9 @@ _RULES = (
 
 
 def generated_page(made: GeneratedPassword, width: int | None) -> Iterator[Text]:
-    """The one place where a generated password is shown."""
+    """A generated password; it is printed nowhere else."""
     del width
-    yield text("shown this once, and kept nowhere:", "hint")
+    yield text("store this password now; it will not be shown again:", "hint")
     yield text("password", "key") + "  " + text(made.password.reveal(), "override")
 
 

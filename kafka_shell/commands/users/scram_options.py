@@ -1,4 +1,4 @@
-"""SCRAM credentials as they are typed (KIP-248), and the ways to come by a password."""
+"""Parse SCRAM credentials (KIP-248), and get their passwords."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITEM = re.compile(r"(?:\[(?:\\.|[^\]\\])*\]|[^,\[])+")
 _SETTINGS = re.compile(r"(?:iterations=(-?[0-9]{1,9}))?(?:(?:^|,)password=(.*))?", re.DOTALL)
 _DEFAULT_ITERATIONS = 4096
-_LEAST, _MOST = 4096, 16384  # the brokers' own bounds
-_LONGEST = 1 << 16  # bytes of a file of one password
+_MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 16384  # the limits of brokers
+_MAX_PASSWORD_FILE = 1 << 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """One credential of a line; what it does not say is None."""
+    """One credential to set; None for what was not given."""
 
     mechanism: ScramMechanism
     iterations: int | None = None
@@ -41,48 +41,49 @@ def is_scram(key: str) -> bool:
 
 
 def mechanism_of(word: str) -> ScramMechanism:
-    """`SCRAM-SHA-256`. Raises UsageError for another word."""
+    """The mechanism of this name, such as `SCRAM-SHA-256`. Raises UsageError if unknown."""
     from kafka_shell.admin.users.model import ScramMechanism
 
     for known in ScramMechanism:
         if known.label == word.strip().upper() and known is not ScramMechanism.UNKNOWN:
             return known
-    hint = did_you_mean(word, MECHANISMS, f"There are: {', '.join(MECHANISMS)}.")
-    raise UsageError(f"{word.strip()} is no SCRAM mechanism", hint=hint, code="bad-value")
+    hint = did_you_mean(word, MECHANISMS, f"Known mechanisms: {', '.join(MECHANISMS)}.")
+    raise UsageError(f"unknown SCRAM mechanism '{word.strip()}'", hint=hint, code="bad-value")
 
 
 def read_list(text: str) -> list[Wanted]:
     """`SCRAM-SHA-256=[iterations=8192,password=x],SCRAM-SHA-512`. Errors never show the text."""
     items = _ITEM.findall(text)
     if not items or sum(map(len, items)) + len(items) - 1 != len(text):
-        raise _form()
+        raise _malformed()
     return [each for item in items for each in _read_item(item, whole=text)]
 
 
 def _read_item(item: str, *, whole: str) -> list[Wanted]:
     if "=" not in item:
         if "password" in whole and item.strip().upper() not in MECHANISMS:
-            raise _form()  # it may be the rest of a password
+            raise _malformed()  # may be the rest of a password
         return [Wanted(mechanism_of(item))]
     try:
         pairs = config_pairs(item)
     except UsageError:
-        raise _form() from None
+        raise _malformed() from None
     return [read(key, value) for key, value in pairs]
 
 
 def read(key: str, value: str) -> Wanted:
-    """One credential. As in Kafka's tool the password is all that follows `password=`."""
+    """One credential. As in kafka-configs, all text after `password=` is the password."""
     mechanism = mechanism_of(key)
-    if value.startswith("[") and value.endswith("]"):  # from a properties file, as on a line
+    if value.startswith("[") and value.endswith("]"):  # as in a properties file
         value = value[1:-1]
     settings = _SETTINGS.fullmatch(value)
     if settings is None or not value:
-        raise _form()
+        raise _malformed()
     iterations, password = settings.groups()
-    if iterations not in (None, "-1") and not _LEAST <= int(iterations) <= _MOST:
+    if iterations not in (None, "-1") and not _MIN_ITERATIONS <= int(iterations) <= _MAX_ITERATIONS:
         raise UsageError(
-            f"iterations of {mechanism.label} must be from {_LEAST} to {_MOST}, got {iterations}",
+            f"iterations of {mechanism.label} must be from {_MIN_ITERATIONS} to {_MAX_ITERATIONS},"
+            f" got {iterations}",
             code="bad-value",
         )
     if password == "":
@@ -94,10 +95,10 @@ def read(key: str, value: str) -> Wanted:
     )
 
 
-def _form() -> UsageError:
+def _malformed() -> UsageError:
     return UsageError(
-        "a credential is a mechanism, or SCRAM-SHA-256=[iterations=8192,password=...]",
-        hint="Without a password it is asked for; or --password-file FILE, or --generate.",
+        "expected a SCRAM mechanism, such as SCRAM-SHA-256 or SCRAM-SHA-256=[iterations=8192]",
+        hint="Leave the password out to be prompted, or use --password-file FILE or --generate.",
         code="bad-value",
     )
 
@@ -105,56 +106,56 @@ def _form() -> UsageError:
 def complete(
     wanted: Iterable[Wanted], user: str, password: Secret | None, iterations: int | None = None
 ) -> list[NewScramCredential]:
-    """The credentials to set; those without a password of their own get this one."""
+    """The credentials to set; `password` and `iterations` are for those without their own."""
     from kafka_shell.admin.users.model import NewScramCredential
 
-    made = []
+    credentials = []
     for each in wanted:
         secret = each.password or password
         assert secret is not None
         count = each.iterations if each.iterations is not None else iterations
-        if count is None or count == -1:  # Kafka's tool has -1 for its default
+        if count is None or count == -1:  # -1 is the default in kafka-configs
             count = _DEFAULT_ITERATIONS
-        made.append(NewScramCredential(user, each.mechanism, secret, count))
-    return made
+        credentials.append(NewScramCredential(user, each.mechanism, secret, count))
+    return credentials
 
 
 # -- passwords -------------------------------------------------------------------------------------
 
 
 def asked_password(user: str, invocation: Invocation, context: Context) -> Secret:
-    """A password from the person at the terminal, typed twice without echo.
+    """A password typed twice at the terminal, without echo; a placeholder in a dry run.
 
-    A dry run asks for none. Raises UsageError where there is nobody to ask.
+    Raises UsageError if there is no terminal.
     """
     if invocation["dry-run"]:
-        return Secret("none is asked for in a dry run")
+        return Secret("not asked for in a dry run")
     if context.ask is None:
         raise UsageError(
-            "there is no terminal to ask for the password at",
-            hint="Nothing was changed. Give --password-file FILE or --generate.",
+            "cannot ask for the password: standard input is not a terminal",
+            hint="Nothing was changed. Use --password-file FILE or --generate.",
             code="no-terminal",
             text=invocation.text,
         )
-    first = context.ask(f"Password of {user}: ", secret=True).rstrip("\r\n")
+    first = context.ask(f"Password for {user}: ", secret=True).rstrip("\r\n")
     if not first:
-        raise ShellError("no password was given: nothing was changed", code="declined")
-    if context.ask("The same again: ", secret=True).rstrip("\r\n") != first:
-        raise ShellError("the two differ: nothing was changed", code="declined")
+        raise ShellError("no password entered; nothing was changed", code="declined")
+    if context.ask("Repeat the password: ", secret=True).rstrip("\r\n") != first:
+        raise ShellError("the passwords differ; nothing was changed", code="declined")
     return Secret(first)
 
 
 def password_from(file: str) -> Secret:
-    """The first line of a file, which is all of it. Errors name the file, never what it holds."""
-    text = read_text(file, largest=_LONGEST).removesuffix("\n").removesuffix("\r")
+    """The password in a file of one line. Errors name the file, never its content."""
+    text = read_text(file, largest=_MAX_PASSWORD_FILE).removesuffix("\n").removesuffix("\r")
     if not text or "\n" in text:
-        held = "has more than one line" if text else "is empty"
-        raise bad_file(file, f"{held}: expected one password")
+        problem = "has more than one line" if text else "is empty"
+        raise bad_file(file, f"{problem}: expected one password")
     return Secret(text)
 
 
 def new_password() -> Secret:
-    """A password that nobody guesses: 24 characters, 143 bits."""
+    """A random password of 24 characters (143 bits)."""
     import secrets
     import string
 

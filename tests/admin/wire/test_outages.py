@@ -133,7 +133,7 @@ def test_two_of_three_controllers_hang(
         assert ("not_checked", "moves") in told, "it takes the controller"
         listed = timed(program, "cluster-metadata")
         assert listed.status == 1, str(listed)
-        assert "controller not known" in listed.stdout and "not read: controller" in listed.stdout
+        assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout
         for line in (("describe-quorum",), ("cluster-metadata", "--quorum")):
             none = timed(program, *line)
             assert none.status == 1, str(none)

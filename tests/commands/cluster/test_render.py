@@ -22,7 +22,7 @@ def first(cluster: ClusterMetadata) -> str:
 def test_a_controller_that_may_not_be_seen_is_not_none() -> None:
     why = Failure("CLUSTER_AUTHORIZATION_FAILED", "requires DESCRIBE on the cluster")
     hidden = first(replace(CLUSTER, not_read=(("controller", why),)))
-    assert "controller not known" in hidden and "requires DESCRIBE on the cluster" in hidden
+    assert "controller unknown" in hidden and "requires DESCRIBE on the cluster" in hidden
     assert "no controller" not in hidden
     assert "no controller" in first(CLUSTER)
     assert "controller 3" in first(replace(CLUSTER, controller=3))

@@ -100,19 +100,20 @@ def test_credentials_are_set_described_and_deleted(configs: Runner, user: str) -
     ("entity", "words", "said"),
     [
         (("users", "u"), ["--add-config", "SCRAM-SHA-256=[password=x],producer_byte_rate=1"],
-         "never altered together with anything else"),
+         "cannot be altered together with"),
         (("users", "u"), ["--add-config", "producer_byte_rate=1",
                           "--delete-config", "SCRAM-SHA-256"],
-         "never altered together with anything else"),
+         "cannot be altered together with"),
         (("users", "-"), ["--add-config", "SCRAM-SHA-256=[password=x]"],
-         "only a user has SCRAM credentials"),
+         "cannot have SCRAM credentials"),
         (("users", "u", "clients", "c"), ["--add-config", "SCRAM-SHA-256=[password=x]"],
-         "only a user has SCRAM credentials"),
+         "cannot have SCRAM credentials"),
         (("users", "u"), ["--add-config", "SCRAM-SHA-256=[password=x]",
-                          "--delete-config", "SCRAM-SHA-256"], "stands twice"),
-        (("users", "u", "ips", "10.0.0.1"), ["--add-config", "x=1"], "quotas of their own"),
-        (("users", "u", "topics", "t"), ["--add-config", "x=1"], "cannot stand together"),
-        (("users", "u"), [], "--alter wants --add-config"),
+                          "--delete-config", "SCRAM-SHA-256"], "is both added and deleted"),
+        (("users", "u", "ips", "10.0.0.1"), ["--add-config", "x=1"],
+         "cannot be combined with users or clients"),
+        (("users", "u", "topics", "t"), ["--add-config", "x=1"], "cannot be combined"),
+        (("users", "u"), [], "--alter requires --add-config"),
     ],
 )  # fmt: skip
 def test_what_cannot_be_is_refused_before_anything_is_sent(
@@ -133,6 +134,6 @@ def test_topics_and_brokers_are_as_before(configs: Runner) -> None:
     assert configs("--entity-type", "brokers", "--entity-default", "--describe").status == 0
     run = configs("--entity-type", "topics", "--entity-name", "a", "--entity-name", "b",
                   "--describe")  # fmt: skip
-    assert run.status == 2 and "only users and clients are named together" in run.stderr
+    assert run.status == 2 and "only users and clients can be combined" in run.stderr
     run = configs("--entity-type", "topics", "--entity-default", "--describe")
     assert run.status == 2 and "no default entity" in run.stderr

@@ -107,12 +107,12 @@ def test_what_clients_support_is_refreshed_by_deleting_it(run: Program, cluster:
     [
         (OF_USER, "ackss", 1, "Did you mean acks?"),
         (OF_USER, "linger.mz", 1, "Did you mean linger.ms?"),
-        (("--entity-type", "users", "--entity-default"), "acks", 2, "requires a user by name"),
+        (("--entity-type", "users", "--entity-default"), "acks", 2, "requires a named user"),
         (
             ("--entity-type", "clients", "--entity-name", "app"),
             "acks",
             2,
-            "requires a user by name",
+            "requires a named user",
         ),
     ],
 )

@@ -31,7 +31,7 @@ def test_in_parts_or_at_once_is_the_same(
     line = f"describe-configs {','.join(names)},{stem}-gone {options}"
     whole = shell(line)
     monkeypatch.setattr(configs, "_AT_ONCE", 2)
-    monkeypatch.setattr(commands, "_AT_HAND", 2)
+    monkeypatch.setattr(commands, "_STREAM_ABOVE", 2)
     parts = shell(line)
     assert whole.status == 1, str(whole)
     assert parts.status == whole.status

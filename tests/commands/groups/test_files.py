@@ -43,7 +43,7 @@ def test_a_file_of_several_groups(tmp_path: Path) -> None:
         ("a,0\n", ":1: expected topic,partition,offset, got 'a,0'"),
         ("a,0,5\na,0,-1\n", ":2: expected topic,partition,offset, got 'a,0,-1'"),
         ("a,0,5\na,0,6\n", ":2: a:0 is listed twice"),
-        ("a,0,9223372036854775808\n", ":1: a partition or an offset is out of range"),
+        ("a,0,9223372036854775808\n", ":1: partition or offset is out of range"),
     ],
 )
 def test_a_file_that_is_wrong(tmp_path: Path, text: str, said: str) -> None:

@@ -115,9 +115,9 @@ def test_a_dry_run_asks_the_broker_and_changes_nothing(program: Program, user: s
         (["producer_byte_rate=9007199254740993"], 2, "exactly"),
         (["producer_byte_rate=0"], 2, "must be greater than 0"),
         (["producer_byte_rate=0.5"], 1, "fractional"),
-        (["connection_creation_rate=5"], 1, "no quota of users and client ids called"),
-        (["producer_byte_rate=5", "producer_byte_rate=6"], 2, "stands twice"),
-        (["producer_byte_rate=5", "--delete-config", "producer_byte_rate"], 2, "stands twice"),
+        (["connection_creation_rate=5"], 1, "unknown quota of users and client IDs"),
+        (["producer_byte_rate=5", "producer_byte_rate=6"], 2, "is set twice"),
+        (["producer_byte_rate=5", "--delete-config", "producer_byte_rate"], 2, "is set twice"),
         (["--ip", "10.0.0.1", "producer_byte_rate=5"], 2, "cannot stand together"),
         ([], 2, "at least one of"),
     ],
@@ -133,14 +133,14 @@ def test_a_wrong_limit_is_refused_with_the_word(
 
 def test_an_address_has_connection_rates_only(program: Program) -> None:
     run = program("alter-quotas", "--ip", "192.0.2.9", "producer_byte_rate=5")
-    assert run.status == 1 and "no quota of an ip called producer_byte_rate" in run.stderr
+    assert run.status == 1 and "unknown quota of IP addresses: 'producer_byte_rate'" in run.stderr
     run = program("alter-quotas", "--ip", "no.such.host.example", "connection_creation_rate=5")
     assert run.status == 1 and "not a valid IP" in run.stderr
 
 
 def test_a_user_with_its_type_in_front_is_warned_about(program: Program) -> None:
     run = program.ok("alter-quotas", "--user", "User:zoe", "producer_byte_rate=5", "--dry-run")
-    assert "without User:" in run.stdout
+    assert "without 'User:'" in run.stdout
 
 
 def test_the_ladder_shows_every_level_and_the_winner(program: Program, user: str) -> None:

@@ -29,10 +29,10 @@ def test_the_ladder_marks_what_wins_and_says_what_follows() -> None:
     user, default = (line for line in drawn if line.startswith(("User ", "Default user ")))
     assert "5MB/s *" in user and "100MB/s" in default and "*" not in default
     assert drawn[-4:] == [
-        "producer_byte_rate           5MB/s  User                    user alice",
-        "consumer_byte_rate        no limit  -                       -",
-        "request_percentage           12.5%  Default client of user  user alice client-id-default",
-        "controller_mutation_rate  no limit  -                       -",
+        "producer_byte_rate            5MB/s  User                    user alice",
+        "consumer_byte_rate        unlimited  -                       -",
+        "request_percentage            12.5%  Default client of user  user alice client-id-default",
+        "controller_mutation_rate  unlimited  -                       -",
     ]
 
 
@@ -45,7 +45,7 @@ def test_who_is_not_named_is_any_other() -> None:
     assert lines(ladder_page(ladder_of(FOUND, None, "app"), None))[0] == (
         "any other user   client-id app"
     )
-    assert "no client id" in lines(ladder_page(ladder_of(FOUND, "alice", ""), None))[0]
+    assert "no client ID" in lines(ladder_page(ladder_of(FOUND, "alice", ""), None))[0]
     only_ip = lines(ladder_page(ladder_of((), None, None, "10.0.0.1"), None))
     assert only_ip[0] == "ip 10.0.0.1"
     assert not any("producer" in line for line in only_ip)

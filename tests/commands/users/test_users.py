@@ -139,24 +139,24 @@ def test_a_password_is_asked_for_twice_without_echo(
     assert "pa55word" not in said
     assert held(program, user) == {"SCRAM-SHA-512": 4096}
     status, said = at_a_terminal(line, Typist(["one", "other"]))
-    assert status == 1 and "the two differ" in said
+    assert status == 1 and "the passwords differ" in said
     status, said = at_a_terminal(line, Typist([""]))
-    assert status == 1 and "no password was given" in said
+    assert status == 1 and "no password entered" in said
 
 
 @pytest.mark.parametrize(
     ("words", "said"),
     [
         (["--add", "SCRAM-SHA-1"], "Did you mean SCRAM-SHA-"),
-        (["--add", "SCRAM-SHA-256=hunter2"], "a credential is a mechanism"),
-        (["--add", "SCRAM-SHA-256=[password=hunter2"], "a credential is a mechanism"),
-        (["--add", "SCRAM-SHA-256=[password=hun]ter2"], "a credential is a mechanism"),
-        (["--add", "SCRAM-SHA-256=[password=hun],ter2"], "a credential is a mechanism"),
+        (["--add", "SCRAM-SHA-256=hunter2"], "expected a SCRAM mechanism"),
+        (["--add", "SCRAM-SHA-256=[password=hunter2"], "expected a SCRAM mechanism"),
+        (["--add", "SCRAM-SHA-256=[password=hun]ter2"], "expected a SCRAM mechanism"),
+        (["--add", "SCRAM-SHA-256=[password=hun],ter2"], "expected a SCRAM mechanism"),
         (["--add", "SCRAM-SHA-256=[password=]"], "is empty"),
-        (["--add", "SCRAM-SHA-256=[password=hunter2]", "--generate"], "--generate is not needed"),
+        (["--add", "SCRAM-SHA-256=[password=hunter2]", "--generate"], "--generate cannot be used"),
         (["--add", "SCRAM-SHA-256=[password=hunter2]", "--bogus"], "unknown option"),
         (["--delete", "SCRAM-SHA-3"], "Did you mean"),
-        (["--delete", "SCRAM-SHA-256", "--generate"], "--generate goes with --add"),
+        (["--delete", "SCRAM-SHA-256", "--generate"], "--generate requires --add"),
         (["--describe", "--delete", "SCRAM-SHA-256"], "cannot stand together"),
     ],
 )
@@ -252,7 +252,7 @@ def test_everything_about_alice_is_on_one_page(demo_sandbox: Sandbox, tmp_path: 
         ["SCRAM-SHA-256", "8192"], ["SCRAM-SHA-512", "8192"],
     ]  # fmt: skip
     assert any("user alice client-id-default" in line for line in page["quotas"])
-    (holds,) = (line for line in page["limits that hold"] if line.startswith("any other"))
+    (holds,) = (line for line in page["effective quotas"] if line.startswith("any other"))
     assert holds.split() == ["any", "other", "5MiB/s", "10MiB/s", "50%", "-"]
     assert any(line.startswith("prefixed topic orders.  All") for line in page["acls"])
     assert any("topic *" in line and line.endswith("User:*") for line in page["acls"])
@@ -266,7 +266,7 @@ def test_everything_about_alice_is_on_one_page(demo_sandbox: Sandbox, tmp_path: 
 
 def test_a_client_id_has_its_own_row_of_limits(demo_sandbox: Sandbox, tmp_path: Path) -> None:
     page = parts(Program(tmp_path, demo_sandbox.bootstrap).ok("describe-user", "svc-payments"))
-    rows = {line.split("  ")[0]: line.split()[-4:] for line in page["limits that hold"][2:]}
+    rows = {line.split("  ")[0]: line.split()[-4:] for line in page["effective quotas"][2:]}
     assert rows["checkout"][0] == "1MiB/s" and rows["any other"][0] == "50MiB/s"
     assert rows["checkout"][3] == "5/s", "what the client id does not say, its user does"
     assert page["client ids"][0].split()[-1] == "checkout"
@@ -290,7 +290,7 @@ def test_a_part_that_may_not_be_read_says_so_and_the_rest_is_there(
 def test_a_cluster_without_an_authorizer_has_no_acls(program: Program, user: str) -> None:
     run = program.ok("describe-user", user)
     page = parts(run)
-    assert page["credentials"][0].split("  ")[-1].strip() == "none of SCRAM"
+    assert page["credentials"][0].split("  ")[-1].strip() == "no SCRAM credentials"
     assert page["quotas"][0].split("  ")[-1].strip() == "none of its own"
 
 
