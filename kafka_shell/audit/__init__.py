@@ -7,22 +7,18 @@ from importlib.util import find_spec
 
 from kafka_shell.errors import ShellError, Status
 
-# Every package of the extra `spark` that is imported by name.
+# The packages of the extra `spark` that are imported.
 _REQUIRED = ("pyspark", "pandas", "pyarrow", "jinja2")
 
 
 def require_spark() -> None:
-    """Check that the extra `spark` is installed, before anything of it is imported.
-
-    Raises ShellError (status 2) with the command that installs it.
-    """
+    """Raise ShellError (status 2, with the install command) if the extra `spark` is missing."""
     missing = [name for name in _REQUIRED if find_spec(name) is None]
     if missing:
         *first, last = missing
         named = f"{', '.join(first)} and {last}" if first else last
         raise ShellError(
-            f"audits run on Spark, and {named}"
-            f" {'is' if len(missing) == 1 else 'are'} not installed",
+            f"audits require Spark: {named} {'is' if len(missing) == 1 else 'are'} not installed",
             hint=f"Run {sys.executable} -m pip install 'kafka-sh[spark]'"
             " (from a checkout: '.[spark]').",
             code="no-spark",

@@ -1,7 +1,7 @@
-"""One task of a collection: every table of one slice, over one connection. Runs in executors.
+"""A task of a collection, run by an executor: reads the tables of a slice over one connection.
 
-What cannot be read becomes rows of `collection_status` ("could not read" is not "ok"); nothing is
-raised, as one raised exception would fail the whole job.
+Failures become rows of `collection_status`. They are not raised, because a single exception would
+fail the whole Spark job.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from .work import Target, Work
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-ROWS_A_BATCH = 10_000
-DEADLINE_S = 120.0  # one slice
+ROWS_PER_BATCH = 10_000
+DEADLINE_S = 120.0  # per slice
 
 Opener = Callable[[Target], "Cluster"]
 
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """Rows of one table, whole: the common columns too."""
+    """Rows of one table, including the common columns."""
 
     table: str
     rows: list[tuple[Any, ...]]
@@ -36,7 +36,7 @@ class Read:
 def collect(
     work: Work, tables: dict[str, Table], snapshot_id: str, open_cluster: Opener
 ) -> Iterator[Read]:
-    """The rows of each table of this work, in batches, and how it went, table by table."""
+    """Yield the rows of each table of this task in batches, and a status row per table."""
     try:
         cluster = open_cluster(work.target)
     except ShellError as error:
@@ -65,12 +65,14 @@ def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> I
                 continue
             rows.append((*common, *row))
             count += 1
-            if len(rows) >= ROWS_A_BATCH:
+            if len(rows) >= ROWS_PER_BATCH:
                 yield Read(table.name, rows)
                 rows = []
     except ShellError as error:
         troubles.append(Trouble("", error.code, error.message))
-    except Exception as error:  # a mistake of ours must not end the others' work; no secret in it
+    except (
+        Exception
+    ) as error:  # an internal error must not fail the whole job; its text could contain a secret
         troubles.append(Trouble("", "internal", type(error).__name__))
     if rows:
         yield Read(table.name, rows)
@@ -90,7 +92,7 @@ def _status(
 def status_row(
     table: str, work: Work, snapshot_id: str, rows: int, seconds: float, why: Trouble | None
 ) -> tuple[Any, ...]:
-    """A row of collection_status: what reading this table of this work came to."""
+    """Return the collection_status row of reading a table of this task."""
     names = work.names
     part = "" if not names else names[0] if len(names) == 1 else f"{names[0]} .. {names[-1]}"
     return (
@@ -105,9 +107,9 @@ def status_row(
 
 
 def open_target(target: Target) -> Cluster:
-    """A connection to the target, its login looked up on this machine. Raises ShellError.
+    """Connect to the target with the credentials of its profile on this host. Raises ShellError.
 
-    Nothing of this process' environment mixes in: an executor's is its own.
+    Environment variables are ignored because executors have their own environment.
     """
     from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""A collection of clusters as views of the Spark session, from the brokers or from a snapshot."""
+"""Collections: the tables of clusters as Spark data frames, read from brokers or a snapshot."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ _WORD = re.compile(r"\w+")
 
 @dataclass(frozen=True)
 class Collection:
-    """What was collected. `frames` are Spark's data frames by table; `unread` are clusters of
-    which nothing could be read, and why.
+    """The collected tables. `frames` are Spark data frames by table; `unread` are the clusters that
+    could not be read, with the reason; `cached` are the data frames Spark keeps in memory.
     """
 
     snapshot_id: str
@@ -31,21 +31,21 @@ class Collection:
     clusters: tuple[str, ...]
     frames: Mapping[str, Any]
     unread: Mapping[str, str] = field(default_factory=dict)
-    held: tuple[Any, ...] = ()
+    cached: tuple[Any, ...] = ()
 
     def show(self, prefix: str = "") -> None:
-        """Name the tables for SQL: temporary views of the session."""
+        """Create a temporary view for every table."""
         for name, frame in self.frames.items():
             frame.createOrReplaceTempView(prefix + name)
 
     def release(self) -> None:
-        """Let go of what Spark keeps of it."""
-        for frame in self.held:
+        """Release the data frames that Spark keeps in memory."""
+        for frame in self.cached:
             frame.unpersist()
 
 
 def mentioned(sql: str, tables: Mapping[str, Table]) -> set[str]:
-    """The tables that a query may read: a word too many costs a read, none is missed."""
+    """Return the tables that a query mentions, possibly in a comment or string only."""
     return {word.lower() for word in _WORD.findall(sql)} & tables.keys()
 
 
@@ -55,12 +55,12 @@ def collect(
     tables: Mapping[str, Table],
     names: Iterable[str],
 ) -> Collection:
-    """Read these tables of these clusters now; what cannot be read is in collection_status."""
+    """Read these tables from the clusters. Failures are rows of collection_status."""
     wanted = {name: tables[name] for name in tables if name in {*names, snapshot.STATUS}}
     started = time.time()
     snapshot_id = new_id(started)
     surveyed = engine.run(
-        "looking at the clusters",
+        "listing topics, brokers and groups",
         lambda: survey(targets, tuple(wanted.values())),
         lambda: (0, len(targets)),
     )
@@ -69,18 +69,17 @@ def collect(
         works = [work for each in surveyed for work in each.works]
         lost = [each.status_rows(snapshot_id) for each in surveyed]
         whole = snapshot.collect(engine.session, works, snapshot_id, tables, lost)
-        frames, held = snapshot.frames(engine.session, whole, wanted)
+        frames, cached = snapshot.frames(engine.session, whole, wanted)
         unreached = {e.target.name: e.lost[0][1].reason for e in surveyed if not e.reached}
-        return frames, held, {**unreached, **_nothing_of(frames[snapshot.STATUS])}
+        return frames, cached, {**unreached, **_unread(frames[snapshot.STATUS])}
 
-    frames, held, unread = engine.run("collecting", read)
+    frames, cached, unread = engine.run("collecting", read)
     names_of = tuple(target.name for target in targets)
-    return Collection(snapshot_id, int(started * 1000), names_of, frames, unread, held)
+    return Collection(snapshot_id, int(started * 1000), names_of, frames, unread, cached)
 
 
 def of_snapshot(engine: Engine, text: str, tables: Mapping[str, Table]) -> Collection:
-    """The tables of a snapshot: `DIR`, or `DIR@ID`."""
-
+    """Return the collection of a snapshot: `DIR` or `DIR@ID`."""
     from pyspark.sql import functions as f
 
     def read() -> Collection:
@@ -94,14 +93,14 @@ def of_snapshot(engine: Engine, text: str, tables: Mapping[str, Table]) -> Colle
         )
         at = min(row[1] for row in rows)
         names = tuple(row[0] for row in rows)
-        unread = _nothing_of(frames[snapshot.STATUS])
+        unread = _unread(frames[snapshot.STATUS])
         return Collection(snapshot_id, at, names, frames, unread)
 
     return engine.run("reading the snapshot", read)
 
 
-def _nothing_of(status: Any) -> dict[str, str]:
-    """The clusters of which no table was read, and the first reason."""
+def _unread(status: Any) -> dict[str, str]:
+    """Return the clusters of which no table could be read, with the first reason."""
     rows = (
         status.groupBy("cluster")
         .agg({"status": "max", "reason": "first"})  # "ok" sorts after "error"
@@ -113,7 +112,7 @@ def _nothing_of(status: Any) -> dict[str, str]:
 def store(
     engine: Engine, found: Collection, tables: Mapping[str, Table], text: str
 ) -> AuditSnapshot:
-    """Add a collection to a folder of snapshots."""
+    """Write a collection to a snapshot folder."""
     folder, _ = snapshot.address(text)
     written: list[str] = []
 
@@ -127,5 +126,5 @@ def store(
         status = found.frames[snapshot.STATUS].groupBy("table").agg({"rows": "sum"})
         return {row[0]: row[1] for row in status.orderBy("table").collect()}
 
-    rows = engine.run("writing", write, lambda: (len(written), len(found.frames)))
+    rows = engine.run("writing the snapshot", write, lambda: (len(written), len(found.frames)))
     return AuditSnapshot(found.snapshot_id, folder, found.clusters, dict(found.unread), rows)

@@ -4,7 +4,7 @@
     -- title: Replication factor 1
     -- severity: critical
     -- tags: durability
-    -- description: One broker down takes the topic with it, for good if its disk is lost.
+    -- description: There is a single copy of every record.
     -- source: Apache Kafka documentation, Replication
     -- parameter: factor = 3
     -- needs: topics
@@ -12,12 +12,12 @@
     -- remedy: dynamic, disruptive
     SELECT cluster, topic AS resource, ... AS status, ... AS reason, ... AS remedy FROM topics
 
-The SQL reads the tables of the audit and gives `cluster, resource, status, reason` and, where the
-control has a remedy, `remedy` and `undo`: lines of this shell, or null. A status is ok, info,
-alarm, skip or error. `{factor}` stands for the parameter's value, which a policy may change.
+The SQL selects `cluster, resource, status, reason` and, if the control has a remedy, `remedy` and
+`undo`: kafka.sh commands, or null. A status is ok, info, alarm, skip or error. `{factor}` is
+replaced with the value of the parameter, which a policy can change.
 
-`needs` names the tables it reads. `wants` names configs: on a cluster that does not have one (its
-version lacks it, or nobody could read it) the control is skipped, which it says in a row.
+`needs` names the tables the control reads. `wants` names required configs: on a cluster without one
+(an older version, or the config could not be read) the control returns a skip row instead.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ _REQUIRED = ("id", "title", "severity", "description", "source")
 
 
 class Level(IntEnum):
-    """How bad it is; the worst sorts first."""
+    """The severity of a finding; the highest sorts first."""
 
     CRITICAL = 0
     HIGH = 1
@@ -62,11 +62,9 @@ class Level(IntEnum):
 
 @dataclass(frozen=True)
 class Control:
-    """One control. `needs` are the tables it reads; where one could not be read it says so.
+    """One control. `needs` are the tables it reads; `wants` are (table, config) pairs it requires.
 
-    `wants` are (table, config) pairs without which it judges nothing.
-
-    `dynamic` tells whether its remedy needs no restart; None where it has no remedy.
+    `dynamic` is whether the remedy works without a restart; None without a remedy.
     """
 
     id: str
@@ -85,11 +83,11 @@ class Control:
 
     @property
     def family(self) -> str:
-        """topics, brokers, security ..., by the letter of its id."""
+        """The family, by the letter of the ID: topics, brokers, security ..."""
         return FAMILIES.get(self.id[0], "own")
 
     def query(self, thresholds: Mapping[str, str]) -> str:
-        """The SQL with its parameters, of which `thresholds` may change some."""
+        """Return the SQL with parameters filled in; `thresholds` override their defaults."""
         sql = self.sql
         for name, value in self.parameters.items():
             sql = sql.replace("{" + name + "}", thresholds.get(name, value))
@@ -100,95 +98,103 @@ class Control:
 
 
 def _skip(table: str, config: str) -> str:
-    """The rows of clusters without this config."""
+    """Return the SELECT of the skip rows of clusters without this config."""
     return f"""
 UNION ALL
 SELECT c.cluster, '{config}', 'skip',
-  'no {config} in {table}: this version of Kafka has none, or it could not be read', NULL, NULL
+  'not checked: {config} could not be read or does not exist in this version of Kafka', NULL, NULL
 FROM clusters c LEFT ANTI JOIN {table} k ON k.cluster = c.cluster AND k.key = '{config}'"""
 
 
 def controls_of(user_folder: Path) -> dict[str, Control]:
-    """Ours, and the user's own, of which one with the same id wins. Raises ShellError."""
+    """Return the built-in controls and those of the user, which take precedence. Raises
+    ShellError."""
     return load(Path(__file__).parent / "controls", user_folder)
 
 
 def load(*folders: Path) -> dict[str, Control]:
-    """Every control of these folders by id, sorted; a later folder's wins. Raises ShellError."""
-    found: dict[str, Control] = {}
+    """Return all controls by ID, sorted; later folders take precedence. Raises ShellError."""
+    controls: dict[str, Control] = {}
     for folder in folders:
         ids: dict[str, Path] = {}
         for path in sorted(folder.glob("*.sql")):
             control = parse(path.read_text(encoding="utf-8"), path)
             if control.id in ids:
-                raise _malformed(path, 1, f"{control.id} is {ids[control.id].name} already")
+                raise _malformed(
+                    path, 1, f"id {control.id} is already used in {ids[control.id].name}"
+                )
             ids[control.id] = path
-            found[control.id] = control
-    return dict(sorted(found.items()))
+            controls[control.id] = control
+    return dict(sorted(controls.items()))
 
 
 @dataclass
-class _Said:
-    """One line of metadata: where it begins, and its text with the lines it runs on."""
+class _Entry:
+    """One metadata entry: its line number, and its text including continuation lines."""
 
     line: int
     text: str
 
 
-_Metadata = dict[str, list[_Said]]
+_Metadata = dict[str, list[_Entry]]
 
 
 def parse(text: str, path: Path) -> Control:
-    """One control's file. Raises ShellError with the file and line where it is malformed."""
+    """Parse a control file. Raises ShellError with the file and line of a mistake."""
     lines = text.splitlines()
-    said: _Metadata = {}
+    entries: _Metadata = {}
     last = ""
     first = len(lines) + 1
     for at, line in enumerate(lines, 1):
         if not line.startswith("--"):
             first = at
             break
-        last = _read_line(line, said, last, path, at)
+        last = _read_line(line, entries, last, path, at)
     sql = "\n".join(lines[first - 1 :]).strip().rstrip(";")
     for key in _REQUIRED:
-        if key not in said:
+        if key not in entries:
             raise _malformed(path, 1, f"`-- {key}:` is missing")
     if not re.match(r"(?i)(select|with)\b", sql):
-        raise _malformed(path, min(first, len(lines)), "a SELECT is wanted below the metadata")
-    return _control(said, sql, path, first)
+        raise _malformed(path, min(first, len(lines)), "expected a SELECT below the metadata")
+    return _control(entries, sql, path, first)
 
 
-def _read_line(line: str, said: _Metadata, last: str, path: Path, at: int) -> str:
-    """Take one line of metadata; the key it belongs to."""
-    found = _LINE.fullmatch(line)
-    assert found is not None
-    key = found["key"]
+def _read_line(line: str, entries: _Metadata, last: str, path: Path, at: int) -> str:
+    """Add one line of metadata and return its key."""
+    match = _LINE.fullmatch(line)
+    assert match is not None
+    key = match["key"]
     if key in _KEYS:
-        if key in _ONCE and key in said:
-            raise _malformed(path, at, f"`{key}:` stands twice")
-        said.setdefault(key, []).append(_Said(at, found["value"].strip()))
+        if key in _ONCE and key in entries:
+            raise _malformed(path, at, f"`{key}:` is set twice")
+        entries.setdefault(key, []).append(_Entry(at, match["value"].strip()))
         return str(key)
     if not line.startswith("--  ") or not last:
-        raise _malformed(path, at, f"`{line}` is no metadata; known: {', '.join(sorted(_KEYS))}")
-    said[last][-1].text += " " + line[2:].strip()
+        raise _malformed(
+            path, at, f"unknown metadata `{line}` (expected {', '.join(sorted(_KEYS))})"
+        )
+    entries[last][-1].text += " " + line[2:].strip()
     return last
 
 
-def _control(said: _Metadata, sql: str, path: Path, first: int) -> Control:
-    once = {key: said[key][0] for key in _ONCE if key in said}
+def _control(entries: _Metadata, sql: str, path: Path, first: int) -> Control:
+    once = {key: entries[key][0] for key in _ONCE if key in entries}
     if not _ID.fullmatch(once["id"].text):
-        raise _malformed(path, once["id"].line,
-                         f"id {once['id'].text!r}: a letter and two digits are wanted")  # fmt: skip
+        identifier = once["id"]
+        why = f"id must be a letter and two or three digits, got {identifier.text!r}"
+        raise _malformed(path, identifier.line, why)
     severity = once["severity"].text
     if severity.upper() not in Level.__members__:
         levels = ", ".join(level.name.lower() for level in Level)
         raise _malformed(path, once["severity"].line,
-                         f"severity {severity!r}: one of {levels} is wanted")  # fmt: skip
-    parameters = dict(_parameters(said.get("parameter", ()), path))
+                         f"severity must be one of {levels}, got {severity!r}")  # fmt: skip
+    parameters = dict(_parameters(entries.get("parameter", ()), path))
     for at, line in enumerate(sql.splitlines(), first):
         for name in re.findall(r"\{([a-z_]+)\}", line):
             if name not in parameters:
-                raise _malformed(path, at, f"{{{name}}} has no `-- parameter: {name} = ...`")
+                raise _malformed(
+                    path, at, f"`-- parameter: {name} = ...` is missing for {{{name}}}"
+                )
     dynamic, risk = _remedy(once.get("remedy"), path)
     return Control(
         id=once["id"].text,
@@ -198,47 +204,53 @@ def _control(said: _Metadata, sql: str, path: Path, first: int) -> Control:
         source=once["source"].text,
         sql=sql,
         path=path,
-        tags=_words(said.get("tags", ())),
-        needs=_words(said.get("needs", ())),
-        wants=tuple(_wants(said.get("wants", ()), path)),
+        tags=_words(entries.get("tags", ())),
+        needs=_words(entries.get("needs", ())),
+        wants=tuple(_wants(entries.get("wants", ()), path)),
         parameters=parameters,
         dynamic=dynamic,
         risk=risk,
     )
 
 
-def _parameters(said: Iterable[_Said], path: Path) -> Iterator[tuple[str, str]]:
-    for each in said:
-        pair = _PARAMETER.fullmatch(each.text)
+def _parameters(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
+    for entry in entries:
+        pair = _PARAMETER.fullmatch(entry.text)
         if pair is None:
-            raise _malformed(path, each.line, f"parameter {each.text!r}: name = value is wanted")
+            raise _malformed(
+                path, entry.line, f"parameter must be name = value, got {entry.text!r}"
+            )
         yield pair["name"], pair["value"]
 
 
-def _remedy(said: _Said | None, path: Path) -> tuple[bool | None, str]:
-    """`dynamic, safe` or `restart, disruptive`; nothing where a person has to look."""
-    if said is None:
+def _remedy(entry: _Entry | None, path: Path) -> tuple[bool | None, str]:
+    """Parse `dynamic, safe` or `restart, disruptive`; (None, "") without a remedy."""
+    if entry is None:
         return None, ""
-    how, _, risk = (part.strip() for part in said.text.partition(","))
+    how, _, risk = (part.strip() for part in entry.text.partition(","))
     if how not in ("dynamic", "restart") or risk not in RISKS:
-        raise _malformed(path, said.line, f"remedy {said.text!r}: dynamic or restart, then one of "
-                                          f"{', '.join(RISKS)} is wanted")  # fmt: skip
+        raise _malformed(path, entry.line, f"remedy must be dynamic or restart, then one of "
+                                          f"{', '.join(RISKS)}, got {entry.text!r}")  # fmt: skip
     return how == "dynamic", risk
 
 
-def _wants(said: Iterable[_Said], path: Path) -> Iterator[tuple[str, str]]:
-    """`topic_configs retention.ms, segment.ms` as pairs."""
-    for each in said:
-        table, _, configs = each.text.partition(" ")
+def _wants(entries: Iterable[_Entry], path: Path) -> Iterator[tuple[str, str]]:
+    """Yield `topic_configs retention.ms, segment.ms` as (table, config) pairs."""
+    for entry in entries:
+        table, _, configs = entry.text.partition(" ")
         if table not in _CONFIG_TABLES or not configs.strip():
             tables = " or ".join(_CONFIG_TABLES)
-            raise _malformed(path, each.line, f"wants {each.text!r}: {tables}, then configs")
+            raise _malformed(
+                path, entry.line, f"wants must be {tables}, then configs, got {entry.text!r}"
+            )
         for config in configs.split(","):
             yield table, config.strip()
 
 
-def _words(said: Iterable[_Said]) -> tuple[str, ...]:
-    return tuple(word.strip() for each in said for word in each.text.split(",") if word.strip())
+def _words(entries: Iterable[_Entry]) -> tuple[str, ...]:
+    return tuple(
+        word.strip() for entry in entries for word in entry.text.split(",") if word.strip()
+    )
 
 
 def _malformed(path: Path, line: int, why: str) -> ShellError:

@@ -1,4 +1,4 @@
-"""The tables as nouns: what `spark tables` shows."""
+"""The tables and columns that `spark tables` shows."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from .tables import TABLES
 
 
 def tables_of() -> tuple[AuditTable, ...]:
-    """Every table, by name."""
+    """Return all tables, sorted by name."""
     return tuple(
         AuditTable(name, table.about, _columns(table)) for name, table in sorted(TABLES.items())
     )
 
 
 def columns_of(names: Sequence[str]) -> tuple[AuditColumn, ...]:
-    """The columns of these tables. Raises UsageError for one that is none."""
-    found: list[AuditColumn] = []
+    """Return the columns of these tables. Raises UsageError for an unknown table."""
+    columns: list[AuditColumn] = []
     for name in (each for word in names for each in word.split(",") if each):
         if name not in TABLES:
             raise UsageError(
-                f"there is no table {name!r}",
-                hint=did_you_mean(name, TABLES, "spark tables lists them."),
+                f"unknown table {name!r}",
+                hint=did_you_mean(name, TABLES, "Run spark tables to list the tables."),
                 code="no-table",
             )
-        found += _columns(TABLES[name])
-    return tuple(found)
+        columns += _columns(TABLES[name])
+    return tuple(columns)
 
 
 def _columns(table: Table) -> tuple[AuditColumn, ...]:

@@ -1,4 +1,4 @@
-"""What is different between two collections, row by row, and the line that takes it back."""
+"""Compare two collections row by row, with the commands that undo the differences."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from .model import Drift
 from .remedy import single_command
 from .table import Table
 
-# The tables that hold what somebody decided -> what tells their rows apart. What moves by itself
-# (leaders, lag, bytes) is no drift.
+# Tables with intentional state -> their key columns. State that changes by itself (leaders, lag,
+# sizes) is not compared.
 KEYS: dict[str, tuple[str, ...]] = {
     "brokers": ("broker_id",),
     "topics": ("topic",),
@@ -28,7 +28,7 @@ KEYS: dict[str, tuple[str, ...]] = {
     "client_configs": ("user", "client_id", "key"),
     "groups": ("group",),
 }  # fmt: skip
-# What of these rows is compared.
+# The compared columns.
 _STATE: dict[str, tuple[str, ...]] = {
     "brokers": ("host", "port", "rack", "version"),
     "acls": ("acl",),
@@ -41,19 +41,19 @@ _STATE: dict[str, tuple[str, ...]] = {
     "broker_configs": ("value",),
     "groups": (),
 }
-# Of configs only what somebody set: defaults are their release's.
+# Only configs that were set are compared, because defaults depend on the version.
 _DECIDED = {
     "topic_configs": "overridden",
     "broker_configs": "source <> 'default_config'",
 }
-_WORDS = ("acl", "options")  # parts of lines: they follow from the key
+_WORDS = ("acl", "options")  # parts of commands, derived from the key
 
 
 def between(
     before: Collection, after: Collection, tables: Mapping[str, Table]
 ) -> tuple[Drift, ...]:
-    """Everything that appeared, vanished or changed. One cluster is compared with one, whatever
-    their names; more of them by name.
+    """Return all rows that appeared, vanished or changed. Clusters are compared by name, unless
+    there is only one on each side.
     """
     from pyspark.sql import functions as f
 
@@ -82,13 +82,14 @@ def between(
 
 
 def _lost(side: Collection) -> set[str]:
-    """The tables of which something could not be read: what is missing there did not vanish."""
+    """Return the tables that were not read completely, whose missing rows mean nothing."""
     status = side.frames["collection_status"]
     return {row[0] for row in status.where("status = 'error'").select("table").collect()}
 
 
 def _rows(frame: Any, table: str, mark: str, single: bool) -> Any:
-    """A table's rows as (table, by, key, mark, state, cluster); key and state are JSON."""
+    """Return the rows of a table as (table, by, key, mark, state, cluster) with JSON key and
+    state."""
     from pyspark.sql import functions as f
 
     def packed(names: Sequence[str]) -> Any:
@@ -120,18 +121,26 @@ def _drifts(row: Any) -> list[Drift]:
         ]  # fmt: skip
     change = "appeared" if was is None else "vanished"
     return [
-        Drift(where, table, about, change, _field(table, key, ""), _said(was), _said(now),
-              undo(table, key, was, now, ""))
-    ]  # fmt: skip
+        Drift(
+            where,
+            table,
+            about,
+            change,
+            _field(table, key, ""),
+            _state_text(was),
+            _state_text(now),
+            undo(table, key, was, now, ""),
+        )
+    ]
 
 
-def _said(state: Mapping[str, Any] | None) -> str | None:
+def _state_text(state: Mapping[str, Any] | None) -> str | None:
     if state is None:
         return None
-    told = {n: v for n, v in state.items() if v is not None and n not in _WORDS}
-    if list(told) == ["value"]:
-        return str(told["value"])
-    return ", ".join(f"{name}={value}" for name, value in told.items()) or "there"
+    shown = {n: v for n, v in state.items() if v is not None and n not in _WORDS}
+    if list(shown) == ["value"]:
+        return str(shown["value"])
+    return ", ".join(f"{name}={value}" for name, value in shown.items()) or "exists"
 
 
 def _field(table: str, key: Mapping[str, Any], name: str) -> str:
@@ -152,7 +161,7 @@ State = Mapping[str, Any] | None
 
 
 def undo(table: str, key: Mapping[str, Any], was: State, now: State, name: str) -> str:
-    """The line that makes it as it was; empty where a person has to think."""
+    """Return the command that restores the earlier state, or an empty string."""
     line = _UNDO.get(table)
     return single_command(line(key, was, now, name)) if line else ""
 
@@ -207,7 +216,7 @@ _UNDO: dict[str, Callable[[Mapping[str, Any], State, State, str], str]] = {
 
 
 def _without_whole_topics(found: Sequence[Drift]) -> list[Drift]:
-    """A topic that came or went says so once, not again for each of its configs."""
+    """Drop the configs of topics that appeared or vanished."""
     whole = {
         (each.cluster, each.resource)
         for each in found

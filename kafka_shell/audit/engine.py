@@ -1,4 +1,4 @@
-"""The one Spark session of this program: started when first needed, kept, its jobs cancellable."""
+"""The Spark session of this process: started when first needed, reused, with cancellable jobs."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _POLL_S = 0.1
 
 
 class Engine:
-    """A Spark session. `master` and `remote` say where; neither: this machine's cores."""
+    """A Spark session on a `master`, a `remote`, or by default on the local cores."""
 
     def __init__(self, folder: Path, report: Report, *, master: str = "", remote: str = "") -> None:
         self.where = (master, remote)
@@ -33,9 +33,10 @@ class Engine:
         )
 
     def run(self, task: str, work: Callable[[], T], progress: Progress | None = None) -> T:
-        """What `work` returns. It runs in a thread, so that Ctrl-C cancels its jobs at once.
+        """Return the result of `work`, which runs in a thread so that Ctrl-C cancels its jobs at
+        once.
 
-        `progress` tells how much is done and of how much; else the tasks of Spark do.
+        `progress` returns the completed and total amount; default: the number of Spark tasks.
         """
         outcome: list[T] = []
         failed: list[BaseException] = []
@@ -48,43 +49,43 @@ class Engine:
 
         thread = threading.Thread(target=target, name="spark", daemon=True)
         thread.start()
-        how_far = progress or self._tasks
+        measure = progress or self._tasks
         try:
             while thread.is_alive():
                 thread.join(_POLL_S)
-                self.report(task, *how_far())
+                self.report(task, *measure())
         except KeyboardInterrupt:
             self.cancel()
             raise
         finally:
             self.report(task, 1, 1)
         if failed:
-            raise self._explained(failed[0])
+            raise self._translated(failed[0])
         return outcome[0]
 
-    def _explained(self, error: BaseException) -> BaseException:
-        """Spark's own errors, which run over pages, as one sentence."""
+    def _translated(self, error: BaseException) -> BaseException:
+        """Return an error of Spark as a ShellError of one sentence."""
         if not type(error).__module__.startswith(("py4j", "pyspark", "grpc")):
             return error
         return ShellError(
-            f"Spark failed: {sentence(error)}", hint=f"What it said: {self._log}", code="spark"
+            f"Spark failed: {sentence(error)}", hint=f"See {self._log}.", code="spark"
         )
 
     def cancel(self) -> None:
-        """End every job that runs; the session stays."""
+        """Cancel all running jobs; keep the session."""
         if self.session is not None:
             with suppress(Exception):
                 self.session.interruptAll()
 
     def stop(self) -> None:
-        """End the session, its JVM with it."""
+        """Stop the session and its JVM."""
         if self.session is not None:
             with suppress(Exception):
                 self.session.stop()
             self.session = None
 
     def _tasks(self) -> tuple[int, int | None]:
-        """Tasks done and all tasks of what runs now; Connect does not tell."""
+        """Return completed and total tasks of the active stages; unknown with Spark Connect."""
         tracker = self._tracker()
         if tracker is None:
             return 0, None
@@ -101,8 +102,8 @@ class Engine:
         return self.session.sparkContext.statusTracker()
 
 
-class Starting:
-    """A session on this machine's cores that starts in the background, before it is needed."""
+class BackgroundStart:
+    """Starts a local session in the background, before it is needed."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -116,8 +117,8 @@ class Starting:
             self._future.set_exception(error)
 
     def engine(self, report: Report) -> Engine | None:
-        """The session, waited for; None where it did not start: whoever needs it tries again, and
-        hears why."""
+        """Wait for the session. Return None if it did not start: a second attempt reports the
+        error."""
         try:
             while not self._future.done():
                 report("starting Spark", 0, None)

@@ -1,4 +1,4 @@
-"""Judging: each control's SQL over the tables of one collection, and what could not be judged."""
+"""Evaluate controls: run their SQL on the tables of a collection."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from .remedy import single_command
 from .session import SHUFFLE_PARTITIONS, sentence
 
 _AT_ONCE = 4
-_MANY = 200_000  # rows of all tables
-_BY_ROWS = {  # for few rows, for many
+_MANY = 200_000  # rows of all tables together
+_BY_ROWS = {  # values for few and for many rows
     "spark.sql.codegen.wholeStage": ("false", "true"),
     "spark.sql.codegen.factoryMode": ("NO_CODEGEN", "FALLBACK"),
     "spark.sql.shuffle.partitions": ("1", SHUFFLE_PARTITIONS),
 }
-_LEFT_OUT = " (a command that cannot be printed on one line is left out)"
+_LEFT_OUT = " (remedy omitted: not a single printable command)"
 STATUSES = ("ok", "info", "alarm", "skip", "error")
 
 Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
@@ -31,10 +31,10 @@ def evaluate(
     thresholds: Mapping[str, Mapping[str, str]],
     judged: Callable[[], None] = lambda: None,
 ) -> Judged:
-    """Findings of every control that are not ok, and counts of all by (control, status).
+    """Return the findings that are not ok, and the number of results by (control, status).
 
-    The tables are the session's temporary views. A control whose SQL fails is an error finding of
-    its own: it ends no other. `judged` is called after each.
+    The tables are temporary views of the session. A control whose SQL fails becomes an error
+    finding. `judged` is called after each control.
     """
     _fit(session)
     unread = _unread(session)
@@ -53,7 +53,8 @@ def evaluate(
 
 
 def _fit(session: Any) -> None:
-    """Queries over few rows take longer to be compiled than to be run: they are not compiled."""
+    """Disable code generation for few rows, where compiling a query takes longer than running
+    it."""
     read = session.sql("SELECT coalesce(sum(`rows`), 0) AS n FROM collection_status").first()["n"]
     for key, (few, many) in _BY_ROWS.items():
         session.conf.set(key, few if read < _MANY else many)
@@ -73,7 +74,7 @@ def _judge(
             counts[control.id, row["status"]] += row["n"]
             found += [_finding(control, each.asDict()) for each in row["found"]]
     except Exception as error:
-        found = [_of(control, "", "", "error", f"its query failed: {sentence(error)}")]
+        found = [_of(control, "", "", "error", f"query failed: {sentence(error)}")]
         counts[control.id, "error"] += 1
     for finding in skipped:
         counts[control.id, "skip"] += 1
@@ -82,7 +83,7 @@ def _judge(
 
 
 def _judgements(rows: Any) -> Any:
-    """A row a status: how many, and all of those that are not ok. One job, not two."""
+    """Return a row per status: the count, and the rows that are not ok. A single Spark job."""
     from pyspark.sql import functions as f
 
     given = f.struct(*(f.col(name) for name in rows.columns))
@@ -93,20 +94,20 @@ def _judgements(rows: Any) -> Any:
 
 
 def _unread(session: Any) -> dict[tuple[str, str], str]:
-    """(cluster, table) of what could not be read, whole or in part, and why."""
+    """Return why tables could not be read, fully or partly, by (cluster, table)."""
     rows = session.sql(
         "SELECT cluster, `table`, first(concat_ws(': ', error, reason)) AS why, count(*) AS n"
         " FROM collection_status WHERE status = 'error' GROUP BY cluster, `table`"
     ).collect()
-    return {(row["cluster"], row["table"]): _said(row["why"], row["n"]) for row in rows}
+    return {(row["cluster"], row["table"]): _reason(row["why"], row["n"]) for row in rows}
 
 
-def _said(why: str, times: int) -> str:
+def _reason(why: str, times: int) -> str:
     return why if times == 1 else f"{why} (and {times - 1} more)"
 
 
 def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[AuditFinding]:
-    """Where a table it needs could not be read: that is not ok."""
+    """Return a skip finding per cluster and required table that could not be read."""
     return [
         _of(control, cluster, table, "skip", f"{table} could not be read: {why}")
         for (cluster, table), why in sorted(unread.items())
@@ -140,7 +141,7 @@ def _of(
 
 
 def in_order(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
-    """Worst first: alarms before the rest, critical before low; then by control and resource."""
+    """Sort findings: alarms first, then by severity, control, cluster and resource."""
     severities = ["critical", "high", "medium", "low"]
     statuses = ["alarm", "error", "skip", "info"]
     return tuple(

@@ -1,4 +1,4 @@
-"""What an audit found, and the tables it reads."""
+"""Findings and reports of audits, and the tables that audits read."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ SEVERITIES = ("critical", "high", "medium", "low")
 
 @dataclass(frozen=True, slots=True)
 class AuditFinding:
-    """One judgement of one control on one resource. The fields' names are a promise (JSON, SARIF).
+    """The result of one control for one resource. Field names are part of the JSON and SARIF
+    output.
 
-    `status` is ok, info, alarm, skip (could not be judged: `reason` says why) or error.
-    `remedy` and `undo` are lines of this shell, or empty. `dynamic` tells whether the remedy needs
-    no restart.
+    `status` is ok, info, alarm, skip (not checked, see `reason`) or error. `remedy` and `undo` are
+    kafka.sh commands, or empty. `dynamic` is whether the remedy works without a restart.
     """
 
     control: str
@@ -33,7 +33,7 @@ class AuditFinding:
 
 @dataclass(frozen=True, slots=True)
 class JudgedControl:
-    """How one control came out: how many resources were judged ok, alarm and so on."""
+    """The results of one control: the number of resources per status."""
 
     control: str
     title: str
@@ -44,8 +44,8 @@ class JudgedControl:
 
 @dataclass(frozen=True)
 class AuditReport:
-    """A whole audit: what was judged of which clusters. `findings` hold what is not ok, the worst
-    first; `unread` are clusters of which nothing could be read, and why.
+    """The result of an audit. `findings` are the results that are not ok, most severe first;
+    `unread` are the clusters that could not be read, with the reason.
     """
 
     snapshot_id: str
@@ -58,12 +58,12 @@ class AuditReport:
 
     @property
     def alarms(self) -> Counter[str]:
-        """How many alarms of each severity."""
+        """The number of alarms per severity."""
         return Counter(f.severity for f in self.findings if f.status == "alarm")
 
     @property
     def exit_status(self) -> int:
-        """0 clean, 1 findings (or a control that could not be run), 3 a cluster was not read."""
+        """0 for no findings, 1 for findings or a failed control, 3 for an unreachable cluster."""
         if self.unread:
             return 3
         return int(any(f.status in ("alarm", "error") for f in self.findings))
@@ -71,7 +71,7 @@ class AuditReport:
 
 @dataclass(frozen=True, slots=True)
 class AuditColumn:
-    """One column of a table of an audit. `type` is Spark's name of it."""
+    """A column of an audit table. `type` is its Spark type."""
 
     table: str
     column: str
@@ -82,7 +82,7 @@ class AuditColumn:
 
 @dataclass(frozen=True, slots=True)
 class AuditTable:
-    """One table of an audit, and what it holds."""
+    """An audit table and its columns."""
 
     name: str
     about: str
@@ -91,7 +91,7 @@ class AuditTable:
 
 @dataclass(frozen=True, slots=True)
 class AuditSnapshot:
-    """A snapshot that was written: rows by table. `unread` as in a report."""
+    """A snapshot that was written: number of rows by table. `unread` as in a report."""
 
     snapshot_id: str
     folder: str
@@ -101,13 +101,13 @@ class AuditSnapshot:
 
     @property
     def exit_status(self) -> int:
-        """0, or 3 where a cluster was not read."""
+        """0, or 3 if a cluster could not be read."""
         return 3 if self.unread else 0
 
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """One difference between two collections. `undo` is the line that takes it back, or empty."""
+    """A difference between two collections. `undo` is the command that reverts it, or empty."""
 
     cluster: str
     table: str

@@ -1,15 +1,15 @@
-"""What a file declares should hold, as control X01; thresholds of other controls; suppressions.
+"""Policy files: declared state (control X01), thresholds of controls, and suppressed findings.
 
 [thresholds.T13]
 shortest = 7200000
 
 [[topics]]
-match = "payments.*"              # as every selector: a,b  svc-*  /regex/
-replication-factor = 3            # at least
-min-insync-replicas = 2           # at least
+match = "payments.*"              # a selector: a,b  svc-*  /regex/
+replication-factor = 3            # minimum
+min-insync-replicas = 2           # minimum
 retention-min = "1d"
 retention-max = "30d"
-naming = "[a-z]+\\.[a-z-]+"        # a regular expression of the whole name
+naming = "[a-z]+\\.[a-z-]+"        # a regular expression for the whole name
 configs = { "cleanup.policy" = "delete" }
 
 [[acls]]
@@ -23,7 +23,7 @@ value = "5MB/s"
 [[suppress]]
 control = "T01"
 resource = "tmp.*"
-cluster = "dev"                   # optional, as is resource
+cluster = "dev"                   # optional, like resource
 reason = "scratch topics"
 expires = 2027-01-31
 """
@@ -55,7 +55,7 @@ _KEYS: dict[str, tuple[str, ...]] = {
                "value"),
     "suppress": ("control", "resource", "cluster", "reason", "expires"),
 }  # fmt: skip
-_WANTED = {
+_REQUIRED = {
     "topics": ("match",),
     "acls": ("rule",),
     "quotas": ("key", "value"),
@@ -66,7 +66,7 @@ _ENTITIES = _KEYS["quotas"][:6]
 
 @dataclass(frozen=True)
 class Suppression:
-    """Findings that are known and accepted, until a day."""
+    """Findings that are accepted until a date."""
 
     control: str
     reason: str
@@ -75,7 +75,7 @@ class Suppression:
     cluster: str = "*"
 
     def covers(self, finding: AuditFinding, today: date) -> bool:
-        """Whether the finding is accepted today."""
+        """Return whether the finding is suppressed today."""
         return (
             today <= self.expires
             and finding.status == "alarm"
@@ -87,19 +87,19 @@ class Suppression:
 
 @dataclass(frozen=True)
 class Policy:
-    """A policy's file. `declared` is control X01, where it declares anything."""
+    """A policy file. `declared` is control X01, if the file declares any state."""
 
     thresholds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
     suppressions: tuple[Suppression, ...] = ()
     declared: Control | None = None
 
     def expired(self, today: date) -> tuple[Suppression, ...]:
-        """Suppressions that no longer hold."""
-        return tuple(each for each in self.suppressions if each.expires < today)
+        """Return the expired suppressions."""
+        return tuple(entry for entry in self.suppressions if entry.expires < today)
 
 
 def read(path: Path, controls: Mapping[str, Control]) -> Policy:
-    """A policy's file. Raises ShellError that says where it is wrong."""
+    """Read a policy file. Raises ShellError with the location of a mistake."""
     try:
         data = tomllib.loads(read_text(path))
     except (tomllib.TOMLDecodeError, RecursionError) as error:
@@ -107,7 +107,9 @@ def read(path: Path, controls: Mapping[str, Control]) -> Policy:
     for name in data:
         if name not in (*_KEYS, "thresholds"):
             known = (*_KEYS, "thresholds")
-            raise _wrong(path, f"there is no [{name}]", did_you_mean(name, known, ", ".join(known)))
+            raise _wrong(
+                path, f"unknown section [{name}]", did_you_mean(name, known, ", ".join(known))
+            )
     for name in _KEYS:
         _check_entries(path, name, data.get(name, []))
     return Policy(
@@ -123,16 +125,16 @@ def _wrong(path: Path, what: str, hint: str = "") -> ShellError:
 
 def _check_entries(path: Path, name: str, entries: Any) -> None:
     if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
-        raise _wrong(path, f"{name} is written [[{name}]]")
+        raise _wrong(path, f"{name} must be written as [[{name}]]")
     for number, entry in enumerate(entries, 1):
-        where = f"[[{name}]] number {number}"
+        where = f"[[{name}]] {number}"
         for key in entry:
             if key not in _KEYS[name]:
                 hint = did_you_mean(key, _KEYS[name], ", ".join(_KEYS[name]))
-                raise _wrong(path, f"{where} has no key {key}", hint)
-        for key in _WANTED[name]:
+                raise _wrong(path, f"unknown key {key} in {where}", hint)
+        for key in _REQUIRED[name]:
             if key not in entry:
-                raise _wrong(path, f"{where} wants {key}")
+                raise _wrong(path, f"{key} is missing in {where}")
 
 
 def _thresholds(
@@ -141,23 +143,27 @@ def _thresholds(
     found: dict[str, dict[str, str]] = {}
     for id, changed in data.items():
         if id not in controls:
-            raise _wrong(path, f"[thresholds.{id}]: no control", did_you_mean(id, controls))
+            raise _wrong(path, f"[thresholds.{id}]: unknown control", did_you_mean(id, controls))
         known = controls[id].parameters
         for name, value in changed.items():
             if name not in known:
-                hint = f"It has {', '.join(known) or 'none'}."
-                raise _wrong(path, f"[thresholds.{id}]: no parameter {name}", hint)
+                hint = f"Parameters of {id}: {', '.join(known) or 'none'}."
+                raise _wrong(path, f"[thresholds.{id}]: unknown parameter {name}", hint)
             found.setdefault(id, {})[name] = str(value)
     return found
 
 
 def _suppression(path: Path, entry: Mapping[str, Any]) -> Suppression:
     if not isinstance(entry["expires"], date):
-        raise _wrong(path, f"expires = {entry['expires']!r}", "A day is wanted: 2027-01-31")
+        raise _wrong(
+            path,
+            f"expires must be a date, got {entry['expires']!r}",
+            "Example: expires = 2027-01-31",
+        )
     return Suppression(**{key: entry[key] for key in entry})
 
 
-# -- what should hold, as SQL ----------------------------------------------------------------------
+# -- the declared state, as SQL --------------------------------------------------------------------
 
 
 def _declared(path: Path, data: Mapping[str, Any]) -> Control | None:
@@ -173,7 +179,7 @@ def _declared(path: Path, data: Mapping[str, Any]) -> Control | None:
         id=ID,
         title="Differs from the declared policy",
         severity=Level.HIGH,
-        description=f"What {path} declares does not hold.",
+        description=f"The cluster differs from what {path} declares.",
         source=str(path),
         sql="\nUNION ALL\n".join(selects),
         path=path,
@@ -189,11 +195,11 @@ def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
     if "naming" in entry:
         regex = _text(f"^(?:{entry['naming']})$")
         yield _select("topics", f"NOT internal AND {chosen}", f"NOT topic RLIKE {regex}",
-                      f"concat('its name does not match ', {_text(entry['naming'])})")  # fmt: skip
+                      f"concat('name does not match ', {_text(entry['naming'])})")  # fmt: skip
     if "replication-factor" in entry:
         least = int(entry["replication-factor"])
         yield _select("topics", f"NOT internal AND {chosen}", f"min_factor < {least}",
-                      f"concat('replication factor ', min_factor, ', {least} is declared')",
+                      f"concat('replication factor ', min_factor, ', declared: {least}')",
                       f"concat('alter-topic ', topic, ' --replication-factor {least}')",
                       "concat('alter-topic ', topic, ' --replication-factor ', min_factor)",
                       )  # fmt: skip
@@ -204,7 +210,7 @@ def _topics(path: Path, entry: Mapping[str, Any]) -> Iterable[str]:
 def _config_rules(
     path: Path, entry: Mapping[str, Any]
 ) -> Iterable[tuple[str, str, Callable[[str], str]]]:
-    """(key, the value that is declared, what is broken as SQL of the value)."""
+    """Yield (key, declared value, function from the SQL of the value to that of the violation)."""
     number = "TRY_CAST({} AS BIGINT)"
     if "min-insync-replicas" in entry:
         least = str(int(entry["min-insync-replicas"]))
@@ -218,7 +224,7 @@ def _config_rules(
             yield ("retention.ms", high,
                    lambda v: f"({number.format(v)} > {high} OR {v} = '-1')")  # fmt: skip
     except ShellError as error:
-        raise _wrong(path, error.message, "A duration is wanted: 7d") from None
+        raise _wrong(path, error.message, "Use a duration such as 7d.") from None
     for key, value in entry.get("configs", {}).items():
         text = str(value).lower() if isinstance(value, bool) else str(value)
         yield key, text, lambda v, text=text: f"NOT {v} <=> {_text(text)}"  # type: ignore[misc]
@@ -243,7 +249,7 @@ def _acl(rule: str) -> str:
     return (
         f"SELECT c.cluster, {_text(rule)} AS resource,"
         " CASE WHEN max(a.acl) IS NULL THEN 'alarm' ELSE 'ok' END AS status,"
-        " 'a declared ACL is missing' AS reason,"
+        " 'declared ACL is missing' AS reason,"
         f" CASE WHEN max(a.acl) IS NULL THEN {line} END AS remedy,"
         f" CASE WHEN max(a.acl) IS NULL THEN {back} END AS undo"
         f" FROM clusters c LEFT JOIN acls a ON a.cluster = c.cluster AND a.acl = {_text(rule)}"
@@ -254,7 +260,11 @@ def _acl(rule: str) -> str:
 def _quota(path: Path, entry: Mapping[str, Any]) -> str:
     parts = [(name, entry[name]) for name in _ENTITIES if entry.get(name)]
     if not parts:
-        raise _wrong(path, f"a [[quotas]] of {entry['key']} names nobody", ", ".join(_ENTITIES))
+        raise _wrong(
+            path,
+            f"[[quotas]] entry for {entry['key']} has no entity",
+            f"Add one of {', '.join(_ENTITIES)}.",
+        )
     named = [name if name.endswith("default") else f"{name} {value}" for name, value in parts]
     options = " ".join(
         f"--{name}" if name.endswith("default") else f"--{name} {quote(str(value))}"
@@ -292,13 +302,13 @@ def _select(
 
 
 def _text(value: str) -> str:
-    """A string in Spark's SQL."""
+    """Quote a string for Spark SQL."""
     return "'" + value.replace("\\", "\\\\").replace("'", "\\'") + "'"
 
 
 def _regex(selector: str) -> str:
-    """A selector (`a,b`, `svc-*`, `/regex/`) as a regular expression of the whole name, which
-    Python and Java read alike.
+    """Convert a selector (`a,b`, `svc-*`, `/regex/`) to a regular expression for the whole name
+    that works in Python and Java.
     """
     if len(selector) > 2 and selector.startswith("/") and selector.endswith("/"):
         return f"^(?:{selector[1:-1]})$"
@@ -307,7 +317,7 @@ def _regex(selector: str) -> str:
 
 
 def _glob(part: str) -> str:
-    """What a star matched is never tried again (`(?>`), else many stars would take for ever."""
+    """Convert a glob, with atomic groups so that many stars do not take exponential time."""
     first, *rest = map(_without_stars, re.split(r"\*+", part))
     if not rest:
         return first

@@ -1,4 +1,4 @@
-"""A query of the user's: checked, run, and its rows as plain values."""
+"""Queries of the user: validation, execution, and rows as plain values."""
 
 from __future__ import annotations
 
@@ -11,23 +11,23 @@ from typing import Any
 from kafka_shell.errors import ShellError, UsageError
 
 
-class Refused(ShellError):
-    """Spark does not take the query."""
+class InvalidQuery(ShellError):
+    """Spark rejected the query."""
 
 
 def check(text: str) -> None:
-    """Only what reads: a query must not write a table or set something in the session."""
+    """Raise UsageError unless the query only reads."""
     if not re.match(r"(?is)\s*(--[^\n]*\n\s*)*(\(|select\b|with\b|values\b|from\b|table\b|"
                     r"explain\b|describe\b|show\b)", text):  # fmt: skip
         raise UsageError(
-            "a query starts with select or with",
-            hint="spark sql 'select * from topics'; spark tables lists the tables.",
+            "a query must start with select or with",
+            hint="Example: spark sql 'select * from topics'. Run spark tables to list the tables.",
             code="no-select",
         )
 
 
 def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
-    """What the query answers. Raises Refused with Spark's reason."""
+    """Return the rows of the query. Raises InvalidQuery with the reason given by Spark."""
     from pyspark.errors import PySparkException
 
     try:
@@ -35,23 +35,23 @@ def rows(session: Any, text: str) -> tuple[Mapping[str, Any], ...]:
         columns = frame.columns
         found = frame.collect()
     except PySparkException as error:
-        raise _refused(error) from None
+        raise _invalid(error) from None
     return tuple(
         {name: _plain(value) for name, value in zip(columns, row, strict=True)} for row in found
     )
 
 
-def _refused(error: Any) -> Refused:
-    """Spark's first sentence, without its plans."""
-    said = str(error).strip().splitlines()[0]
-    code = re.match(r"\[([A-Z0-9_.]+)\]\s*", said)
-    message = said[code.end() :] if code else said
+def _invalid(error: Any) -> InvalidQuery:
+    """Return the first sentence of a Spark error, without the query plan."""
+    text = str(error).strip().splitlines()[0]
+    code = re.match(r"\[([A-Z0-9_.]+)\]\s*", text)
+    message = text[code.end() :] if code else text
     message = re.sub(r"\s*SQLSTATE:\s*\w+$", "", message)
-    lost = code is not None and code[1].startswith("TABLE_OR_VIEW_NOT_FOUND")
-    if lost:
+    missing = code is not None and code[1].startswith("TABLE_OR_VIEW_NOT_FOUND")
+    if missing:
         message = re.sub(r" (cannot be found).*", r" \1", message)
-    hint = "spark tables lists the tables." if lost else ""
-    return Refused(f"Spark: {message}", hint=hint, code="sql")
+    hint = "Run spark tables to list the tables." if missing else ""
+    return InvalidQuery(f"Spark: {message}", hint=hint, code="sql")
 
 
 def _plain(value: Any) -> Any:

@@ -1,7 +1,7 @@
-"""Remedies of findings: lines of this shell that are checked before they are shown or applied.
+"""Validation of remedies: the kafka.sh commands that controls suggest.
 
-A control's SQL joins names of the cluster into a line. Whatever such a name contains, the line must
-stay one command, and the plan that it leads to must change the finding's resource only.
+The SQL of a control inserts names of resources into a command. Whatever a name contains, the result
+must be a single command, and its plan may only change the resource of the finding.
 """
 
 from __future__ import annotations
@@ -14,23 +14,23 @@ from kafka_shell.plan.model import Change, Plan, Resource
 
 
 def single_command(line: str) -> str:
-    """The line, or an empty string where it is not exactly one command of printable words."""
-    read = tokenize(line)
-    plain = line.isprintable() and not (
-        read.shell is not None
-        or read.operators
-        or read.comment
-        or read.incomplete
-        or read.problem
-        or read.redirect
+    """Return the line, or an empty string if it is not exactly one printable command."""
+    tokens = tokenize(line)
+    single = line.isprintable() and not (
+        tokens.shell is not None
+        or tokens.operators
+        or tokens.comment
+        or tokens.incomplete
+        or tokens.problem
+        or tokens.redirect
     )
-    return line if plain else ""
+    return line if single else ""
 
 
 def outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
-    """The resources that the plan would change although none of the findings is about them.
+    """Return the resources the plan would change that are not in `findings`.
 
-    `findings` are the `resource` of the findings that share the remedy.
+    `findings` are the resource names of the findings that share the remedy.
     """
     named = set(findings)
     return list(
@@ -38,13 +38,13 @@ def outside(plan: Plan, findings: Iterable[str]) -> list[Resource]:
             change.resource
             for step in (*plan.steps, *plan.afterwards)
             for change in step.changes
-            if named.isdisjoint(_names(change)) and not _of_its_topic(change, named)
+            if named.isdisjoint(_names(change)) and not _belongs_to_topic(change, named)
         )
     )
 
 
 def _names(change: Change) -> set[str]:
-    """How a finding may name what this change is about."""
+    """Return the names a finding may use for the resource of this change."""
     kind, name, field = change.resource.kind, change.resource.name, change.field
     if kind in ("topic", "acl", "feature", "partition", "transaction"):
         return {name}
@@ -63,12 +63,13 @@ def _names(change: Change) -> set[str]:
     if kind == "client-config":
         return {" ".join(shlex.split(name))}
     if kind in ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default"):
-        return _of_client(change)
+        return _client_names(change)
     return {f"{kind.replace('-', ' ')} {name}"}  # group, transactional-id
 
 
-def _of_client(change: Change) -> set[str]:
-    """A quota or a credential; a quota of a client id may be given to its default user as well."""
+def _client_names(change: Change) -> set[str]:
+    """Return the names of a quota or credential; a client ID quota may be set for the default
+    user."""
     entity, field = str(change.resource), change.field
     names = {entity, f"{entity} {field}", f"user {change.resource.name} {field}",
              f"user {change.resource.name}"}  # fmt: skip
@@ -78,12 +79,11 @@ def _of_client(change: Change) -> set[str]:
     return names
 
 
-def _of_its_topic(change: Change, named: set[str]) -> bool:
-    """Whether a change of partitions or replicas belongs to a topic, or to the topic of a partition
-    that a finding names: replicas of a topic are placed together."""
+def _belongs_to_topic(change: Change, named: set[str]) -> bool:
+    """Return whether a change of partitions or replicas is about the topic of a finding."""
     if change.resource.kind not in ("partition", "topic", "rollback-file"):
         return False
-    if change.resource.kind == "rollback-file":  # a file of this machine
+    if change.resource.kind == "rollback-file":  # a local file
         return True
     topic = change.resource.name.rpartition(":")[0] or change.resource.name
-    return topic in named or any(each.rpartition(":")[0] == topic for each in named)
+    return topic in named or any(name.rpartition(":")[0] == topic for name in named)

@@ -1,4 +1,4 @@
-"""An audit as one HTML file: nothing is fetched from anywhere when it is read."""
+"""The HTML report of an audit: a single file without external resources."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from .engine import Engine
 from .model import SEVERITIES, AuditFinding, AuditReport
 from .tables import TABLES as KNOWN
 
-_MOST = 20  # bars of a chart
-_SNAPSHOTS = 12  # how many drift is told of, the newest
+_MOST = 20  # bars per chart
+_SNAPSHOTS = 12  # the newest snapshots, in the drift chart
 _TEMPLATE = "report.html.j2"
 
-# What the charts read, besides what the controls do.
+# Tables that the charts read in addition to those of the controls.
 TABLES = (
     "replicas", "disk_replicas", "group_offsets", "topic_configs", "batches", "brokers",
 )  # fmt: skip
 
 _BROKERS = """
-WITH held AS (
+WITH counts AS (
   SELECT cluster, broker_id, count(*) AS replicas, count_if(leader) AS leaders FROM replicas
   GROUP BY cluster, broker_id
 ), stored AS (
@@ -38,7 +38,7 @@ WITH held AS (
 )
 SELECT b.cluster, b.broker_id, coalesce(replicas, 0) AS replicas, coalesce(leaders, 0) AS leaders,
   bytes FROM brokers b
-LEFT JOIN held h ON h.cluster = b.cluster AND h.broker_id = b.broker_id
+LEFT JOIN counts h ON h.cluster = b.cluster AND h.broker_id = b.broker_id
 LEFT JOIN stored s ON s.cluster = b.cluster AND s.broker_id = b.broker_id
 ORDER BY b.cluster, b.broker_id
 """
@@ -66,18 +66,18 @@ GROUP BY cluster, `group`, topic HAVING sum(lag) > 0 ORDER BY lag DESC, `group`,
 
 @dataclass(frozen=True, slots=True)
 class Bar:
-    """One bar: its length is `share` of the longest, or of what it is measured against."""
+    """A bar. `share` is its length, relative to the longest bar or to a limit."""
 
     label: str
-    said: str
+    value: str
     share: float  # 0 to 1
     over: bool = False
-    more: str = ""  # what it is made of
+    more: str = ""  # the parts of the value
 
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """Bars of one kind, and what they say."""
+    """A chart: title, explanation and bars."""
 
     title: str
     about: str
@@ -85,9 +85,9 @@ class Chart:
 
 
 def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Chart, ...]:
-    """What the collection looks like, and, where it is `stored` among snapshots, how they drifted.
+    """Return the charts of a collection, with a drift chart if it is `stored` in a snapshot folder.
 
-    A chart whose tables were not read is left out.
+    Charts whose tables were not read are omitted.
     """
     from pyspark.errors import PySparkException
 
@@ -99,19 +99,19 @@ def charts(engine: Engine, collection: Collection, stored: str = "") -> tuple[Ch
         except PySparkException:
             return []
 
-    def ask() -> tuple[Chart, ...]:
+    def draw() -> tuple[Chart, ...]:
         collection.show()
         return (*_brokers(rows(_BROKERS), several), *_retention(rows(_RETENTION), several),
                 *_lag(rows(_LAG), several))  # fmt: skip
 
-    drawn = engine.run("drawing", ask)
+    drawn = engine.run("drawing charts", draw)
     return (*drawn, *_drift(engine, collection, stored)) if stored else drawn
 
 
 def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
-    """How much each snapshot of the folder, up to this one, differs from the one before."""
+    """Return a chart of the differences between consecutive snapshots, up to this one."""
     folder, _ = snapshot.address(stored)
-    ids = engine.run("drawing", lambda: snapshot.ids(engine.session, folder, KNOWN))
+    ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder, KNOWN))
     chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
     sides = [of_snapshot(engine, f"{folder}@{id}", KNOWN) for id in chosen]
     counts = [_differences(engine, before, after) for before, after in pairwise(sides)]
@@ -127,18 +127,18 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
         )
         for id, count in zip(chosen[1:], counts, strict=True)
     )
-    about = "How many differences each snapshot has from the one before; times are UTC."
+    about = "Number of differences from the previous snapshot. Times are in UTC."
     return [Chart("Drift over snapshots", about, bars)] if bars else []
 
 
 def _differences(engine: Engine, before: Collection, after: Collection) -> Counter[str]:
-    """How many of each table."""
-    found = engine.run("drawing", lambda: between(before, after, KNOWN))
-    return Counter(each.table for each in found)
+    """Return the number of differences per table."""
+    drifts = engine.run("drawing charts", lambda: between(before, after, KNOWN))
+    return Counter(drift.table for drift in drifts)
 
 
 def _moment(snapshot_id: str) -> str:
-    """When a snapshot began, by its id."""
+    """Return the start time of a snapshot from its ID."""
     try:
         return strftime("%Y-%m-%d %H:%M:%S", strptime(snapshot_id, "%Y%m%dT%H%M%SZ"))
     except ValueError:
@@ -151,34 +151,34 @@ def _label(row: Mapping[str, Any], what: str, several: bool) -> str:
 
 def _brokers(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
     about = {
-        "replicas": "How many replicas each broker holds.",
-        "leaders": "How many partitions each broker leads: what clients talk to.",
-        "bytes": "How much each broker stores.",
+        "replicas": "Number of replicas per broker.",
+        "leaders": "Number of partitions per leader. Clients read from and write to leaders.",
+        "bytes": "Size of the replicas per broker.",
     }
     found = []
     for name, text in about.items():
-        told = [row for row in rows if row[name] is not None]
-        most = max((row[name] for row in told), default=0)
+        known = [row for row in rows if row[name] is not None]
+        most = max((row[name] for row in known), default=0)
         if not most:
             continue
-        if len(told) > _MOST:
-            mean = _said(name, round(sum(row[name] for row in told) / len(told)))
-            text += f" The {_MOST} with the most, of {len(told):,}; the mean is {mean}."
-            told = sorted(told, key=lambda row: -row[name])[:_MOST]
+        if len(known) > _MOST:
+            mean = _value(name, round(sum(row[name] for row in known) / len(known)))
+            text += f" Top {_MOST} of {len(known):,}; the average is {mean}."
+            known = sorted(known, key=lambda row: -row[name])[:_MOST]
         bars = tuple(
             Bar(
                 _label(row, f"broker {row['broker_id']}", several),
-                _said(name, row[name]),
+                _value(name, row[name]),
                 row[name] / most,
             )
-            for row in told
+            for row in known
         )
         found.append(Chart(f"{name.capitalize()} per broker", text, bars))
     return found
 
 
-def _said(measure: str, amount: int) -> str:
-    return units.approximate_bytes(amount) if measure == "bytes" else f"{amount:,}"
+def _value(measure: str, amount: int) -> str:
+    return values.approximate_bytes(amount) if measure == "bytes" else f"{amount:,}"
 
 
 def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
@@ -191,12 +191,12 @@ def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
         )
         for row in rows
     )
-    about = "The age of the oldest record that was sampled, against retention.ms."
-    return [Chart("Retention used against retention set", about, bars)] if bars else []
+    about = "Age of the oldest sampled record, compared with retention.ms."
+    return [Chart("Actual and configured retention", about, bars)] if bars else []
 
 
 def _age(milliseconds: int) -> str:
-    """About how long: `6d`, `3h`."""
+    """Return a rounded duration: `6d`, `3h`."""
     for unit, size in (("d", 86_400_000), ("h", 3_600_000), ("m", 60_000), ("s", 1_000)):
         if milliseconds >= size:
             return f"{milliseconds / size:.0f}{unit}"
@@ -213,12 +213,16 @@ def _lag(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
         )
         for row in rows
     )
-    return [Chart("Lag", "Records that groups have yet to read.", bars)] if bars else []
+    return (
+        [Chart("Consumer lag", "Number of records that groups have not read yet.", bars)]
+        if bars
+        else []
+    )
 
 
 @dataclass(frozen=True, slots=True)
 class _Group:
-    """The findings of one control of one status."""
+    """The findings of one control with the same status."""
 
     control: str
     title: str
@@ -234,17 +238,17 @@ class _Family:
     controls: int
     passed: int
     alarms: Mapping[str, int]
-    unsure: int
+    unchecked: int
 
     @property
     def score(self) -> int | None:
-        """The share of judgements that are fine, in percent; None where nothing was judged."""
+        """The percentage of passed checks; None if nothing was checked."""
         judged = self.passed + sum(self.alarms.values())
         return None if not judged else int(100 * self.passed / judged)
 
 
 def page(report: AuditReport, drawn: Sequence[Chart]) -> str:
-    """The report as HTML."""
+    """Return the report as HTML."""
     from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
     environment = Environment(
@@ -289,6 +293,6 @@ def _families(report: AuditReport) -> list[_Family]:
         for control in controls:
             alarms[control.severity] += control.counts.get("alarm", 0)
         passed = sum(control.counts.get("ok", 0) for control in controls)
-        unsure = sum(c.counts.get("skip", 0) + c.counts.get("error", 0) for c in controls)
-        found.append(_Family(name, len(controls), passed, dict(alarms), unsure))
+        unchecked = sum(c.counts.get("skip", 0) + c.counts.get("error", 0) for c in controls)
+        found.append(_Family(name, len(controls), passed, dict(alarms), unchecked))
     return found

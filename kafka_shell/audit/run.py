@@ -1,4 +1,4 @@
-"""One audit: the controls chosen, judged over a collection, as a report."""
+"""Run an audit: evaluate controls on a collection and build the report."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ Thresholds = Mapping[str, Mapping[str, str]]
 def choose(
     controls: Mapping[str, Control], words: Iterable[str], threshold: str = ""
 ) -> tuple[Control, ...]:
-    """The controls of these ids, families and tags (none: all), at or above a severity.
+    """Return the controls with these IDs, families or tags (default: all) of at least a severity.
 
-    Raises UsageError for a word that is none of them.
+    Raises UsageError for an unknown word.
     """
     wanted = [word.strip() for word in words if word.strip()]
-    chosen = {id for word in wanted for id in _meant(controls, word)} if wanted else set(controls)
+    chosen = (
+        {id for word in wanted for id in _matching(controls, word)} if wanted else set(controls)
+    )
     lowest = Level[threshold.upper()] if threshold else max(Level)
     return tuple(
         control for id, control in controls.items() if id in chosen and control.severity <= lowest
     )
 
 
-def _meant(controls: Mapping[str, Control], word: str) -> set[str]:
+def _matching(controls: Mapping[str, Control], word: str) -> set[str]:
     found = {
         id
         for id, control in controls.items()
@@ -45,10 +47,10 @@ def _meant(controls: Mapping[str, Control], word: str) -> set[str]:
     if not found and word.lower() not in FAMILIES.values():
         tags = {tag for control in controls.values() for tag in control.tags}
         raise UsageError(
-            f"{word!r} is no control, family or tag",
+            f"unknown control, family or tag {word!r}",
             hint=did_you_mean(
                 word, [*controls, *FAMILIES.values(), *sorted(tags)],
-                f"Families: {', '.join(FAMILIES.values())}",
+                f"Families: {', '.join(FAMILIES.values())}.",
             ),
             code="no-control",
         )  # fmt: skip
@@ -58,7 +60,7 @@ def _meant(controls: Mapping[str, Control], word: str) -> set[str]:
 def tables_for(
     controls: Sequence[Control], thresholds: Thresholds, tables: Mapping[str, Table]
 ) -> set[str]:
-    """What has to be collected for these controls."""
+    """Return the names of the tables that these controls read."""
     return {
         name
         for control in controls
@@ -74,19 +76,20 @@ def audit(
     policy: Policy,
     against: tuple[str, Collection] | None = None,
 ) -> AuditReport:
-    """Judge a collection by these controls; and, `against` another, by how it differs."""
+    """Evaluate controls on a collection, and compare it with `against` (a name and a
+    collection)."""
     collection.show()
     done: list[None] = []
     findings, counts = engine.run(
-        "judging",
+        "evaluating controls",
         lambda: evaluate(engine.session, controls, policy.thresholds, lambda: done.append(None)),
         lambda: (len(done), len(controls)),
     )
     judged = [_judged(control, counts) for control in controls]
     if against is not None:
-        differs, how = _differs(engine, collection, *against)
-        findings += differs
-        judged.append(how)
+        differences, summary = _compare(engine, collection, *against)
+        findings += differences
+        judged.append(summary)
     today = date.today()
     kept = [f for f in findings if not any(s.covers(f, today) for s in policy.suppressions)]
     return AuditReport(
@@ -95,15 +98,16 @@ def audit(
         collection.clusters,
         dict(collection.unread),
         tuple(judged),
-        in_order(_told_once(kept, collection.unread)),
+        in_order(_without_unread(kept, collection.unread)),
         len(findings) - len(kept),
     )
 
 
-def _differs(
+def _compare(
     engine: Engine, collection: Collection, name: str, other: Collection
 ) -> tuple[list[AuditFinding], JudgedControl]:
-    """X02 (a peer cluster) or X03 (an earlier snapshot): a finding a difference."""
+    """Return the findings of X02 (another cluster) or X03 (an earlier snapshot), one per
+    difference."""
     from .drift import between
 
     earlier = is_snapshot(name)
@@ -112,7 +116,7 @@ def _differs(
     drifts = engine.run("comparing", lambda: between(other, collection, TABLES))
     findings = [
         AuditFinding(
-            id, title, "medium", "alarm", drift.cluster, drift.resource, _told(drift),
+            id, title, "medium", "alarm", drift.cluster, drift.resource, _reason(drift),
             drift.undo, "", True if drift.undo else None, "disruptive" if drift.undo else "",
         )
         for drift in drifts
@@ -120,22 +124,24 @@ def _differs(
     return findings, JudgedControl(id, title, "medium", "drift", {"alarm": len(findings)})
 
 
-def _told(drift: Drift) -> str:
+def _reason(drift: Drift) -> str:
     what = f"{drift.table.replace('_', ' ')}{' ' + drift.field if drift.field else ''}"
     if drift.change == "changed":
-        return f"{what} was {drift.before}, is {drift.after}"
+        return f"{what} changed from {drift.before} to {drift.after}"
     return f"{what} {drift.change}"
 
 
 def _judged(control: Control, counts: Counter[tuple[str, str]]) -> JudgedControl:
-    of = {status: count for (id, status), count in sorted(counts.items()) if id == control.id}
+    by_status = {
+        status: count for (id, status), count in sorted(counts.items()) if id == control.id
+    }
     return JudgedControl(
-        control.id, control.title, control.severity.name.lower(), control.family, of
+        control.id, control.title, control.severity.name.lower(), control.family, by_status
     )
 
 
-def _told_once(
+def _without_unread(
     findings: Iterable[AuditFinding], unread: Mapping[str, str]
 ) -> Iterable[AuditFinding]:
-    """Without what is skipped as its whole cluster is unread: the report says that once."""
+    """Drop skipped findings of unreadable clusters, which the report lists once."""
     return (f for f in findings if not (f.status == "skip" and f.cluster in unread))

@@ -1,4 +1,4 @@
-"""One Spark session: local, a master's, or Connect's. Quiet: what Spark says goes to a file."""
+"""Start a Spark session: local, on a master, or with Spark Connect. Its log goes to a file."""
 
 from __future__ import annotations
 
@@ -29,24 +29,24 @@ _CONFIG = {
     "spark.sql.python.filterPushdown.enabled": "true",
     "spark.sql.execution.arrow.pyspark.enabled": "true",
     "spark.sql.shuffle.partitions": SHUFFLE_PARTITIONS,
-    # Joins are chosen by the size of files, and a snapshot unpacks to many times its Parquet.
+    # Spark chooses joins by file size, but a snapshot is much larger in memory than in Parquet.
     "spark.sql.sources.fileCompressionFactor": "20",
-    # A snapshot is for its owner, as all that this program writes.
+    # Snapshots are readable by their owner only, like all files of kafka.sh.
     "spark.hadoop.fs.permissions.umask-mode": "077",
     "spark.executorEnv.PYTHONSAFEPATH": "1",
 }
 _SAFE_PATH = "PYTHONSAFEPATH"
 _LOCAL = {"spark.driver.host": "127.0.0.1", "spark.driver.bindAddress": "127.0.0.1"}
-# What executors need of Python besides what PySpark has with it: ours, and the codec.
+# The Python packages that executors need in addition to PySpark.
 _PACKAGES = ("kafka_shell", "kafka")
 
 
 def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
-    """A session with the data source registered and our packages shipped to its executors.
+    """Return a session with our data source registered and our packages on its executors.
 
-    `folder` takes Spark's log. Raises ShellError: a JDK is missing, or Spark did not start.
+    `folder` gets the Spark log. Raises ShellError if there is no JDK or Spark does not start.
     """
-    # PySpark logs each failing query to stderr; the error says it already.
+    # PySpark logs failing queries to stderr in addition to raising an error.
     from pyspark.logger import PySparkLogger
 
     for name in ("SQLQueryContextLogger", "DataFrameQueryContextLogger"):
@@ -55,7 +55,7 @@ def open_session(folder: Path, *, master: str = "", remote: str = "") -> Any:
     session = _connect(remote) if remote else _launch(master or "local[*]", folder)
     from .source import KafkaSource
 
-    # Executors fetch it when they start, which may be at any time: it stays until the end.
+    # Executors may start and fetch it at any time, so it is kept until the program ends.
     shipped = tempfile.mkdtemp(prefix="kafka-sh-")
     atexit.register(shutil.rmtree, shipped, ignore_errors=True)
     session.addArtifacts(str(_packages(Path(shipped))), pyfile=True)
@@ -87,7 +87,7 @@ def _launch(master: str, folder: Path) -> Any:
     except Exception as error:
         raise ShellError(
             f"Spark did not start: {str(error).splitlines()[0]}",
-            hint=f"What it said: {folder / 'spark.log'}",
+            hint=f"See {folder / 'spark.log'}.",
             code="spark",
         ) from None
     return SparkSession(context)
@@ -95,7 +95,7 @@ def _launch(master: str, folder: Path) -> Any:
 
 @contextmanager
 def _safe_path() -> Iterator[None]:
-    """Spark starts its workers by `python -m`, which would import from the current directory."""
+    """Keep Spark workers (`python -m`) from importing from the current directory."""
     before = os.environ.get(_SAFE_PATH)
     os.environ[_SAFE_PATH] = "1"
     try:
@@ -107,13 +107,14 @@ def _safe_path() -> Iterator[None]:
 
 
 def _heap_mebibytes() -> int:
-    """A quarter of this machine's memory, 1 to 8 GiB: Spark's own 1 GiB is little for a fleet."""
+    """Return a quarter of the memory, 1 to 8 GiB. The default of Spark, 1 GiB, is often too
+    small."""
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") >> 20
     return max(1024, min(8192, whole // 4))
 
 
 def sentence(error: BaseException) -> str:
-    """What one of Spark's errors, which run over pages, says of its cause."""
+    """Return the root cause of a Spark error, without its stack traces."""
     causes = re.findall(r"(?m)^Caused by: [\w.$]+: (.+)$", str(error))
     return str(causes[-1] if causes else str(error).strip().splitlines()[0])[:300]
 
@@ -129,14 +130,14 @@ def _connect(remote: str) -> Any:
         return builder.create()
     except Exception as error:
         raise ShellError(
-            f"no Spark Connect at {remote}: {str(error).splitlines()[0]}",
-            hint="--remote wants sc://host:port",
+            f"cannot connect to Spark Connect at {remote}: {str(error).splitlines()[0]}",
+            hint="Use --remote sc://host:port.",
             code="spark",
         ) from None
 
 
 def _packages(folder: Path) -> Path:
-    """Our packages as one zip, which Python imports from as it is."""
+    """Write our packages into a zip file that Python can import from."""
     path = folder / "kafka_sh.zip"
     with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
         for package in _PACKAGES:
@@ -150,14 +151,14 @@ def _packages(folder: Path) -> Path:
 
 
 def _java_home() -> str:
-    """A JDK 17 or later: JAVA_HOME, the one on the path, or the one the sandbox brings."""
+    """Return the home of a JDK 17 or later: JAVA_HOME, on the PATH, or that of the sandbox."""
     for home in _homes():
         version = _version(home)
         if version >= _OLDEST_JAVA:
             return home
     raise ShellError(
-        f"Spark needs Java {_OLDEST_JAVA} or later, and none was found",
-        hint="Install a JDK and set JAVA_HOME, or: pip install 'kafka-sh[sandbox]', which has one",
+        f"Spark requires Java {_OLDEST_JAVA} or later, which was not found",
+        hint="Install a JDK and set JAVA_HOME, or run pip install 'kafka-sh[sandbox]' to get one.",
         code="no-java",
         status=Status.WRONG,
     )
@@ -178,14 +179,14 @@ def _homes() -> list[str]:
 
 
 def _version(home: str) -> int:
-    """The major version of the Java there; 0 where there is none that runs."""
+    """Return the major version of the Java in this folder, or 0 if it does not run."""
     try:
-        done = subprocess.run(
+        result = subprocess.run(
             [str(Path(home) / "bin" / "java"), "-version"],
             capture_output=True, text=True, check=False, timeout=30,
         )  # fmt: skip
     except (OSError, subprocess.TimeoutExpired):
         return 0
-    words = (done.stderr + done.stdout).split('"')
+    words = (result.stderr + result.stdout).split('"')
     major = words[1].split(".")[0] if len(words) > 1 else "0"
     return int(major) if major.isdigit() else 0

@@ -1,7 +1,7 @@
-"""Collecting once: every table of every slice as one job; and snapshots kept as Parquet.
+"""Collect all tables in one Spark job, and read and write Parquet snapshots.
 
-A snapshot's folder holds a folder a table, partitioned by `snapshot_id` and `cluster`, so that any
-Spark or DuckDB reads it.
+A snapshot folder contains one folder per table, partitioned by `snapshot_id` and `cluster`, which
+Spark and DuckDB can read.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .table import Table
 from .work import Work, to_json
 
 STATUS = "collection_status"
-SMALL = 32 << 20  # bytes of a collection
+LOCAL_BYTES = 32 << 20  # collections up to this size are handled in the driver
 
 
 def collect(
@@ -29,9 +29,9 @@ def collect(
     tables: Mapping[str, Table],
     known: Sequence[Read] = (),
 ) -> Any:
-    """Every table of these works, as one job: rows that each hold a batch of one table.
+    """Read all tables of these tasks in one job. Each row contains a batch of rows of one table.
 
-    `known` are rows that are there already: what the survey could not read.
+    `known` are rows to add: the status rows of what the survey could not read.
     """
     rows = [pack(tables[each.table], each.rows, each.rows[0][0]) for each in known if each.rows]
     local = session.createDataFrame(rows, COLLECTION)
@@ -50,15 +50,15 @@ def collect(
 def frames(
     session: Any, whole: Any, tables: Mapping[str, Table]
 ) -> tuple[dict[str, Any], tuple[Any, ...]]:
-    """Each table of a collection, which is read now, once; and what Spark keeps of it.
+    """Read a collection; return the data frame of each table, and the data frames cached by Spark.
 
-    A small collection is handed from the driver, which spares a Python worker a table and slice.
+    The driver decodes a small collection itself, without a Python worker per table and slice.
     """
     from pyspark.sql import functions as f
 
     whole = whole.persist()
     size = whole.agg(f.sum(f.length("batch"))).collect()[0][0] or 0
-    if size > SMALL:
+    if size > LOCAL_BYTES:
         found = {name: table_of(whole, table).persist() for name, table in tables.items()}
         return found, (whole, *found.values())
     rows = whole.select("table", "batch").collect()
@@ -72,12 +72,12 @@ def _local(session: Any, table: Table, rows: Sequence[Any]) -> Any:
     batches = list(batches_of(row["batch"] for row in rows if row["table"] == table.name))
     if not batches:
         return session.createDataFrame([], table.ddl)
-    # One partition: joins and groups then need no shuffle, which halves the time of an audit.
+    # With one partition, joins and groups need no shuffle, which halves the time of an audit.
     return session.createDataFrame(pyarrow.Table.from_batches(batches)).coalesce(1)
 
 
 def table_of(collection: Any, table: Table) -> Any:
-    """One table out of a collection."""
+    """Return one table of a collection."""
     return (
         collection.where(collection["table"] == table.name)
         .select("batch")
@@ -86,14 +86,14 @@ def table_of(collection: Any, table: Table) -> Any:
 
 
 def write(frame: Any, table: Table, folder: str) -> None:
-    """Add a table's rows to a snapshot's folder."""
+    """Add the rows of a table to a snapshot folder."""
     frame.hint("rebalance", "cluster").write.mode("append").partitionBy(
         "snapshot_id", "cluster"
     ).parquet(f"{folder}/{table.name}")
 
 
 def address(text: str) -> tuple[str, str]:
-    """`DIR` or `DIR@ID` -> the folder, absolute where it is of this machine, and the id or ""."""
+    """Split `DIR` or `DIR@ID` into the folder (local paths absolute) and the ID or ""."""
     folder, at, snapshot_id = text.rpartition("@")
     if not at:
         folder, snapshot_id = text, ""
@@ -103,32 +103,32 @@ def address(text: str) -> tuple[str, str]:
 
 
 def is_snapshot(text: str) -> bool:
-    """Whether this names a folder that holds snapshots."""
+    """Return whether the text names a folder with snapshots."""
     folder, _ = address(text)
     return "://" in folder or Path(folder, STATUS).is_dir()
 
 
 def ids(session: Any, folder: str, tables: Mapping[str, Table]) -> list[str]:
-    """The snapshots of a folder, the oldest first. Raises ShellError where it holds none."""
+    """Return the snapshot IDs of a folder, oldest first. Raises ShellError if there are none."""
     frame = _frame(session, folder, tables[STATUS])
     found = [] if frame is None else frame.select("snapshot_id").distinct().collect()
     if not found:
         raise ShellError(
-            f"there is no snapshot in {folder}",
-            hint=f"spark snapshot {folder} takes one.",
+            f"no snapshot in {folder}",
+            hint=f"Run spark snapshot {folder} to write one.",
             code="no-snapshot",
         )
     return sorted(row[0] for row in found)
 
 
 def read(session: Any, text: str, tables: Mapping[str, Table]) -> tuple[str, dict[str, Any]]:
-    """A snapshot (`DIR`: the newest, or `DIR@ID`): its id, and its tables."""
+    """Read `DIR@ID`, or the newest snapshot of `DIR`. Return its ID and its tables."""
     folder, wanted = address(text)
     known = ids(session, folder, tables)
     if wanted and wanted not in known:
         raise ShellError(
-            f"there is no snapshot {wanted} in {folder}",
-            hint=f"There are: {', '.join(known[-5:])}",
+            f"snapshot {wanted} does not exist in {folder}",
+            hint=f"Newest snapshots: {', '.join(known[-5:])}.",
             code="no-snapshot",
         )
     chosen = wanted or known[-1]
@@ -142,7 +142,7 @@ def read(session: Any, text: str, tables: Mapping[str, Table]) -> tuple[str, dic
 
 
 def _frame(session: Any, folder: str, table: Table) -> Any:
-    """A table of a folder; None where it has none."""
+    """Return a table of a folder, or None if it does not exist."""
     try:
         columns = [column.name for column in table.all_columns]
         return session.read.schema(table.ddl).parquet(f"{folder}/{table.name}").select(columns)

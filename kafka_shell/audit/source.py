@@ -1,7 +1,7 @@
-"""The tables as one Python data source of Spark. Its options carry no secret.
+"""A Python data source of Spark that reads the audit tables.
 
-`table`: which table; `*` for the whole collection (see COLLECTION). `work`: the slices, as JSON.
-`snapshot_id`: what the rows are marked with. `partitions()` does no I/O: it is handed its work.
+Options (none is a secret): `table`, or `*` for the whole collection (see COLLECTION); `work`, the
+tasks as JSON; `snapshot_id`, the ID of the collection.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .work import Work, from_json, to_json
 
 FORMAT = "kafka_sh"
 EVERYTHING = "*"
-# One job reads every table: each row holds a batch of one of them, as an Arrow stream.
+# One job reads all tables: each row contains a batch of one table as an Arrow stream.
 COLLECTION = "`table` STRING NOT NULL, `cluster` STRING NOT NULL, `batch` BINARY NOT NULL"
 
 
@@ -25,44 +25,44 @@ class KafkaSource(DataSource):  # type: ignore[misc]
 
     @classmethod
     def name(cls) -> str:
-        """The format's name."""
+        """The name of the format."""
         return FORMAT
 
     def schema(self) -> str:
-        """The table's columns."""
+        """The columns of the table."""
         table = self.options["table"]
         return COLLECTION if table == EVERYTHING else _tables()[table].ddl
 
     def reader(self, schema: Any) -> KafkaReader:
-        """What reads it."""
+        """The reader of the table."""
         return KafkaReader(
             self.options["table"], from_json(self.options["work"]), self.options["snapshot_id"]
         )
 
 
 class KafkaReader(DataSourceReader):  # type: ignore[misc]
-    """Reads slices, each in a task of its own."""
+    """Reads slices, each in its own Spark task."""
 
     def __init__(self, table: str, works: Sequence[Work], snapshot_id: str) -> None:
         self.table = table
         self.works = tuple(works)
         self.snapshot_id = snapshot_id
 
-    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802 - Spark's name
-        """Equality on `cluster` leaves out the slices of others; on `topic`, other topics."""
+    def pushFilters(self, filters: list[Filter]) -> Iterator[Filter]:  # noqa: N802 - name given by Spark
+        """Skip slices of other clusters or topics for `cluster = ...` and `topic = ...`."""
         for wanted in filters:
             if isinstance(wanted, EqualTo) and wanted.attribute == ("cluster",):
                 self.works = tuple(w for w in self.works if w.target.name == wanted.value)
             elif isinstance(wanted, EqualTo) and wanted.attribute == ("topic",):
                 self.works = _only(self.works, str(wanted.value))
-            yield wanted  # Spark checks the rows as well
+            yield wanted  # Spark filters the rows as well
 
     def partitions(self) -> list[InputPartition]:
-        """One a slice."""
+        """One partition per task."""
         return [InputPartition(to_json([work])) for work in self.works]
 
     def read(self, partition: InputPartition) -> Iterator[Any]:
-        """The slice's rows as Arrow record batches, which match the schema exactly."""
+        """Yield the rows of the slice as Arrow record batches that match the schema exactly."""
         from .collect import collect, open_target
 
         tables = _tables()
@@ -75,7 +75,7 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
 
 
 def _only(works: Sequence[Work], topic: str) -> tuple[Work, ...]:
-    """The works narrowed to one topic, where topics are what slices them."""
+    """Return the tasks restricted to one topic, if they are sliced by topics."""
     from dataclasses import replace
 
     tables = _tables()
@@ -90,7 +90,7 @@ def _only(works: Sequence[Work], topic: str) -> tuple[Work, ...]:
 
 
 def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
-    """Rows as one record batch; times are milliseconds on our side, microseconds on Arrow's."""
+    """Convert rows to a record batch. Times are milliseconds in rows, microseconds in Arrow."""
     import pyarrow
 
     schema = arrow_schema(table)
@@ -104,7 +104,7 @@ def record_batch(table: Table, rows: Sequence[tuple[Any, ...]]) -> Any:
 
 
 def pack(table: Table, rows: Sequence[tuple[Any, ...]], cluster: str) -> tuple[str, str, bytes]:
-    """Rows of a table as a row of the collection."""
+    """Pack rows of a table into one row of the collection."""
     import pyarrow
 
     batch = record_batch(table, rows)
@@ -118,7 +118,7 @@ def _packed(table: Table, rows: Sequence[tuple[Any, ...]], cluster: str) -> Any:
     import pyarrow
 
     kinds = {"table": pyarrow.string(), "cluster": pyarrow.string(), "batch": pyarrow.binary()}
-    # The newest PySpark compares what may be null as well.
+    # New versions of PySpark also compare nullability.
     schema = pyarrow.schema([pyarrow.field(*each, nullable=False) for each in kinds.items()])
     return pyarrow.RecordBatch.from_pylist(
         [dict(zip(kinds, pack(table, rows, cluster), strict=True))], schema=schema
@@ -126,13 +126,13 @@ def _packed(table: Table, rows: Sequence[tuple[Any, ...]], cluster: str) -> Any:
 
 
 def unpack(batches: Iterator[Any]) -> Iterator[Any]:
-    """The record batches of one table out of a collection's rows (for `mapInArrow`)."""
+    """Unpack the record batches of one table from rows of the collection (for `mapInArrow`)."""
     for batch in batches:
         yield from batches_of(packed.as_py() for packed in batch.column("batch"))
 
 
 def batches_of(packed: Iterable[bytes]) -> Iterator[Any]:
-    """The record batches of Arrow streams."""
+    """Yield the record batches of Arrow streams."""
     import pyarrow
 
     for stream in packed:

@@ -1,4 +1,4 @@
-"""What each cluster holds, so that its work can be cut; and which clusters cannot be reached."""
+"""List the topics, brokers and groups of each cluster to split the work into slices."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from kafka_shell.errors import ShellError
 
 from .collect import Opener, Read, open_target, status_row
 from .table import Table, Trouble
-from .work import Survey, Target, Work, cut
+from .work import Survey, Target, Work, split
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
 _AT_ONCE = 16
-DEADLINE_S = 60.0  # one cluster
+DEADLINE_S = 60.0  # per cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Surveyed:
-    """The work of one cluster. `lost` are tables that cannot be read, whole, and why."""
+    """The tasks of one cluster. `lost` are the tables that cannot be read, with the reason."""
 
     target: Target
     works: tuple[Work, ...]
@@ -31,7 +31,7 @@ class Surveyed:
     reached: bool = True
 
     def status_rows(self, snapshot_id: str) -> Read:
-        """What is lost, as rows of collection_status."""
+        """Return `lost` as rows of collection_status."""
         rows = [
             status_row(table, Work(self.target, (table,)), snapshot_id, 0, 0.0, why)
             for table, why in self.lost
@@ -42,7 +42,7 @@ class Surveyed:
 def survey(
     targets: Sequence[Target], tables: Sequence[Table], open_cluster: Opener = open_target
 ) -> tuple[Surveyed, ...]:
-    """The work of every target, asked all at once. Nothing is raised: what fails is told."""
+    """Return the tasks of all targets, in parallel. Failures are part of the result."""
 
     def one(target: Target) -> Surveyed:
         return _survey(target, tables, open_cluster)
@@ -61,37 +61,37 @@ def _survey(target: Target, tables: Sequence[Table], open_cluster: Opener) -> Su
 
             found = metadata_scan.scan(cluster)
             brokers = tuple(
-                str(broker.id) for broker in sorted(found.brokers, key=lambda each: each.id)
+                str(broker.id) for broker in sorted(found.brokers, key=lambda broker: broker.id)
             )
             groups, lost = _groups(cluster, by.get("groups", ()))
-            held = Survey(tuple(sorted(found.names)), brokers, groups)
+            names = Survey(tuple(sorted(found.names)), brokers, groups)
     except ShellError as error:
         trouble = Trouble("", error.code, error.message)
-        names = [table.name for table in tables if table.by != "none"]
-        return Surveyed(target, (), tuple((name, trouble) for name in names), reached=False)
-    return Surveyed(target, cut(target, held, by), lost)
+        failed = tuple((table.name, trouble) for table in tables if table.by != "none")
+        return Surveyed(target, (), failed, reached=False)
+    return Surveyed(target, split(target, names, by), lost)
 
 
 def _groups(
-    cluster: Cluster, wanting: Sequence[str]
+    cluster: Cluster, tables: Sequence[str]
 ) -> tuple[tuple[str, ...], tuple[tuple[str, Trouble], ...]]:
-    """The groups, and what is lost of each table that wants them where a broker kept its own."""
-    if not wanting:
+    """Return the groups, and what is lost of the group tables if brokers do not list theirs."""
+    if not tables:
         return (), ()
     from kafka_shell.admin.groups import read as groups
 
     try:
         found = groups.list_groups(cluster)
     except ShellError as error:
-        return (), tuple((name, Trouble("", error.code, error.message)) for name in wanting)
+        return (), tuple((name, Trouble("", error.code, error.message)) for name in tables)
     lost = tuple(
         (name, Trouble(str(about), why.name, why.message))
         for about, why in found.failures.items()
-        for name in wanting
+        for name in tables
     )
     return tuple(sorted(found.values)), lost
 
 
 def new_id(clock: float | None = None) -> str:
-    """A snapshot's id: when it began, which sorts."""
+    """Return a snapshot ID: its start time, sortable."""
     return time.strftime("%Y%m%dT%H%M%SZ", time.gmtime(clock))

@@ -1,6 +1,6 @@
-"""What a table of an audit is: columns with exact types, and how one slice of it is read.
+"""Audit tables: typed columns and a function that reads a slice.
 
-Executors import this and the readers; neither Spark nor Arrow is imported at its head.
+Executors import this module, so it imports neither Spark nor Arrow at module level.
 """
 
 from __future__ import annotations
@@ -12,11 +12,10 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-# Every row of every table says where it is from, when it was read, and in which collection.
+# Columns of every table: source, time of reading, and collection.
 COMMON = ("cluster", "collected_at", "snapshot_id")
 
-# A column's type -> Spark's name of it. Times are milliseconds since the epoch on the wire here,
-# and timestamps in the tables.
+# Column type -> Spark type. Readers yield times as epoch milliseconds.
 DDL = {
     "string": "STRING",
     "int": "INT",
@@ -31,7 +30,7 @@ DDL = {
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column. `type` is a key of DDL; a `required` one is never null."""
+    """A column. `type` is a key of DDL; a `required` column is never null."""
 
     name: str
     type: str
@@ -41,9 +40,9 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Slice:
-    """A part of a table's work that one task does: a range of topics, a broker, some groups.
+    """The part of a table that one task reads: a range of topics, a broker, or some groups.
 
-    `names` are topics, broker ids or groups, by the table's `by`; empty for a whole cluster.
+    `names` are topics, broker IDs or groups, depending on `Table.by`; empty for a whole cluster.
     """
 
     cluster: str
@@ -52,7 +51,7 @@ class Slice:
 
 @dataclass(frozen=True, slots=True)
 class Trouble:
-    """Something of a slice that could not be read: `resource`, Kafka's error name, and why."""
+    """A resource of a slice that could not be read: name of the error, and the reason."""
 
     resource: str
     error: str
@@ -64,11 +63,11 @@ Read = Callable[["Cluster", Slice], Iterator[tuple[Any, ...] | Trouble]]
 
 @dataclass(frozen=True)
 class Table:
-    """A table. `by` says what slices its work: "cluster", "topics", "brokers" or "groups".
+    """A table. `by` is how it is sliced: "cluster", "topics", "brokers" or "groups".
 
-    `read(cluster, slice)` yields rows: a value for each of `columns`, in their order, without the
-    common ones. It raises ShellError where the slice cannot be read; what of it fails alone is
-    yielded as a `Trouble`.
+    `read(cluster, slice)` yields rows with a value for each of `columns`, without the common
+    columns, and a `Trouble` for each resource that could not be read. It raises ShellError if the
+    whole slice cannot be read.
     """
 
     name: str
@@ -79,12 +78,12 @@ class Table:
 
     @property
     def all_columns(self) -> tuple[Column, ...]:
-        """The common columns, then its own."""
+        """The common columns, then those of the table."""
         return (*_COMMON, *self.columns)
 
     @property
     def ddl(self) -> str:
-        """The schema as Spark reads it."""
+        """The schema as Spark DDL."""
         return ", ".join(
             f"`{column.name}` {DDL[column.type]}" + (" NOT NULL" if column.required else "")
             for column in self.all_columns
@@ -92,14 +91,14 @@ class Table:
 
 
 _COMMON = (
-    Column("cluster", "string", "The profile's name, or the bootstrap address."),
+    Column("cluster", "string", "The name of the profile, or the bootstrap address."),
     Column("collected_at", "time", "When the slice was read."),
-    Column("snapshot_id", "string", "Which collection the row belongs to."),
+    Column("snapshot_id", "string", "The ID of the collection."),
 )
 
 
 def arrow_schema(table: Table) -> Any:
-    """The table's schema for Arrow record batches."""
+    """Return the Arrow schema of the table."""
     import pyarrow
 
     kinds = {
@@ -121,5 +120,5 @@ def arrow_schema(table: Table) -> Any:
 
 
 def by_name(tables: Sequence[Table]) -> dict[str, Table]:
-    """The tables by name."""
+    """Index the tables by name."""
     return {table.name: table for table in tables}

@@ -1,4 +1,4 @@
-"""Which clusters are audited: profiles by name, or the one this shell works on."""
+"""The clusters to audit: profiles by name, or the current cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .work import Target
 
 
 def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) -> Target:
-    """The cluster of these settings. UsageError where its login is nothing executors may see."""
+    """Return the target of these settings. Raises UsageError for a secret on the command line."""
     flags = found.flags
     file = str(flags.get("command-config") or environ.get("KAFKA_SH_COMMAND_CONFIG") or "")
     return Target(
@@ -23,21 +23,22 @@ def of_settings(found: Settings, environ: Mapping[str, str], config_file: Path) 
         ",".join(map(str, found.connection.bootstrap)),
         str(config_file.absolute()),
         str(to_path(file).absolute()) if file else "",
-        _spelt_out(flags.get("adminclient-property")),
+        _properties(flags.get("adminclient-property")),
     )
 
 
 def of_profiles(
     names: Sequence[str], environ: Mapping[str, str], config_file: Path
 ) -> tuple[Target, ...]:
-    """The clusters of these profiles, each once. Raises ShellError for one that is not there."""
+    """Return the targets of these profiles, without duplicates. Raises ShellError if one is
+    missing."""
     return tuple(
         of_settings(settings.load({"profile": name}, {}, config_file), {}, config_file)
         for name in dict.fromkeys(names)
     )
 
 
-def _spelt_out(given: object) -> tuple[str, ...]:
+def _properties(given: object) -> tuple[str, ...]:
     from kafka_shell.admin.wire.client_properties import KNOWN, is_secret
 
     pairs = given if isinstance(given, list | tuple) else [given] if given else []
@@ -46,8 +47,8 @@ def _spelt_out(given: object) -> tuple[str, ...]:
         key = text.partition("=")[0].strip()
         if is_secret(key):
             raise UsageError(
-                f"{key} was given on the command line, and Spark's executors would have to be told",
-                hint="Put the login into a profile of config.toml, or a --command-config file.",
+                f"{key} on the command line would be sent to the Spark executors",
+                hint="Put the credentials into config.toml or a --command-config file.",
                 code="secret",
             )
     return tuple(text for text in texts if text.partition("=")[0].strip() in KNOWN)

@@ -1,7 +1,7 @@
-"""What is collected, cut into slices that executors read. Plain data: it travels as JSON.
+"""The units of work of a collection, which Spark executors receive as JSON.
 
-A target names a profile or an address, never a secret: whoever reads it looks the profile up where
-it runs.
+A target contains a profile name or an address, never a secret: executors look up the profile
+themselves.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from typing import Any
 
 from .table import Slice
 
-# How much one task reads. A task costs Spark some tens of milliseconds, so slices are not small;
-# a cluster of 100,000 topics still makes enough of them for a hundred cores.
-TOPICS_A_SLICE = 1_000
-GROUPS_A_SLICE = 500
+# The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
+# 100,000 topics are still enough slices for a hundred cores.
+TOPICS_PER_SLICE = 1_000
+GROUPS_PER_SLICE = 500
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One cluster to be collected: where it is, and what names the login to it.
+    """A cluster to collect: its address and where its credentials are.
 
     `profile` is looked up in `config_file`; `command_config` is a .properties file; `properties`
-    are client settings that were spelt out, no secret among them.
+    are client properties of the command line, without secrets.
     """
 
     name: str
@@ -37,7 +37,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """What a cluster holds, as far as slices are cut by it."""
+    """The names by which the work on a cluster is sliced."""
 
     topics: tuple[str, ...] = ()
     brokers: tuple[str, ...] = ()
@@ -46,7 +46,7 @@ class Survey:
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """One task: the `tables` of one slice of one cluster, over one connection."""
+    """A task: reads `tables` of one slice of one cluster over one connection."""
 
     target: Target
     tables: tuple[str, ...]
@@ -54,18 +54,20 @@ class Work:
 
     @property
     def slice(self) -> Slice:
-        """What the readers are handed."""
+        """The slice that is passed to the readers."""
         return Slice(self.target.name, self.names)
 
 
-def cut(target: Target, survey: Survey, tables_by: Mapping[str, Sequence[str]]) -> tuple[Work, ...]:
-    """The slices of one cluster. `tables_by` are the tables wanted, by what slices them."""
+def split(
+    target: Target, survey: Survey, tables_by: Mapping[str, Sequence[str]]
+) -> tuple[Work, ...]:
+    """Return the tasks of one cluster. `tables_by` are the tables by the `by` of Table."""
     names: dict[str, Sequence[tuple[str, ...]]] = {
         "cluster": [()],
-        "topics": _chunks(survey.topics, TOPICS_A_SLICE),
-        "groups": _chunks(survey.groups, GROUPS_A_SLICE),
+        "topics": _chunks(survey.topics, TOPICS_PER_SLICE),
+        "groups": _chunks(survey.groups, GROUPS_PER_SLICE),
         "brokers": [(broker,) for broker in survey.brokers],
-        "none": [],  # its rows come from reading the others
+        "none": [],  # rows are added while other tables are read
     }
     return tuple(
         Work(target, tuple(tables), chunk)
@@ -80,12 +82,12 @@ def _chunks(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
 
 
 def to_json(works: Iterable[Work]) -> str:
-    """The works as one option of the data source."""
+    """Encode tasks as an option of the data source."""
     return json.dumps([asdict(work) for work in works])
 
 
 def from_json(text: str) -> tuple[Work, ...]:
-    """What `to_json` wrote."""
+    """Decode the output of `to_json`."""
     return tuple(
         Work(_target(work["target"]), tuple(work["tables"]), tuple(work["names"]))
         for work in json.loads(text)

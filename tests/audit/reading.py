@@ -21,7 +21,7 @@ from kafka_shell.audit.model import AuditFinding
 from kafka_shell.audit.source import record_batch
 from kafka_shell.audit.table import arrow_schema
 from kafka_shell.audit.tables import TABLES
-from kafka_shell.audit.work import Survey, Target, cut
+from kafka_shell.audit.work import Survey, Target, split
 
 
 def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) -> Reading:
@@ -34,7 +34,7 @@ def read(bootstrap: str, names: Iterable[str] = (), config: Path | None = None) 
     for name in wanted:
         by.setdefault(TABLES[name].by, []).append(name)
     batches: dict[str, list[Any]] = {name: [] for name in (*wanted, "collection_status")}
-    for work in cut(target, survey, by):
+    for work in split(target, survey, by):
         for found in collect(work, TABLES, "now", open_target):
             batches[found.table].append(record_batch(TABLES[found.table], found.rows))
     return Reading(

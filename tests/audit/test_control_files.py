@@ -41,7 +41,7 @@ def test_a_control_is_read_with_all_it_says() -> None:
     assert not control.query({}).endswith(";")
 
 
-def test_a_config_that_is_wanted_is_asked_for_on_every_cluster() -> None:
+def test_a_required_config_is_checked_on_every_cluster() -> None:
     text = GOOD.replace("-- remedy:", "-- wants: topic_configs a.b, c.d\n-- remedy:")
     control = parse(text, Path("U01.sql"))
     assert control.wants == (("topic_configs", "a.b"), ("topic_configs", "c.d"))
@@ -52,18 +52,18 @@ def test_a_config_that_is_wanted_is_asked_for_on_every_cluster() -> None:
     ("old", "new", "line", "said"),
     [
         ("-- title: A title\n", "", 1, "`-- title:` is missing"),
-        ("id: U01", "id: U1x", 1, "a letter and two digits"),
+        ("id: U01", "id: U1x", 1, "a letter and two or three digits"),
         ("severity: high", "severity: awful", 3, "one of critical, high, medium, low"),
-        ("-- tags:", "-- tgas:", 7, "is no metadata"),
+        ("-- tags:", "-- tgas:", 7, "unknown metadata"),
         ("most = 3", "most", 9, "name = value"),
         ("dynamic, safe", "dynamic, nice", 10, "safe, disruptive, irreversible"),
-        ("'{most}'", "'{least}'", 11, "has no `-- parameter: least"),
-        ("SELECT", "DELETE", 11, "a SELECT is wanted"),
-        ("-- source", "-- title: Another\n-- source", 6, "stands twice"),
+        ("'{most}'", "'{least}'", 11, "`-- parameter: least = ...` is missing"),
+        ("SELECT", "DELETE", 11, "expected a SELECT"),
+        ("-- source", "-- title: Another\n-- source", 6, "is set twice"),
         ("-- remedy", "-- wants: topics a\n-- remedy", 10, "topic_configs or broker_configs"),
     ],
 )
-def test_a_malformed_file_is_refused_with_its_line(
+def test_a_malformed_file_is_rejected_with_its_line(
     old: str, new: str, line: int, said: str
 ) -> None:
     assert old in GOOD
@@ -73,7 +73,7 @@ def test_a_malformed_file_is_refused_with_its_line(
     assert caught.value.message.startswith(f"own/U01.sql:{line}: "), caught.value.message
 
 
-def test_two_files_of_one_id_are_refused_and_a_later_folder_wins(tmp_path: Path) -> None:
+def test_a_duplicate_id_is_rejected_and_later_folders_take_precedence(tmp_path: Path) -> None:
     one, two = tmp_path / "one", tmp_path / "two"
     for folder in (one, two):
         folder.mkdir()
@@ -81,7 +81,7 @@ def test_two_files_of_one_id_are_refused_and_a_later_folder_wins(tmp_path: Path)
     (two / "U01.sql").write_text(GOOD.replace("A title", "Another"))
     assert load(one, two)["U01"].title == "Another"
     (one / "U02.sql").write_text(GOOD)
-    with pytest.raises(ShellError, match=r"is U01\.sql already"):
+    with pytest.raises(ShellError, match=r"already used in U01\.sql"):
         load(one)
 
 
@@ -96,7 +96,7 @@ def check_complete(name: str, control: Control) -> None:
     assert control.description.endswith("."), name
     assert set(control.needs) <= set(TABLES), name
     read = {table for table in TABLES if re.search(rf"\b(FROM|JOIN) {table}\b", control.sql)}
-    assert read - {"clusters"} <= set(control.needs), f"{name} reads them and does not need them"
+    assert read - {"clusters"} <= set(control.needs), f"{name}: `needs` is incomplete"
     assert {table for table, _ in control.wants} <= set(control.needs), name
     for column in ("AS resource", "AS status", "AS reason", "AS remedy", "AS undo"):
         assert column in control.sql, name

@@ -60,7 +60,7 @@ def test_what_is_declared_is_judged_mended_and_then_ok(
         assert run.status == 1, str(run)
         found = {f["reason"]: f["remedy"] for f in run.json["findings"]}
         assert found == {
-            "its name does not match pol[.]x.*": "",
+            "name does not match pol[.]x.*": "",
             "retention.ms is 60000, declared: 86400000":
                 f"alter-configs {topic} retention.ms=86400000",
             "max.message.bytes is 1048588, declared: 1000000":
@@ -74,7 +74,7 @@ def test_what_is_declared_is_judged_mended_and_then_ok(
         fixed = shell(f"{line} --fix --yes")
         assert fixed.status == 0, str(fixed)
         left = shell(f"{line} --output json").json["findings"]
-        assert [f["reason"] for f in left] == ["its name does not match pol[.]x.*"]
+        assert [f["reason"] for f in left] == ["name does not match pol[.]x.*"]
         for back in undo:
             shell.ok(f"{back} --yes")
         assert len(shell(f"{line} --output json").json["findings"]) == 5
@@ -103,12 +103,12 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
     [
         ("[[topic]]\nmatch='a'", "Did you mean topics?"),
         ("[[topics]]\nmatsch='a'", "Did you mean match?"),
-        ("[[topics]]\nnaming='a'", "wants match"),
-        ("[thresholds.T13]\nlongest=1", "It has shortest"),
+        ("[[topics]]\nnaming='a'", "match is missing"),
+        ("[thresholds.T13]\nlongest=1", "Parameters of T13: shortest"),
         ("[[suppress]]\ncontrol='T01'\nreason='x'\nexpires='soon'", "2027-01-31"),
         ("x = ", "not valid TOML"),
         ("[[topics]]\nmatch='a'\nretention-min='soon'", "soon"),
-        ("[[quotas]]\nkey='producer_byte_rate'\nvalue=1", "names nobody"),
+        ("[[quotas]]\nkey='producer_byte_rate'\nvalue=1", "has no entity"),
     ],
 )
 def test_a_mistake_in_the_file_is_named(shell: Shell, tmp_path: Path, text: str, says: str) -> None:

@@ -96,16 +96,16 @@ def test_the_report_is_one_file_that_needs_nothing_else(shell: Shell, tmp_path: 
     assert "orders.placed" in text and "T01" in text
     for title in ("Replicas per broker", "Leaders per broker", "Bytes per broker", "Lag"):
         assert title in text
-    assert "Retention used against retention set" in text
+    assert "Actual and configured retention" in text
     assert "Drift over snapshots" not in text
     if CHROMIUM:
         seen = browse(
             text,
             'choose("text", "orders.placed"); at("open").click();'
-            'seen.said = at("shown").textContent; seen.rows = resources();',
+            'seen.shown = at("shown").textContent; seen.rows = resources();',
             tmp_path,
         )
-        assert re.fullmatch(r"2 of \d+ findings", seen["said"])
+        assert re.fullmatch(r"2 of \d+ findings", seen["shown"])
         assert seen["rows"] == ["orders.placed", "orders.placed.dlq"]
 
 
@@ -121,7 +121,7 @@ def test_names_are_escaped() -> None:
 def test_findings_are_filtered(made_up: str, tmp_path: Path) -> None:
     steps = """
 at("open").click();
-seen.all = resources(); seen.said = at("shown").textContent;
+seen.all = resources(); seen.shown = at("shown").textContent;
 choose("severity", "low"); seen.low = resources();
 choose("text", "ORDERS"); seen.both = resources(); seen.few = at("shown").textContent;
 choose("severity", ""); seen.text = shown("#findings summary strong").map(e => e.innerText);
@@ -129,7 +129,7 @@ choose("text", "alter-configs"); seen.remedy = resources();
 choose("text", "nothing like it"); seen.none = resources(); seen.zero = at("shown").textContent;
 """
     seen = browse(made_up, steps, tmp_path)
-    assert (seen["all"], seen["said"]) == (["orders", "payments", "web"], "4 findings")
+    assert (seen["all"], seen["shown"]) == (["orders", "payments", "web"], "4 findings")
     assert seen["low"] == ["web", "orders"]
     assert (seen["both"], seen["few"]) == (["orders"], "1 of 4 findings")
     assert seen["text"] == ["T01", "T24"]
@@ -148,7 +148,7 @@ dispatchEvent(new Event("beforeprint")); seen.print = shown("#findings tr").leng
 """
     seen = browse(made_up, steps, tmp_path)
     assert (seen["start"], seen["fold"]) == (3, 2)
-    assert (seen["unfold"], seen["says"]) == (4, "fold all")
+    assert (seen["unfold"], seen["says"]) == (4, "Collapse all")
     assert (seen["folded"], seen["print"]) == (0, 4)
 
 
@@ -161,7 +161,7 @@ seen.says = button.innerText; seen.buttons = document.querySelectorAll(".copy").
 """
     seen = browse(made_up, steps, tmp_path)
     assert seen["copied"] == ["alter-configs payments a='b c'"]
-    assert (seen["says"], seen["buttons"]) == ("copied", 1)
+    assert (seen["says"], seen["buttons"]) == ("Copied", 1)
 
 
 @browser

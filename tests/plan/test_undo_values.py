@@ -184,4 +184,4 @@ def test_a_finding_leaves_out_a_command_with_control_characters() -> None:
     found = evaluate._finding(control, row)
     assert found.remedy == row["remedy"]
     assert found.undo == ""
-    assert found.reason == "acks is odd (a command that cannot be printed on one line is left out)"
+    assert found.reason == "acks is odd (remedy omitted: not a single printable command)"

@@ -1,8 +1,8 @@
 -- id: B01
--- title: Topics are created by accident
+-- title: Topics are created automatically
 -- severity: high
 -- tags: hygiene
--- description: A misspelt name becomes a topic with the brokers' defaults.
+-- description: A misspelled topic name creates a topic with the default configs of the broker.
 -- source: Apache Kafka documentation, Broker configs, auto.create.topics.enable
 -- needs: broker_configs
 -- wants: broker_configs auto.create.topics.enable
@@ -12,7 +12,7 @@ SELECT
   concat('broker ', broker_id) AS resource,
   CASE WHEN value = 'true' THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN value = 'true'
-    THEN 'auto.create.topics.enable is true; set it to false in its properties file and restart'
+    THEN 'auto.create.topics.enable is true; set it to false in server.properties and restart'
     ELSE 'auto.create.topics.enable is false' END AS reason,
   NULL AS remedy,
   NULL AS undo

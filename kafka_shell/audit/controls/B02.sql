@@ -1,8 +1,8 @@
 -- id: B02
--- title: New topics get too few copies
+-- title: Low default replication factor
 -- severity: high
 -- tags: durability
--- description: A topic that is created without a replication factor gets this one.
+-- description: Topics created without a replication factor get this one.
 -- source: Apache Kafka documentation, Broker configs, default.replication.factor
 -- needs: broker_configs
 -- wants: broker_configs default.replication.factor
@@ -14,7 +14,7 @@ SELECT
   CASE WHEN CAST(value AS INT) < {factor} THEN 'alarm' ELSE 'ok' END AS status,
   concat('default.replication.factor is ', value,
     CASE WHEN CAST(value AS INT) < {factor}
-      THEN '; set it to {factor} in its properties file and restart' ELSE '' END) AS reason,
+      THEN '; set it to {factor} in server.properties and restart' ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM broker_configs

@@ -1,9 +1,9 @@
 -- id: B03
--- title: By default acks=all can mean one copy
+-- title: Default min.insync.replicas is 1
 -- severity: high
 -- tags: durability
--- description: Topics that do not set min.insync.replicas have this one. Kafka takes the
---   replication factor instead where that is smaller.
+-- description: Topics without their own min.insync.replicas use this value, so acks=all can mean
+--   a single copy. Kafka uses the replication factor where that is lower.
 -- source: Apache Kafka documentation, Broker configs, min.insync.replicas
 -- needs: broker_configs, features
 -- wants: broker_configs min.insync.replicas

@@ -2,7 +2,7 @@
 -- title: Fewer than three brokers
 -- severity: critical
 -- tags: availability
--- description: Three copies, of which one may be down, want three brokers.
+-- description: Three replicas, one of which may be offline, require three brokers.
 -- source: Apache Kafka documentation, Replication
 -- needs: brokers
 -- parameter: fewest = 3
@@ -10,7 +10,7 @@ SELECT
   cluster,
   'brokers' AS resource,
   CASE WHEN count(*) < {fewest} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count(*), CASE WHEN count(*) = 1 THEN ' broker is up' ELSE ' brokers are up' END)
+  concat(count(*), CASE WHEN count(*) = 1 THEN ' broker is online' ELSE ' brokers are online' END)
     AS reason,
   NULL AS remedy,
   NULL AS undo

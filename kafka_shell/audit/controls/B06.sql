@@ -1,9 +1,9 @@
 -- id: B06
--- title: Quorum too small, or even
+-- title: Quorum is too small or even
 -- severity: critical
 -- tags: availability
--- description: Of one or two voters none may fail; an even number bears no more failures than one
---   less.
+-- description: A quorum of one or two voters tolerates no failure. An even number of voters
+--   tolerates no more failures than one voter fewer.
 -- source: Apache Kafka documentation, KRaft, Deploying considerations
 -- needs: quorum
 -- parameter: fewest = 3

@@ -2,8 +2,8 @@
 -- title: Broker and controller in one process
 -- severity: high
 -- tags: availability
--- description: What overloads or stops the broker does so to the controller: combined mode is not
---   for production.
+-- description: Overload or a restart of the broker also affects the controller. Combined mode is
+--   not recommended for production.
 -- source: Apache Kafka documentation, KRaft, Process roles
 -- needs: broker_configs
 -- wants: broker_configs process.roles

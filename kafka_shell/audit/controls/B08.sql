@@ -1,8 +1,9 @@
 -- id: B08
--- title: Voter that does not keep up
+-- title: Voter is lagging
 -- severity: high
 -- tags: availability
--- description: A voter that lags cannot take over soon, and commits depend on the others.
+-- description: A lagging voter cannot become the leader quickly, and commits depend on the other
+--   voters.
 -- source: Apache Kafka documentation, KRaft, kafka-metadata-quorum, LastCaughtUpTimestamp
 -- needs: quorum
 -- parameter: behind_ms = 10000
@@ -11,8 +12,8 @@ SELECT
   concat('voter ', node_id) AS resource,
   CASE WHEN behind_ms IS NULL THEN 'skip' WHEN behind_ms > {behind_ms} THEN 'alarm' ELSE 'ok'
   END AS status,
-  CASE WHEN behind_ms IS NULL THEN 'the quorum does not tell when it had caught up'
-    ELSE concat('caught up ', behind_ms, ' ms before the leader, ', lag, ' records behind')
+  CASE WHEN behind_ms IS NULL THEN 'the quorum leader does not report when the voter caught up'
+    ELSE concat(behind_ms, ' ms and ', lag, ' records behind the leader')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

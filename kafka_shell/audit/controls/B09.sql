@@ -1,9 +1,9 @@
 -- id: B09
--- title: Brokers speak different versions
+-- title: Brokers run different versions
 -- severity: medium
 -- tags: upgrade
--- description: An upgrade has stopped half way: new features wait, and clients see two kinds of
---   brokers.
+-- description: An upgrade is incomplete: new features are unavailable, and brokers support
+--   different API versions.
 -- source: Apache Kafka documentation, Upgrading
 -- needs: api_versions
 WITH apis AS (
@@ -19,9 +19,9 @@ SELECT
   'brokers' AS resource,
   CASE WHEN any(differs) THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN any(differs)
-    THEN concat('they differ in ', count_if(differs), ' APIs, among them ',
+    THEN concat('the supported versions of ', count_if(differs), ' APIs differ, including ',
       min(CASE WHEN differs THEN api END))
-    ELSE 'all speak the same' END AS reason,
+    ELSE 'all brokers support the same API versions' END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM apis

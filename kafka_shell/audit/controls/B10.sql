@@ -1,9 +1,9 @@
 -- id: B10
--- title: Brokers are configured differently
+-- title: Static broker configs differ
 -- severity: high
 -- tags: hygiene
--- description: The same config stands differently in the brokers' properties files. Those that
---   have to differ are left out.
+-- description: The properties files of the brokers set different values for the same config.
+--   Configs that must differ are ignored.
 -- source: Apache Kafka documentation, Broker configs; audit catalogue B10
 -- needs: broker_configs
 -- parameter: besides = broker.id|node.id|broker.rack|.*listeners|log.dirs?|metadata.log.dir|.*keystore.*|.*quorum.*|process.roles
@@ -11,7 +11,8 @@
 WITH statics AS (
   SELECT cluster, key, count(DISTINCT coalesce(static_value, '(not set)')) > 1 AS differs,
     array_join(array_sort(collect_list(
-      concat('broker ', broker_id, ': ', coalesce(static_value, '(not set)')))), '; ') AS told
+      concat('broker ', broker_id, ': ', coalesce(static_value, '(not set)')))), '; ')
+      AS static_values
   FROM broker_configs
   WHERE NOT sensitive AND NOT key RLIKE '^({besides})$'
   GROUP BY cluster, key
@@ -20,7 +21,7 @@ SELECT
   cluster,
   key AS resource,
   CASE WHEN differs THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN differs THEN told ELSE 'the same on all' END AS reason,
+  CASE WHEN differs THEN static_values ELSE 'the same on all brokers' END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM statics

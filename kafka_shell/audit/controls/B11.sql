@@ -1,8 +1,8 @@
 -- id: B11
--- title: A broker's own config shadows the default of all
+-- title: Broker config overrides the cluster-wide default
 -- severity: medium
 -- tags: hygiene
--- description: The default was changed for all brokers, and this one does not follow.
+-- description: The default of all brokers was changed, but this broker overrides it.
 -- source: Apache Kafka documentation, Updating broker configs (KIP-226)
 -- needs: broker_configs
 -- remedy: dynamic, safe
@@ -14,7 +14,8 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat(value, ' here, ', cluster_default, ' for all brokers')
+  CASE WHEN bad
+    THEN concat(value, ' on this broker, ', cluster_default, ' as the cluster-wide default')
     ELSE concat(value) END AS reason,
   CASE WHEN bad THEN concat('alter-configs --broker-id ', broker_id, ' --delete-config=', key)
   END AS remedy,

@@ -2,7 +2,7 @@
 -- title: Too many replicas
 -- severity: high
 -- tags: capacity
--- description: Every replica costs its broker files, memory and work at a failover.
+-- description: Every replica costs file handles, memory and failover time.
 -- source: Apache Kafka blog, "Apache Kafka supports 200K partitions per cluster"; KIP-578
 -- needs: replicas
 -- parameter: broker_most = 4000

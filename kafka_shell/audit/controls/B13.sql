@@ -1,9 +1,9 @@
 -- id: B13
--- title: A broker carries more than its share
+-- title: Uneven load on brokers
 -- severity: medium
 -- tags: balance
--- description: Its replicas, the partitions it leads or its bytes are above the mean of all
---   brokers. Where there is little of either, nothing is judged.
+-- description: The broker has more replicas, leaders or bytes than the average broker. Small
+--   amounts are ignored.
 -- source: Apache Kafka documentation, Balancing leadership; audit catalogue B13
 -- needs: replicas, brokers, disk_replicas
 -- parameter: times = 1.1
@@ -36,7 +36,7 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', measure) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(amount, ' ', measure, ', the mean of all brokers is ', CAST(mean AS BIGINT)) AS reason,
+  concat(amount, ' ', measure, ', the average of all brokers is ', CAST(mean AS BIGINT)) AS reason,
   CASE
     WHEN bad AND measure = 'leaders' THEN 'preferred-replica-leader-election'
     WHEN bad THEN "reassign-partitions --topics '*'"

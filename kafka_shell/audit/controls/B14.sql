@@ -1,8 +1,8 @@
 -- id: B14
--- title: Disk nearly full
+-- title: Disk is nearly full
 -- severity: high
 -- tags: capacity
--- description: A full log dir takes its broker down with it.
+-- description: A broker stops when a log directory is full.
 -- source: Apache Kafka documentation, Hardware and OS, disks; KIP-827
 -- needs: log_dirs
 -- parameter: percent = 80
@@ -16,10 +16,10 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN error IS NOT NULL THEN concat('it is offline: ', error)
+    WHEN error IS NOT NULL THEN concat('offline: ', error)
     WHEN total IS NULL OR usable IS NULL OR total = 0
-      THEN 'the broker does not tell the size of its volume (before Kafka 3.3)'
-    ELSE concat(round(100.0 * (total - usable) / total, 0), ' % of ', total, ' bytes are used')
+      THEN 'the broker does not report the size of its volume (Kafka before 3.3)'
+    ELSE concat(round(100.0 * (total - usable) / total, 0), '% of ', total, ' bytes are used')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,9 @@
 -- id: B15
--- title: Log dir is offline
+-- title: Log directory is offline
 -- severity: critical
 -- tags: availability, durability
--- description: The broker has given the dir up: its replicas there are gone until it is mended
---   and the broker restarted.
+-- description: Replicas in an offline log directory are unavailable until it is repaired and the
+--   broker is restarted.
 -- source: Apache Kafka documentation, kafka-log-dirs; KIP-112
 -- needs: log_dirs
 SELECT

@@ -1,9 +1,9 @@
 -- id: B16
--- title: Copy to another log dir that lingers
+-- title: Stuck move to another log directory
 -- severity: medium
 -- tags: capacity
--- description: A replica is being copied to another dir of its broker, and the copy has not caught
---   up: until it has, both take room. The remedy calls it back.
+-- description: A replica is being moved to another log directory of its broker and has not caught
+--   up. Until it does, both copies use disk space. The remedy cancels the move.
 -- source: Apache Kafka documentation, kafka-reassign-partitions, moves between log dirs (KIP-113)
 -- needs: disk_replicas
 -- parameter: behind = 0
@@ -21,7 +21,7 @@ SELECT
   cluster,
   concat('broker ', broker_id, ' ', topic, ':', partition) AS resource,
   CASE WHEN offset_lag > {behind} THEN 'alarm' ELSE 'ok' END AS status,
-  concat('on its way to ', target, ', ', offset_lag, ' offsets behind') AS reason,
+  concat('moving to ', target, ', ', offset_lag, ' offsets behind') AS reason,
   CASE WHEN offset_lag > {behind} AND source IS NOT NULL
     THEN concat('alter-log-dirs --topic=', topic, ':', partition, ' --log-dir=', source_word,
       ' --broker-id ', broker_id) END AS remedy,

@@ -1,9 +1,10 @@
 -- id: B17
--- title: Threads at their floor
+-- title: Too few threads
 -- severity: low
 -- tags: performance
--- description: Fewer threads than Kafka starts with, or one fetcher alone: brokers wait while
---   cores and disks are idle. Kafka resizes at most to twice as many at a time.
+-- description: Brokers have fewer threads than the defaults of Kafka, or a single replica
+--   fetcher, so requests wait while CPUs and disks are idle. Kafka can at most double a number of
+--   threads at a time.
 -- source: Apache Kafka documentation, Broker configs, num.io.threads, num.network.threads,
 --   num.replica.fetchers; Updating thread configs
 -- needs: broker_configs

@@ -1,9 +1,9 @@
 -- id: B18
--- title: Several log dirs on one broker
+-- title: Several log directories on one broker
 -- severity: low
 -- tags: capacity
--- description: Kafka balances the number of partitions between dirs, not their bytes: one disk is
---   full while another is empty.
+-- description: Kafka balances the number of partitions across log directories, not their size:
+--   one disk can be full while another is empty.
 -- source: Apache Kafka documentation, Hardware and OS, disks and filesystem
 -- needs: log_dirs
 SELECT

@@ -1,8 +1,8 @@
 -- id: B19
--- title: Feature below what all brokers support
+-- title: Feature level is below the supported level
 -- severity: medium
 -- tags: upgrade
--- description: The brokers were upgraded, and the feature was not: what it brings is off.
+-- description: The brokers were upgraded but the feature was not, so its improvements are off.
 -- source: Apache Kafka documentation, Upgrading, kafka-features (KIP-584)
 -- needs: features
 -- remedy: dynamic, irreversible

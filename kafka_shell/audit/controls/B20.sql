@@ -1,9 +1,10 @@
 -- id: B20
--- title: Groups are forgotten before records are
+-- title: Committed offsets expire before records
 -- severity: medium
 -- tags: groups
--- description: A group that is down for longer than offsets.retention.minutes starts anew,
---   although its records are still there. Topics that are kept forever are left out.
+-- description: A group that is inactive for longer than offsets.retention.minutes loses its
+--   offsets and starts over although the records still exist. Topics with unlimited retention are
+--   ignored.
 -- source: Apache Kafka documentation, Broker configs, offsets.retention.minutes
 -- needs: broker_configs, topic_configs, topics
 -- wants: broker_configs offsets.retention.minutes
@@ -22,7 +23,7 @@ SELECT
   CASE WHEN CAST(b.value AS BIGINT) * 60000 < longest.retention THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('offsets.retention.minutes is ', b.value, ' (',
-    round(CAST(b.value AS BIGINT) / 1440, 1), ' days), ', longest.topic, ' is kept ',
+    round(CAST(b.value AS BIGINT) / 1440, 1), ' days), topic ', longest.topic, ' keeps records for ',
     round(longest.retention / 86400000, 1), ' days') AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,9 @@
 -- id: B21
--- title: Move that does not end
+-- title: Stuck partition reassignment
 -- severity: medium
 -- tags: capacity
--- description: Kafka does not tell since when a partition is being moved. It is judged where the
---   table holds it at two times that lie a day apart, and else skipped.
+-- description: Kafka does not report when a reassignment started. It is an alarm if two snapshots
+--   a day apart contain it, and skipped if there is only one snapshot.
 -- source: Apache Kafka documentation, kafka-reassign-partitions (KIP-455)
 -- needs: reassignments
 -- parameter: hours = 24
@@ -23,9 +23,9 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN times = 1 THEN concat('it moves to ', array_join(adding, ', '),
-      ', and Kafka does not tell since when')
-    ELSE concat('it moves to ', array_join(adding, ', '), ', seen since ',
+    WHEN times = 1 THEN concat('moving to brokers ', array_join(adding, ', '),
+      '; Kafka does not report since when')
+    ELSE concat('moving to brokers ', array_join(adding, ', '), ', first seen ',
       date_format(first, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
   CASE WHEN last >= first + INTERVAL '{hours}' HOUR

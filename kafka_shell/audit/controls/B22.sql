@@ -1,9 +1,10 @@
 -- id: B22
--- title: Transaction that hangs
+-- title: Hanging transaction
 -- severity: high
 -- tags: transactions
--- description: Readers of committed records wait for it. The coordinator ends a transaction after
---   its timeout; what is open for longer than any timeout, nobody will end.
+-- description: Consumers with isolation.level=read_committed cannot read past an open
+--   transaction. A coordinator aborts a transaction after its timeout; one that is open for
+--   longer than any timeout is never aborted.
 -- source: Apache Kafka documentation, kafka-transactions (KIP-664)
 -- needs: transactions, open_transactions, broker_configs
 -- wants: broker_configs transaction.max.timeout.ms
@@ -30,9 +31,9 @@ SELECT
       AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
     THEN 'alarm' ELSE 'ok' END,
   CASE WHEN known.part IS NULL
-    THEN concat('open by producer ', o.producer_id, ', and no coordinator knows it; last written ',
+    THEN concat('opened by producer ', o.producer_id, ', unknown to all coordinators; last written ',
       coalesce(date_format(o.last_written, 'yyyy-MM-dd HH:mm'), 'never'), ' UTC')
-    ELSE 'its coordinator knows it' END,
+    ELSE 'known to its coordinator' END,
   CASE WHEN known.part IS NULL
       AND o.last_written < o.collected_at - make_interval(0, 0, 0, 0, 0, 0, most.ms / 1000)
     THEN concat('abort-transaction --topic=', o.topic, ':', o.partition, ' --start-offset ',

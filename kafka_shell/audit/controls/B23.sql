@@ -1,8 +1,8 @@
 -- id: B23
--- title: Logger left at DEBUG or TRACE
+-- title: Logger is set to DEBUG or TRACE
 -- severity: low
 -- tags: performance
--- description: It fills the broker's disk, and may write what should not be written.
+-- description: Debug output fills the disk of the broker and may contain sensitive data.
 -- source: Apache Kafka documentation, Dynamic log levels (KIP-412)
 -- needs: broker_loggers
 -- remedy: dynamic, safe

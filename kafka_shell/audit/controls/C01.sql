@@ -1,8 +1,8 @@
 -- id: C01
--- title: Producers do not wait for all copies
+-- title: Producers do not use acks=all
 -- severity: high
 -- tags: clients, durability
--- description: Without acks=all what was acknowledged can be lost with one broker.
+-- description: Without acks=all, acknowledged records can be lost when one broker fails.
 -- source: Apache Kafka documentation, Producer configs, acks
 -- needs: effective_client_configs
 -- remedy: dynamic, disruptive

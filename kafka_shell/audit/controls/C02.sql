@@ -1,8 +1,9 @@
 -- id: C02
--- title: Session timeout that brokers refuse
+-- title: Session timeout outside the limits of the brokers
 -- severity: medium
 -- tags: clients, groups
--- description: A consumer whose session.timeout.ms is outside the brokers' bounds cannot join.
+-- description: A consumer whose session.timeout.ms is outside the limits of the brokers cannot
+--   join its group.
 -- source: Apache Kafka documentation, Broker configs, group.min.session.timeout.ms and
 --   group.max.session.timeout.ms
 -- needs: effective_client_configs, broker_configs
@@ -25,7 +26,7 @@ SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('session.timeout.ms is ', value, ', brokers take ', low, ' to ', high) AS reason,
+  concat('session.timeout.ms is ', value, ', brokers accept ', low, ' to ', high) AS reason,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' session.timeout.ms=',
     least(high, greatest(low, CAST(value AS BIGINT)))) END AS remedy,
   CASE WHEN bad THEN concat('alter-client-configs ', options, ' --add-config=', pair)

@@ -1,9 +1,10 @@
 -- id: C03
--- title: Too few heartbeats in a session
+-- title: Heartbeat interval is too long
 -- severity: medium
 -- tags: clients, groups
--- description: The heartbeat should be no more than a third of the session: else one that is lost
---   puts the member out. Where no session.timeout.ms is set, Kafka's default is taken.
+-- description: heartbeat.interval.ms should be at most a third of session.timeout.ms; otherwise
+--   one lost heartbeat can remove the member. The default of Kafka is assumed if
+--   session.timeout.ms is not set.
 -- source: Apache Kafka documentation, Consumer configs, heartbeat.interval.ms
 -- needs: effective_client_configs
 -- parameter: session = 45000
@@ -20,7 +21,7 @@ SELECT
   cluster,
   concat('user ', j.user, coalesce(concat(' client-id ', client_id), '')) AS resource,
   CASE WHEN CAST(value AS BIGINT) * 3 > session THEN 'alarm' ELSE 'ok' END AS status,
-  concat('heartbeat.interval.ms is ', value, ', session.timeout.ms ', session) AS reason,
+  concat('heartbeat.interval.ms is ', value, ', session.timeout.ms is ', session) AS reason,
   CASE WHEN CAST(value AS BIGINT) * 3 > session
     THEN concat('alter-client-configs ', options, ' heartbeat.interval.ms=', session DIV 3)
   END AS remedy,

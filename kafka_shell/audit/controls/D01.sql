@@ -1,9 +1,9 @@
 -- id: D01
--- title: Uncompressed records on a large topic
+-- title: Uncompressed records in a large topic
 -- severity: medium
 -- tags: log, cost
--- description: Most sampled batches are not compressed. What gzip at its fastest would save is
---   measured on them; set compression.type of the producers.
+-- description: Most sampled batches are not compressed. The estimated saving is measured with
+--   gzip at its fastest level. Set compression.type in the producers.
 -- source: Apache Kafka documentation, Producer configs, compression.type
 -- needs: batches, record_samples, disk_replicas, topics
 -- parameter: smallest = 1073741824
@@ -23,9 +23,9 @@ SELECT
   c.cluster,
   c.topic AS resource,
   CASE WHEN bytes.bytes >= {smallest} AND c.plain > {share} THEN 'alarm' ELSE 'ok' END AS status,
-  concat(CAST(round(100 * c.plain) AS INT), ' % of its batches are not compressed, ', bytes.bytes,
-    ' bytes on disks', CASE WHEN c.plain > 0 THEN concat('; compression would save about ',
-      CAST(round(100 * coalesce(saved.saving, 0)) AS INT), ' % of those') ELSE '' END) AS reason,
+  concat(CAST(round(100 * c.plain) AS INT), '% of the batches are not compressed, ', bytes.bytes,
+    ' bytes on disk', CASE WHEN c.plain > 0 THEN concat('; compression would save about ',
+      CAST(round(100 * coalesce(saved.saving, 0)) AS INT), '% of those') ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM codecs c

@@ -2,8 +2,9 @@
 -- title: Tiny batches
 -- severity: medium
 -- tags: log, performance
--- description: Half of the batches hold next to nothing, and there are many of them: linger.ms and
---   batch.size of the producers have no effect, and every record costs a request.
+-- description: Half of the sampled batches hold almost no records, and the topic receives many
+--   records. linger.ms and batch.size of the producers have no effect, and almost every record is
+--   a request of its own.
 -- source: Apache Kafka documentation, Producer configs, linger.ms and batch.size
 -- needs: batches, topics
 -- parameter: records = 2
@@ -28,7 +29,7 @@ SELECT
   CASE WHEN s.batches > 1 AND s.records < {records} AND r.rate >= {rate} THEN 'alarm' ELSE 'ok'
   END AS status,
   concat('a median of ', s.records, ' records in ', s.batches, ' sampled batches, ',
-    round(r.rate, 1), ' records a second') AS reason,
+    round(r.rate, 1), ' records per second') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM sizes s

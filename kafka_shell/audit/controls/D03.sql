@@ -1,9 +1,10 @@
 -- id: D03
--- title: Producers that may repeat and reorder
+-- title: Producers without idempotence
 -- severity: high
 -- tags: log, durability
--- description: Batches without a producer id on a topic where order matters: compacted ones, and
---   those that the pattern names. A retry can write twice, or an older value over a newer one.
+-- description: Batches without a producer ID in topics where order matters: compacted topics, and
+--   topics that match the pattern. A retry can write a record twice, or an older value after a
+--   newer one.
 -- source: Apache Kafka documentation, Producer configs, enable.idempotence
 -- needs: batches, topic_configs, topics
 -- wants: topic_configs cleanup.policy
@@ -16,7 +17,7 @@ SELECT
   s.cluster,
   s.topic AS resource,
   CASE WHEN s.plain > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(s.plain, ' of ', s.batches, ' sampled batches have no producer id') AS reason,
+  concat(s.plain, ' of ', s.batches, ' sampled batches have no producer ID') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM sampled s

@@ -1,9 +1,9 @@
 -- id: D04
--- title: Timestamps in the future, or far out of order
+-- title: Timestamps in the future or far out of order
 -- severity: medium
 -- tags: log, retention
--- description: A segment is deleted by its largest timestamp: such records hold it back, and with
---   it all that is after.
+-- description: Kafka deletes a segment by its largest timestamp, so such records delay the
+--   deletion of their segment and of all later segments.
 -- source: Apache Kafka documentation, Topic configs, retention.ms; KIP-937
 -- needs: batches, topics
 -- parameter: ahead_ms = 3600000

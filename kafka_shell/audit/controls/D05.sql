@@ -1,9 +1,9 @@
 -- id: D05
--- title: Retention is not what it says
+-- title: Actual retention differs from retention.ms
 -- severity: medium
 -- tags: log, retention
--- description: The oldest record is far older than retention.ms (segments are too large, or
---   timestamps hold them back), or much is deleted before its time (retention.bytes).
+-- description: The oldest record is much older than retention.ms (segments are too large, or
+--   timestamps delay their deletion), or records are deleted much earlier (retention.bytes).
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: batches, topic_configs, topics
 -- wants: topic_configs retention.ms, cleanup.policy, segment.ms
@@ -34,7 +34,8 @@ SELECT
   END AS status,
   concat('the oldest record is ', round(age / 3600000, 1), ' h old, retention.ms is ',
     round(retention / 3600000, 1), ' h',
-    CASE WHEN start > 0 AND age < {under} * retention THEN concat('; it begins at offset ', start)
+    CASE WHEN start > 0 AND age < {under} * retention
+      THEN concat('; the log starts at offset ', start)
       ELSE '' END) AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,10 @@
 -- id: D06
--- title: Retention that nobody reads
+-- title: Retention is longer than consumers need
 -- severity: medium
 -- tags: log, cost
--- description: The slowest group of the topic is never further back than a fraction of what is
---   kept. By the sampled batch at or before its offset: an age is at most so much.
+-- description: The slowest group of the topic is never further behind than a small part of the
+--   retained records. Ages are upper bounds, taken from the sampled batch at or before the
+--   committed offset.
 -- source: audit catalogue D06
 -- needs: batches, group_offsets, topic_configs, partition_offsets
 -- wants: topic_configs retention.ms, cleanup.policy
@@ -33,7 +34,7 @@ SELECT
   a.cluster,
   a.topic AS resource,
   CASE WHEN kept >= {shortest} AND unread < {share} * kept THEN 'alarm' ELSE 'ok' END AS status,
-  concat('records of ', round(kept / 86400000, 1), ' days are kept, the slowest group is at most ',
+  concat(round(kept / 86400000, 1), ' days of records are retained, the slowest group is at most ',
     round(unread / 86400000, 1), ' days behind') AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,9 @@
 -- id: D07
--- title: Compacted topic without keys to compact
+-- title: Compacted topic without usable keys
 -- severity: high
 -- tags: log, compaction
--- description: A record without a key is refused by a compacted topic, and stops the cleaner where
---   it was there before; where hardly a key comes twice, compaction keeps everything forever.
+-- description: A compacted topic rejects records without a key, and older records without one
+--   stop the log cleaner. If almost every key is unique, compaction removes nothing.
 -- source: Apache Kafka documentation, Log compaction
 -- needs: record_samples, topic_configs, topics
 -- wants: topic_configs cleanup.policy
@@ -24,9 +24,10 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN records = 0 AND unread > 0 THEN 'its records could not be decoded: their codec is missing'
-    ELSE concat(null_keys, ' of ', records, ' sampled records have no key, the others ',
-      distinct_keys, ' keys')
+    WHEN records = 0 AND unread > 0
+      THEN 'records could not be decoded: compression codec is not installed'
+    ELSE concat(null_keys, ' of ', records, ' sampled records have no key, the others have ',
+      distinct_keys, ' distinct keys')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

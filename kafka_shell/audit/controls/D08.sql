@@ -1,9 +1,9 @@
 -- id: D08
--- title: A few keys carry most records
+-- title: A few keys have most of the records
 -- severity: medium
 -- tags: log, balance
--- description: Records of one key are in one partition: more partitions do not help, one consumer
---   does the work.
+-- description: All records of a key are in one partition, so one consumer does most of the work
+--   and more partitions do not help.
 -- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue D08
 -- needs: record_samples, topics
 -- parameter: fewest = 100
@@ -22,7 +22,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE WHEN records = 0 AND unread > 0
-    THEN 'its records could not be decoded: their codec is missing'
+    THEN 'records could not be decoded: compression codec is not installed'
     ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,9 @@
 -- id: G01
--- title: Stopped
+-- title: Group has stopped committing
 -- severity: high
 -- tags: groups, lag
--- description: There is something to read, and the last commit is longer ago than the time that
---   the last commits span.
+-- description: There are records to read, and more time has passed since the last commit than
+--   between the first and the last of the recent commits.
 -- source: Burrow, Consumer Lag Evaluation Rules, stopped
 -- needs: group_commits, group_offsets
 -- parameter: commits = 3
@@ -17,8 +17,8 @@ SELECT
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE WHEN o.lag > 0 AND unix_millis(w.now) - unix_millis(w.last)
       > unix_millis(w.last) - unix_millis(w.first) THEN 'alarm' ELSE 'ok' END AS status,
-  concat('lag ', o.lag, '; the last of ', commits, ' commits was ',
-    (unix_millis(w.now) - unix_millis(w.last)) DIV 1000, ' s ago, they span ',
+  concat('lag ', o.lag, '; the last of ', commits, ' commits was made ',
+    (unix_millis(w.now) - unix_millis(w.last)) DIV 1000, ' s ago, the commits cover ',
     (unix_millis(w.last) - unix_millis(w.first)) DIV 1000, ' s') AS reason,
   NULL AS remedy,
   NULL AS undo

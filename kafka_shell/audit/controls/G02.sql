@@ -1,22 +1,22 @@
 -- id: G02
--- title: Stalled
+-- title: Group is stalled
 -- severity: high
 -- tags: groups, lag
--- description: The group commits the same offset again and again while there is more to read: a
---   record that cannot be processed.
+-- description: The group commits the same offset repeatedly although there are records to read.
+--   Often it cannot process a record.
 -- source: Burrow, Consumer Lag Evaluation Rules, stalled
 -- needs: group_commits, group_offsets
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits,
-    count(DISTINCT c.offset) AS places, max(c.offset) AS offset
+    count(DISTINCT c.offset) AS positions, max(c.offset) AS offset
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
 SELECT
   w.cluster,
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
-  CASE WHEN o.lag > 0 AND w.places = 1 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN o.lag > 0 AND w.places = 1
+  CASE WHEN o.lag > 0 AND w.positions = 1 THEN 'alarm' ELSE 'ok' END AS status,
+  CASE WHEN o.lag > 0 AND w.positions = 1
     THEN concat('offset ', w.offset, ' in the last ', w.commits, ' commits, lag ', o.lag)
     ELSE concat('lag ', o.lag) END AS reason,
   NULL AS remedy,

@@ -1,9 +1,9 @@
 -- id: G03
--- title: Rewound and not recovered
+-- title: Group was rewound and has not recovered
 -- severity: medium
 -- tags: groups, lag
--- description: The group went back to an earlier offset and has not passed where it was: it reads
---   again what it had read.
+-- description: The group went back to an earlier offset and has not reached its previous
+--   position: it is reading records again.
 -- source: Burrow, Consumer Lag Evaluation Rules, rewind
 -- needs: group_commits
 -- parameter: commits = 2
@@ -16,7 +16,7 @@ SELECT
   cluster,
   concat('group ', w.group, ' ', topic, ':', partition) AS resource,
   CASE WHEN now < furthest THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN now < furthest THEN concat('at offset ', now, ', it was at ', furthest)
+  CASE WHEN now < furthest THEN concat('at offset ', now, ', previously at ', furthest)
     ELSE concat('at offset ', now) END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,15 +1,15 @@
 -- id: G04
--- title: Lag that does not fall
+-- title: Lag is not decreasing
 -- severity: medium
 -- tags: groups, lag
--- description: The group reads on, and is as far behind as it was at the first of its last commits
---   or further: it is too slow.
+-- description: The group is reading, but its lag is as large as at the first of its recent
+--   commits, or larger: it is too slow.
 -- source: Burrow, Consumer Lag Evaluation Rules, lag
 -- needs: group_commits, group_offsets
 -- parameter: commits = 3
 WITH windows AS (
   SELECT cluster, group, topic, partition, count(*) AS commits, max(c.lag) AS lag_then,
-    count(DISTINCT c.offset) AS places,
+    count(DISTINCT c.offset) AS positions,
     max_by(c.offset, c.position) < max(c.offset) AS rewound
   FROM group_commits c GROUP BY cluster, group, topic, partition HAVING count(*) >= {commits}
 )
@@ -18,11 +18,11 @@ SELECT
   concat('group ', w.group, ' ', w.topic, ':', w.partition) AS resource,
   CASE
     WHEN w.lag_then IS NULL THEN 'skip'
-    WHEN o.lag > 0 AND w.places > 1 AND NOT w.rewound AND o.lag >= w.lag_then THEN 'alarm'
+    WHEN o.lag > 0 AND w.positions > 1 AND NOT w.rewound AND o.lag >= w.lag_then THEN 'alarm'
     ELSE 'ok'
   END AS status,
-  CASE WHEN w.lag_then IS NULL THEN 'the partition''s end at its first commit is not known'
-    ELSE concat('lag ', o.lag, ', ', w.commits, ' commits ago ', w.lag_then) END AS reason,
+  CASE WHEN w.lag_then IS NULL THEN 'the end offset at the first commit is unknown'
+    ELSE concat('lag ', o.lag, ', was ', w.lag_then, ' ', w.commits, ' commits ago') END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM windows w

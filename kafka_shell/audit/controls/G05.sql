@@ -1,9 +1,9 @@
 -- id: G05
--- title: Offset outside the log
+-- title: Committed offset is outside the log
 -- severity: high
 -- tags: groups
--- description: The records at the group's offset are deleted, or never were: its next start follows
---   auto.offset.reset, and skips or repeats.
+-- description: The records at the committed offset were deleted or never existed. When the group
+--   starts again, it follows auto.offset.reset and skips or repeats records.
 -- source: Apache Kafka documentation, Consumer configs, auto.offset.reset
 -- needs: groups, group_offsets, partition_offsets
 -- remedy: dynamic, irreversible
@@ -21,7 +21,7 @@ SELECT
   cluster,
   concat('group ', j.group, ' ', topic, ':', partition) AS resource,
   CASE WHEN to IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
-  concat('offset ', j.offset, ', the log is from ', earliest, ' to ', latest) AS reason,
+  concat('offset ', j.offset, ', the log contains offsets ', earliest, ' to ', latest) AS reason,
   CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --to ', to,
     ' --topic=', topic, ':', partition) END AS remedy,
   CASE WHEN to IS NOT NULL AND state = 'Empty' THEN concat('reset-offsets --group=', word, ' --offset=',

@@ -1,16 +1,16 @@
 -- id: G06
--- title: Members without a partition
+-- title: Group members without partitions
 -- severity: medium
 -- tags: groups
--- description: A partition is read by one member at a time: those beyond the number of partitions
---   do nothing.
+-- description: A partition is assigned to one member at a time, so members in excess of the
+--   number of partitions are idle.
 -- source: Apache Kafka documentation, Consumer position and groups
 -- needs: groups, group_members
 SELECT
   g.cluster,
   concat('group ', g.group) AS resource,
   CASE WHEN count_if(m.partitions = 0) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  concat(count_if(m.partitions = 0), ' of ', count(*), ' members have no partition') AS reason,
+  concat(count_if(m.partitions = 0), ' of ', count(*), ' members have no partitions') AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM groups g JOIN group_members m ON m.cluster = g.cluster AND m.group = g.group

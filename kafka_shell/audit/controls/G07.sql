@@ -1,14 +1,14 @@
 -- id: G07
--- title: Group that nobody is in
+-- title: Group without members
 -- severity: low
 -- tags: groups, hygiene
--- description: It has no members; or all topics that it read are gone. A deletion is proposed only
---   for the latter: it loses the offsets.
+-- description: The group has no members, or all topics it has read were deleted. Deletion is
+--   suggested only in the latter case, because it removes the committed offsets.
 -- source: audit catalogue G07
 -- needs: groups, group_offsets, topics
 -- remedy: dynamic, irreversible
 WITH reads AS (
-  SELECT o.cluster, o.group, count(*) AS partitions, count(t.topic) AS there
+  SELECT o.cluster, o.group, count(*) AS partitions, count(t.topic) AS existing
   FROM group_offsets o LEFT JOIN topics t ON t.cluster = o.cluster AND t.topic = o.topic
   GROUP BY o.cluster, o.group
 )
@@ -18,10 +18,11 @@ SELECT
   CASE WHEN g.state IN ('Empty', 'Dead') THEN 'alarm' ELSE 'ok' END AS status,
   CASE
     WHEN g.state NOT IN ('Empty', 'Dead') THEN concat(g.members, ' members')
-    WHEN coalesce(reads.there, 0) = 0 THEN 'no members, and no topic it has an offset in'
-    ELSE concat('no members; it has offsets in ', reads.there, ' partitions')
+    WHEN coalesce(reads.existing, 0) = 0
+      THEN 'no members, and no existing topic with committed offsets'
+    ELSE concat('no members; committed offsets in ', reads.existing, ' partitions')
   END AS reason,
-  CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.there, 0) = 0
+  CASE WHEN g.state IN ('Empty', 'Dead') AND coalesce(reads.existing, 0) = 0
     THEN concat('delete-group --group=', g.word) END AS remedy,
   NULL AS undo
 FROM groups g LEFT JOIN reads ON reads.cluster = g.cluster AND reads.group = g.group

@@ -1,9 +1,9 @@
 -- id: G08
--- title: Group of the classic protocol
+-- title: Group uses the classic protocol
 -- severity: low
 -- tags: groups, upgrade
--- description: The cluster supports the new protocol of groups, whose rebalances stop no member:
---   its consumers set group.protocol=consumer.
+-- description: The cluster supports the consumer rebalance protocol, which does not stop all
+--   members during a rebalance. Set group.protocol=consumer in the consumers.
 -- source: Apache Kafka documentation, Consumer rebalance protocol (KIP-848)
 -- needs: groups, features
 WITH able AS (

@@ -2,8 +2,8 @@
 -- title: No default quota
 -- severity: high
 -- tags: quotas
--- description: One client that nobody thought of can take all of a broker's network. Generous
---   defaults bind whom no other quota binds.
+-- description: A single client can use the whole network bandwidth of a broker. A generous
+--   default quota limits all clients that have no quota of their own.
 -- source: Apache Kafka documentation, Setting quotas
 -- needs: quotas, clusters
 -- parameter: rate = 104857600
@@ -17,7 +17,7 @@ SELECT
   c.cluster,
   rates.key AS resource,
   CASE WHEN d.key IS NULL THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN d.key IS NULL THEN concat('no default of users or client ids has a ', rates.key)
+  CASE WHEN d.key IS NULL THEN concat('no default user or client ID quota sets ', rates.key)
     ELSE concat(d.entity, ': ', CAST(d.value AS BIGINT)) END AS reason,
   CASE WHEN d.key IS NULL THEN concat('alter-quotas --user-default ', rates.key, '={rate}')
   END AS remedy,

@@ -1,9 +1,10 @@
 -- id: Q02
--- title: Client id quota that a default of users outranks
+-- title: Client ID quota is overridden by the default user quota
 -- severity: medium
 -- tags: quotas
--- description: A quota of users comes before one of client ids, their default too: this one binds
---   nobody but clients that a broker knows no user of. The remedy sets it for all users' clients.
+-- description: User quotas take precedence over client ID quotas, and so does the default user
+--   quota. This quota applies only to unauthenticated clients. The remedy sets it for the client
+--   ID of all users.
 -- source: Apache Kafka documentation, Quotas, order of precedence (KIP-55)
 -- needs: quotas
 -- remedy: dynamic, safe
@@ -22,8 +23,8 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat(CAST(value AS BIGINT), ' never holds for a known user: ',
-      'the default of users is ', CAST(outranked_by AS BIGINT))
+  CASE WHEN bad THEN concat(CAST(value AS BIGINT), ' never applies to an authenticated user: ',
+      'the default user quota is ', CAST(outranked_by AS BIGINT))
     ELSE CAST(CAST(value AS BIGINT) AS STRING) END AS reason,
   CASE WHEN bad THEN concat('alter-quotas --user-default ', options, ' ', key, '=', value)
   END AS remedy,

@@ -1,10 +1,10 @@
 -- id: Q03
--- title: Quota for somebody nobody knows
+-- title: Quota of an unknown user or client ID
 -- severity: medium
 -- tags: quotas, hygiene
--- description: No credential and no ACL names the user; no group and no config of clients names
---   the client id. Producers and users of certificates are not seen, so that a client id is only
---   mentioned.
+-- description: No credential or ACL names the user; no group and no dynamic client config names
+--   the client ID. Producers and users with certificates are not visible, so an unknown client ID
+--   is only reported as info.
 -- source: audit catalogue Q03
 -- needs: quotas, scram_users, acls, group_members, client_configs
 -- remedy: dynamic, safe
@@ -34,8 +34,8 @@ SELECT
   concat(entity, ' ', key) AS resource,
   CASE WHEN no_user THEN 'alarm' WHEN no_id THEN 'info' ELSE 'ok' END AS status,
   CASE
-    WHEN no_user THEN 'no credential, ACL or config names the user'
-    WHEN no_id THEN 'no consumer and no config has this client id'
+    WHEN no_user THEN 'no credential, ACL or client config names the user'
+    WHEN no_id THEN 'no group member or client config has this client ID'
     ELSE 'known'
   END AS reason,
   CASE WHEN no_user THEN concat('alter-quotas ', options, ' --delete-config=', key) END AS remedy,

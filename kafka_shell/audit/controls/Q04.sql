@@ -1,9 +1,9 @@
 -- id: Q04
--- title: Quota smaller than one message
+-- title: Quota is smaller than one message
 -- severity: medium
 -- tags: quotas
--- description: In the whole quota window fewer bytes may be sent than the largest message has: it
---   throttles its sender for longer than the window.
+-- description: The quota allows fewer bytes per quota window than the largest message, so the
+--   sender of such a message is throttled for longer than the window.
 -- source: Apache Kafka documentation, Broker configs, quota.window.num and
 --   quota.window.size.seconds
 -- needs: quotas, broker_configs, topic_configs

@@ -1,9 +1,9 @@
 -- id: Q05
--- title: More request time than there is
+-- title: Request quota is higher than the capacity
 -- severity: low
 -- tags: quotas
--- description: request_percentage counts each network and io thread as 100 %: this quota can never
---   bind anybody.
+-- description: request_percentage counts every network and I/O thread as 100%. A quota above
+--   their sum never limits a client.
 -- source: Apache Kafka documentation, Quotas, request rate quotas (KIP-124)
 -- needs: quotas, broker_configs
 -- wants: broker_configs num.io.threads, num.network.threads
@@ -23,7 +23,7 @@ SELECT
   cluster,
   concat(entity, ' ', key) AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat(value, ' % of ', percentage, ' %') AS reason,
+  concat(value, '% of ', percentage, '%') AS reason,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', percentage) END AS remedy,
   CASE WHEN bad THEN concat('alter-quotas ', options, ' ', key, '=', value) END AS undo
 FROM judged

@@ -1,9 +1,9 @@
 -- id: Q06
--- title: Topics may be created without a limit
+-- title: Unlimited topic creation
 -- severity: medium
 -- tags: quotas
--- description: The user may create topics, and no controller_mutation_rate holds for it: one loop
---   keeps the controller busy.
+-- description: The user may create topics and has no controller_mutation_rate quota, so a faulty
+--   client can overload the controller.
 -- source: Apache Kafka documentation, Quotas, controller mutation rate (KIP-599)
 -- needs: acls, effective_quotas
 -- parameter: rate = 10
@@ -21,7 +21,7 @@ SELECT
   c.cluster,
   concat('user ', c.user) AS resource,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate holds for it'
+  CASE WHEN coalesce(own.rate, any.rate) IS NULL THEN 'no controller_mutation_rate quota applies'
     ELSE concat('controller_mutation_rate is ', coalesce(own.rate, any.rate)) END AS reason,
   CASE WHEN coalesce(own.rate, any.rate) IS NULL
     THEN concat("alter-quotas --user '", replace(c.user, "'", "'\"'\"'"),

@@ -2,7 +2,7 @@
 -- title: Listener without encryption
 -- severity: critical
 -- tags: encryption
--- description: Records, and with SASL/PLAIN passwords, travel in the clear.
+-- description: Records are sent unencrypted, and so are passwords with SASL/PLAIN.
 -- source: Apache Kafka documentation, Security, Listener configuration
 -- needs: listeners
 -- remedy: restart, disruptive

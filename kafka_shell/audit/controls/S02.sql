@@ -2,7 +2,7 @@
 -- title: No authorizer
 -- severity: critical
 -- tags: access
--- description: Everyone who can connect may do everything; ACLs mean nothing.
+-- description: Everyone who can connect may do everything; ACLs have no effect.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: broker_configs
 -- wants: broker_configs authorizer.class.name

@@ -1,9 +1,9 @@
 -- id: S03
--- title: What has no ACL is open to everyone
+-- title: Resources without an ACL are open to everyone
 -- severity: critical
 -- tags: access
--- description: Every new topic is open until somebody thinks of it. Brokers keep the value of a
---   config they do not define to themselves: where it is set, one has to look in the file.
+-- description: Every new topic is open to everyone until it gets an ACL. Brokers do not return
+--   values of configs they do not define: if it is set, check the properties file.
 -- source: Apache Kafka documentation, Security, allow.everyone.if.no.acl.found
 -- needs: broker_configs, brokers
 -- remedy: restart, disruptive
@@ -17,9 +17,9 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN open.key IS NULL THEN 'allow.everyone.if.no.acl.found is not set, and so false'
+    WHEN open.key IS NULL THEN 'allow.everyone.if.no.acl.found is not set (default: false)'
     WHEN open.sensitive OR open.value IS NULL
-      THEN 'allow.everyone.if.no.acl.found is set, and the broker does not show to what'
+      THEN 'allow.everyone.if.no.acl.found is set, but the broker does not return its value'
     ELSE concat('allow.everyone.if.no.acl.found is ', open.value)
   END AS reason,
   NULL AS remedy,

@@ -1,9 +1,9 @@
 -- id: S04
--- title: Whoever does not log in is a super user
+-- title: Unauthenticated clients are super users
 -- severity: critical
 -- tags: access
--- description: super.users names User:ANONYMOUS, who is everyone on a listener without login.
---   Brokers keep the value of a config they do not define to themselves.
+-- description: super.users contains User:ANONYMOUS, which is every client of a listener without
+--   authentication. Brokers do not return values of configs they do not define.
 -- source: Apache Kafka documentation, Security, super.users
 -- needs: broker_configs, brokers
 -- remedy: restart, disruptive
@@ -19,7 +19,7 @@ SELECT
   CASE
     WHEN supers.key IS NULL THEN 'super.users is not set'
     WHEN supers.sensitive OR supers.value IS NULL
-      THEN 'super.users is set, and the broker does not show to what'
+      THEN 'super.users is set, but the broker does not return its value'
     ELSE concat('super.users is ', supers.value)
   END AS reason,
   NULL AS remedy,

@@ -2,7 +2,8 @@
 -- title: Everyone may write or alter
 -- severity: high
 -- tags: access
--- description: User:* is everyone, and on a listener without login whoever connects.
+-- description: User:* is everyone, including unauthenticated clients on a listener without
+--   authentication.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
@@ -15,7 +16,8 @@ SELECT
   cluster,
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat('everyone may ', operation) ELSE 'not for everyone' END AS reason,
+  CASE WHEN bad THEN concat('everyone may ', operation)
+    ELSE 'does not apply to everyone' END AS reason,
   CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo
 FROM judged

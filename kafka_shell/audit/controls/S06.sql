@@ -1,9 +1,9 @@
 -- id: S06
--- title: All operations on everything
+-- title: All operations on all resources
 -- severity: high
 -- tags: access
--- description: The principal may do anything with every resource of the kind, those that are yet
---   to come too.
+-- description: The principal may perform every operation on every resource of this type,
+--   including future ones.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs
 -- needs: acls
 -- remedy: dynamic, disruptive
@@ -16,7 +16,7 @@ SELECT
   cluster,
   acl AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN concat(principal, ' may do all with every ', resource_type)
+  CASE WHEN bad THEN concat(principal, ' has ALL on every ', resource_type)
     ELSE 'bounded' END AS reason,
   CASE WHEN bad THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN bad THEN concat('alter-acls --add=', word) END AS undo

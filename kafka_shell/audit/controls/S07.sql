@@ -1,9 +1,9 @@
 -- id: S07
--- title: ACL that changes nothing
+-- title: Redundant ACL
 -- severity: medium
 -- tags: access, hygiene
--- description: Another ACL allows or denies the same and more, or a denial makes it void: whoever
---   reads it is misled.
+-- description: Another ACL allows or denies the same and more, or a deny rule overrides it.
+--   Redundant ACLs are misleading.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs (KIP-290)
 -- needs: acls
 -- remedy: dynamic, safe
@@ -36,7 +36,7 @@ SELECT
   CASE WHEN cover IS NOT NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE
     WHEN denied IS NOT NULL THEN concat('void: ', denied)
-    WHEN cover IS NOT NULL THEN concat('contained in: ', cover)
+    WHEN cover IS NOT NULL THEN concat('covered by: ', cover)
     ELSE 'needed'
   END AS reason,
   CASE WHEN cover IS NOT NULL THEN concat('alter-acls --remove=', word) END AS remedy,

@@ -1,10 +1,10 @@
 -- id: S08
--- title: ACL about something that does not exist
+-- title: ACL of a resource or user that does not exist
 -- severity: medium
 -- tags: access, hygiene
--- description: Its topic or group is gone, or its user has no credentials. Whoever creates the
---   name next gets what it allows. Users that log in another way than by SCRAM cannot be known
---   here: without a SCRAM credential they are only mentioned.
+-- description: The topic or group was deleted, or the user has no credentials. Whoever creates
+--   the name next gets the permissions. Users that authenticate in another way than SCRAM are not
+--   visible, so a user without a SCRAM credential is then only reported as info.
 -- source: Apache Kafka documentation, Security, Authorization and ACLs; audit catalogue S08
 -- needs: acls, topics, groups, scram_users, listeners
 -- remedy: dynamic, disruptive
@@ -18,11 +18,11 @@ judged AS (
   SELECT a.cluster, a.acl, a.word,
     CASE
       WHEN a.resource_type = 'topic' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
-        AND t.topic IS NULL THEN concat('there is no topic ', a.resource_name)
+        AND t.topic IS NULL THEN concat('topic ', a.resource_name, ' does not exist')
       WHEN a.resource_type = 'topic' AND a.pattern_type = 'prefixed' AND p.acl IS NULL
-        THEN concat('no topic begins with ', a.resource_name)
+        THEN concat('no topic starts with ', a.resource_name)
       WHEN a.resource_type = 'group' AND a.pattern_type = 'literal' AND a.resource_name <> '*'
-        AND g.group IS NULL THEN concat('there is no group ', a.resource_name)
+        AND g.group IS NULL THEN concat('group ', a.resource_name, ' does not exist')
     END AS gone,
     CASE WHEN a.principal LIKE 'User:%' AND a.principal <> 'User:*' AND u.user IS NULL
       THEN concat(a.principal, ' has no SCRAM credential') END AS nobody,
@@ -47,7 +47,7 @@ SELECT
     WHEN nobody IS NOT NULL THEN 'info'
     ELSE 'ok'
   END AS status,
-  coalesce(gone, nobody, 'all it names exists') AS reason,
+  coalesce(gone, nobody, 'resource and principal exist') AS reason,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain
     THEN concat('alter-acls --remove=', word) END AS remedy,
   CASE WHEN gone IS NOT NULL OR nobody IS NOT NULL AND certain

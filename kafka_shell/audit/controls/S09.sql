@@ -2,8 +2,8 @@
 -- title: User without any ACL
 -- severity: medium
 -- tags: access, hygiene
--- description: A credential that is good for nothing here, or for a super user. Deleting it is
---   irreversible: nobody knows the password.
+-- description: The user can authenticate but has no permissions, or is a super user. Deletion is
+--   irreversible because the password cannot be read back.
 -- source: Apache Kafka documentation, Security, SCRAM; audit catalogue S09
 -- needs: scram_users, acls
 -- remedy: dynamic, irreversible
@@ -16,7 +16,8 @@ SELECT
   u.cluster,
   concat('user ', u.user) AS resource,
   CASE WHEN held.principal IS NULL THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN held.principal IS NULL THEN 'no ACL names it' ELSE 'ACLs name it' END AS reason,
+  CASE WHEN held.principal IS NULL THEN 'no ACL names the user'
+    ELSE 'ACLs name the user' END AS reason,
   CASE WHEN held.principal IS NULL
     THEN concat('scram-credentials --username=', u.word, ' --delete ', u.mechanisms)
   END AS remedy,

@@ -1,9 +1,9 @@
 -- id: S10
--- title: SCRAM iterations at the floor
+-- title: Minimum number of SCRAM iterations
 -- severity: medium
 -- tags: access
--- description: 4096 iterations are the least that Kafka takes; more slow down whoever guesses
---   passwords. The remedy sets the password anew, and asks for it.
+-- description: 4096 iterations are the minimum that Kafka accepts. More iterations slow down
+--   password guessing. The remedy sets the password again and asks for it.
 -- source: Apache Kafka documentation, Security, SCRAM security considerations
 -- needs: scram_users
 -- parameter: floor = 4096

@@ -1,8 +1,8 @@
 -- id: S11
--- title: Passwords in the clear
+-- title: Unencrypted passwords
 -- severity: high
 -- tags: encryption, access
--- description: SASL/PLAIN sends the password itself, and without TLS everyone on the way reads it.
+-- description: SASL/PLAIN sends the password itself. Without TLS, it can be read on the network.
 -- source: Apache Kafka documentation, Security, SASL/PLAIN
 -- needs: listeners
 -- remedy: restart, disruptive

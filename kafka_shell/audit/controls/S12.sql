@@ -1,8 +1,9 @@
 -- id: S12
--- title: TLS for anybody
+-- title: TLS without authentication
 -- severity: high
 -- tags: access
--- description: The listener encrypts, and lets in whoever connects: no certificate, no login.
+-- description: The listener encrypts but does not authenticate clients: no client certificate and
+--   no SASL.
 -- source: Apache Kafka documentation, Broker configs, ssl.client.auth
 -- needs: listeners
 -- remedy: dynamic, disruptive

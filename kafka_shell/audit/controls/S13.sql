@@ -1,9 +1,9 @@
 -- id: S13
--- title: Host names are not checked
+-- title: Host names are not verified
 -- severity: high
 -- tags: encryption
--- description: With an empty ssl.endpoint.identification.algorithm a broker trusts any certificate
---   of the CA from the broker it connects to.
+-- description: If ssl.endpoint.identification.algorithm is empty, a broker accepts any
+--   certificate of the CA from the broker it connects to.
 -- source: Apache Kafka documentation, Broker configs, ssl.endpoint.identification.algorithm
 -- needs: listeners
 -- remedy: dynamic, disruptive

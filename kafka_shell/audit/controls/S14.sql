@@ -1,8 +1,8 @@
 -- id: S14
--- title: Old TLS is enabled
+-- title: Outdated TLS versions
 -- severity: medium
 -- tags: encryption
--- description: SSLv3, TLS 1.0 and 1.1 are broken, or nobody mends them any more (RFC 8996).
+-- description: SSLv3, TLS 1.0 and TLS 1.1 are insecure or deprecated (RFC 8996).
 -- source: Apache Kafka documentation, Broker configs, ssl.enabled.protocols
 -- needs: listeners
 -- remedy: dynamic, disruptive

@@ -2,8 +2,8 @@
 -- title: Brokers and clients share a listener
 -- severity: high
 -- tags: availability, access
--- description: Clients can exhaust what replication needs, and the network cannot keep the two
---   apart.
+-- description: Client traffic can slow down replication, and the two cannot be separated in the
+--   network.
 -- source: Apache Kafka documentation, Security, inter.broker.listener.name (KIP-103)
 -- needs: listeners
 -- remedy: restart, disruptive
@@ -17,7 +17,7 @@ SELECT
   concat('broker ', broker_id) AS resource,
   CASE WHEN own IS NULL THEN 'skip' WHEN listeners = 1 THEN 'alarm' ELSE 'ok' END AS status,
   CASE
-    WHEN own IS NULL THEN 'no listener is known to be that between brokers'
+    WHEN own IS NULL THEN 'the inter-broker listener is unknown'
     WHEN listeners = 1 THEN concat(own, ' is the only listener')
     ELSE concat(own, ' is one of ', listeners, ' listeners')
   END AS reason,

@@ -2,8 +2,8 @@
 -- title: Certificate expires soon
 -- severity: medium
 -- tags: encryption, availability
--- description: When it has expired nobody can connect. It is read in a handshake with the CA that
---   the profile trusts.
+-- description: Clients cannot connect after the certificate has expired. It is read in a TLS
+--   handshake with the CA of the profile.
 -- source: Apache Kafka documentation, Security, Encryption and authentication using SSL
 -- needs: certificates
 -- parameter: days = 30
@@ -16,8 +16,9 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN expires IS NULL THEN 'the profile does not speak TLS, and so names no CA to check with'
-    ELSE concat('it ends ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
+    WHEN expires IS NULL
+      THEN 'not checked: the profile does not use TLS and has no CA to verify with'
+    ELSE concat('expires ', date_format(expires, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -2,8 +2,8 @@
 -- title: Replication factor 1
 -- severity: critical
 -- tags: durability
--- description: There is one copy of every record: one broker down takes the topic with it,
---   for good if its disk is lost.
+-- description: There is a single copy of every record: if its broker is offline, so is the topic,
+--   and if its disk is lost, so are the records.
 -- source: Apache Kafka documentation, Replication
 -- needs: topics, brokers
 -- parameter: factor = 3

@@ -2,8 +2,8 @@
 -- title: Replication factor 2
 -- severity: high
 -- tags: durability
--- description: While one broker is down there is a single copy, and writes that want two copies
---   stop.
+-- description: While one broker is offline there is a single copy, and writes that require two
+--   in-sync replicas fail.
 -- source: Apache Kafka documentation, Replication
 -- needs: topics, brokers
 -- parameter: factor = 3

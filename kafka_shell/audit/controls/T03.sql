@@ -1,9 +1,9 @@
 -- id: T03
--- title: One broker down blocks acks=all
+-- title: One offline broker blocks acks=all
 -- severity: critical
 -- tags: availability
--- description: min.insync.replicas is as large as the replication factor, so a producer with
---   acks=all is refused as soon as one replica is not in sync.
+-- description: min.insync.replicas equals the replication factor, so producers with acks=all fail
+--   as soon as one replica is not in sync.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
 -- wants: topic_configs min.insync.replicas
@@ -19,7 +19,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('min.insync.replicas is ', wanted, ', replication factor ', min_factor) AS reason,
+  concat('min.insync.replicas is ', wanted, ', replication factor is ', min_factor) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.insync.replicas=', min_factor - 1)
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

@@ -1,9 +1,9 @@
 -- id: T04
--- title: acks=all can mean one copy
+-- title: acks=all can mean a single copy
 -- severity: high
 -- tags: durability
--- description: With min.insync.replicas = 1 the leader alone is enough for acks=all: what was
---   acknowledged is lost with it.
+-- description: With min.insync.replicas=1 the leader alone acknowledges a record. It is lost if
+--   that broker is lost.
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: topics, topic_configs
 -- wants: topic_configs min.insync.replicas
@@ -21,7 +21,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('min.insync.replicas is ', wanted, ', replication factor ', min_factor) AS reason,
+  concat('min.insync.replicas is ', wanted, ', replication factor is ', min_factor) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.insync.replicas={copies}')
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

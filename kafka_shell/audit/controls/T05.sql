@@ -1,8 +1,9 @@
 -- id: T05
--- title: Unclean leader election
+-- title: Unclean leader election is enabled
 -- severity: high
 -- tags: durability
--- description: A replica that is not in sync may become the leader: what it has not got is lost.
+-- description: A replica that is not in sync may become the leader. Records it does not have are
+--   lost.
 -- source: Apache Kafka documentation, Topic configs, unclean.leader.election.enable
 -- needs: topic_configs
 -- wants: topic_configs unclean.leader.election.enable

@@ -2,8 +2,8 @@
 -- title: Unexpected replication factor
 -- severity: medium
 -- tags: durability
--- description: The factor should be the target, or one more than min.insync.replicas where that
---   is larger, as far as there are brokers; and the same for all partitions of a topic.
+-- description: The replication factor should be the target, or min.insync.replicas plus one if
+--   that is higher, limited by the number of brokers, and the same for all partitions of a topic.
 -- source: Apache Kafka documentation, Replication; audit catalogue T06
 -- needs: topics, topic_configs, brokers
 -- wants: topic_configs min.insync.replicas
@@ -24,7 +24,7 @@ SELECT
   topic AS resource,
   CASE WHEN min_factor <> wanted OR max_factor <> wanted THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN min_factor <> max_factor
-    THEN concat('partitions have ', min_factor, ' to ', max_factor, ' replicas, not ', wanted)
+    THEN concat('partitions have ', min_factor, ' to ', max_factor, ' replicas, expected ', wanted)
     ELSE concat('replication factor ', min_factor, ', expected ', wanted)
   END AS reason,
   CASE WHEN min_factor <> wanted OR max_factor <> wanted

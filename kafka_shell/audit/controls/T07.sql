@@ -2,8 +2,9 @@
 -- title: Partition without a leader
 -- severity: critical
 -- tags: availability
--- description: Nobody can write to it or read from it until one of its in-sync replicas is back.
---   An unclean election makes another one the leader, and loses what that has not got.
+-- description: The partition cannot be read or written until one of its in-sync replicas is back.
+--   An unclean leader election makes another replica the leader and loses the records that
+--   replica does not have.
 -- source: Apache Kafka documentation, Unclean leader election
 -- needs: partitions
 -- remedy: dynamic, irreversible
@@ -12,9 +13,9 @@ SELECT
   concat(topic, ':', partition) AS resource,
   CASE WHEN leader IS NULL THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN leader IS NULL
-    THEN concat('no leader; its replicas are on ', array_join(replicas, ', '),
-      ', last in sync: ', array_join(isr, ', '))
-    ELSE concat('led by ', leader)
+    THEN concat('no leader; replicas on brokers ', array_join(replicas, ', '),
+      ', in-sync replicas: ', array_join(isr, ', '))
+    ELSE concat('leader is broker ', leader)
   END AS reason,
   CASE WHEN leader IS NULL
     THEN concat('elect-leaders --topic=', topic, ':', partition, ' --election-type unclean')

@@ -1,8 +1,8 @@
 -- id: T08
--- title: Fewer in-sync replicas than acks=all wants
+-- title: Fewer in-sync replicas than min.insync.replicas
 -- severity: critical
 -- tags: availability
--- description: Producers with acks=all are refused now (NotEnoughReplicas).
+-- description: Writes with acks=all fail now (NotEnoughReplicas).
 -- source: Apache Kafka documentation, Topic configs, min.insync.replicas
 -- needs: partitions, topic_configs
 -- wants: topic_configs min.insync.replicas
@@ -17,7 +17,7 @@ SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
   CASE WHEN in_sync < wanted THEN 'alarm' ELSE 'ok' END AS status,
-  concat(in_sync, ' in sync, min.insync.replicas ', wanted) AS reason,
+  concat(in_sync, ' replicas in sync, min.insync.replicas is ', wanted) AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM judged

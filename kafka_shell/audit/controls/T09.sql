@@ -1,9 +1,9 @@
 -- id: T09
--- title: Replica that is not in sync
+-- title: Under-replicated partition
 -- severity: high
 -- tags: durability, availability
--- description: The partition has fewer copies than it should: a broker is down, its disk or its
---   fetchers do not keep up.
+-- description: The partition has fewer in-sync copies than replicas: a broker is offline, or its
+--   disk or fetchers cannot keep up.
 -- source: Apache Kafka documentation, Monitoring, UnderReplicatedPartitions
 -- needs: partitions
 SELECT
@@ -11,7 +11,7 @@ SELECT
   concat(topic, ':', partition) AS resource,
   CASE WHEN size(isr) < size(replicas) THEN 'alarm' ELSE 'ok' END AS status,
   CASE WHEN size(isr) < size(replicas)
-    THEN concat('not in sync: ', array_join(array_except(replicas, isr), ', '))
+    THEN concat('not in sync: brokers ', array_join(array_except(replicas, isr), ', '))
     ELSE 'all replicas are in sync'
   END AS reason,
   NULL AS remedy,

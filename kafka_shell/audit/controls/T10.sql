@@ -2,7 +2,8 @@
 -- title: Leader is not the preferred replica
 -- severity: low
 -- tags: balance
--- description: Leaders gather on the brokers that stayed up; those that came back lead nothing.
+-- description: After an outage leaders stay on the brokers that were online; the brokers that
+--   restarted lead nothing.
 -- source: Apache Kafka documentation, Balancing leadership
 -- needs: partitions
 -- remedy: dynamic, safe
@@ -10,7 +11,7 @@ SELECT
   cluster,
   concat(topic, ':', partition) AS resource,
   CASE WHEN leader <> preferred_leader THEN 'alarm' ELSE 'ok' END AS status,
-  concat('led by ', leader, ', preferred ', preferred_leader) AS reason,
+  concat('leader is broker ', leader, ', preferred leader is broker ', preferred_leader) AS reason,
   CASE WHEN leader <> preferred_leader AND array_contains(isr, preferred_leader)
     THEN concat('preferred-replica-leader-election --topic=', topic, ':', partition)
   END AS remedy,

@@ -2,8 +2,8 @@
 -- title: Replicas share a rack
 -- severity: high
 -- tags: durability
--- description: Replicas should be in as many racks as there are: one rack that fails takes
---   several of them.
+-- description: Replicas should be spread over as many racks as possible. If a rack fails, several
+--   replicas are lost at once.
 -- source: Apache Kafka documentation, Balancing replicas across racks
 -- needs: brokers, replicas
 -- remedy: dynamic, disruptive
@@ -27,7 +27,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN s.unknown > 0 THEN 'a broker of it is down: its rack is not known'
+    WHEN s.unknown > 0 THEN 'unknown rack: a broker with a replica is offline'
     ELSE concat(s.factor, ' replicas in ', s.racks, ' of ', racks.racks, ' racks')
   END AS reason,
   CASE WHEN s.unknown = 0 AND s.racks < least(s.factor, racks.racks)
@@ -36,5 +36,5 @@ SELECT
 FROM spread s JOIN racks ON racks.cluster = s.cluster
 WHERE racks.without = 0
 UNION ALL
-SELECT cluster, 'cluster', 'skip', concat(without, ' brokers have no rack (B04)'), NULL, NULL
+SELECT cluster, 'cluster', 'skip', concat(without, ' brokers have no rack, see B04'), NULL, NULL
 FROM racks WHERE without > 0

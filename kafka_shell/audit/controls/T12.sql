@@ -1,9 +1,9 @@
 -- id: T12
--- title: Kept forever, without a bound
+-- title: Unlimited retention
 -- severity: critical
 -- tags: retention, capacity
--- description: Neither time nor size nor compaction ever deletes a record: the disk fills up.
---   Kafka Streams deletes the records of its repartition topics itself.
+-- description: Records are never deleted: neither time, size nor compaction limits the log, so
+--   the disk fills up. Kafka Streams deletes the records of its repartition topics itself.
 -- source: Apache Kafka documentation, Topic configs, retention.ms and retention.bytes
 -- needs: topic_configs
 -- wants: topic_configs retention.ms, retention.bytes, cleanup.policy

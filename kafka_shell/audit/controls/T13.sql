@@ -2,7 +2,7 @@
 -- title: Retention shorter than an hour
 -- severity: medium
 -- tags: retention
--- description: A consumer that is down for an hour loses records.
+-- description: A consumer that is offline for an hour loses records.
 -- source: Apache Kafka documentation, Topic configs, retention.ms
 -- needs: topic_configs
 -- wants: topic_configs retention.ms

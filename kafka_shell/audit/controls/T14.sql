@@ -1,9 +1,9 @@
 -- id: T14
--- title: Months on local disks
+-- title: Months of records on local disks
 -- severity: low
 -- tags: retention, capacity
--- description: More than 30 days on the brokers' own disks makes moves and recovery slow; tiered
---   storage, where there is one, holds old segments for less.
+-- description: More than 30 days on the disks of the brokers make reassignments and recovery
+--   slow. Tiered storage can store old segments at lower cost.
 -- source: Apache Kafka documentation, Tiered Storage
 -- needs: topic_configs
 -- wants: topic_configs retention.ms, cleanup.policy

@@ -1,9 +1,9 @@
 -- id: T15
--- title: Segments as long as retention
+-- title: segment.ms is as long as retention.ms
 -- severity: medium
 -- tags: retention
--- description: Only whole segments are deleted, and the active one is rolled after segment.ms:
---   a slow topic keeps records up to retention.ms and segment.ms together.
+-- description: Only whole segments are deleted, and the active segment is rolled after
+--   segment.ms. A topic with few records keeps them for up to retention.ms plus segment.ms.
 -- source: Apache Kafka documentation, Topic configs, segment.ms
 -- needs: topic_configs
 -- wants: topic_configs retention.ms, segment.ms, cleanup.policy
@@ -23,7 +23,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('segment.ms is ', segment, ', retention.ms ', retention) AS reason,
+  concat('segment.ms is ', segment, ', retention.ms is ', retention) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' segment.ms=',
     greatest(1, retention DIV 7)) END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

@@ -1,9 +1,9 @@
 -- id: T16
--- title: One partition, or very many
+-- title: One partition, or too many
 -- severity: low
 -- tags: capacity
--- description: One partition is read by one consumer of a group at a time; every partition
---   costs files, memory and time at a failover.
+-- description: A single partition is read by one consumer of a group at a time. Every partition
+--   costs file handles, memory and failover time.
 -- source: Apache Kafka documentation, Monitoring, PartitionCount; audit catalogue T16
 -- needs: topics
 -- parameter: most = 100

@@ -1,9 +1,9 @@
 -- id: T17
--- title: Compaction that hardly ever runs
+-- title: Compaction rarely runs
 -- severity: medium
 -- tags: compaction
--- description: Nothing bounds how long an old value stays, and the cleaner waits until nearly the
---   whole log is dirty.
+-- description: max.compaction.lag.ms is unlimited, and the cleaner waits until almost the whole
+--   log is dirty.
 -- source: Apache Kafka documentation, Topic configs, max.compaction.lag.ms and
 --   min.cleanable.dirty.ratio
 -- needs: topic_configs
@@ -25,7 +25,7 @@ SELECT
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
   concat('min.cleanable.dirty.ratio is ', value,
-    CASE WHEN bad THEN ', max.compaction.lag.ms unlimited' ELSE '' END) AS reason,
+    CASE WHEN bad THEN ', max.compaction.lag.ms is unlimited' ELSE '' END) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' min.cleanable.dirty.ratio=0.5')
   END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',

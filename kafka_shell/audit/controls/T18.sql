@@ -1,9 +1,9 @@
 -- id: T18
--- title: Tombstones vanish within a day
+-- title: Tombstones are removed within a day
 -- severity: medium
 -- tags: compaction
--- description: A reader that takes longer than delete.retention.ms misses that a key was deleted,
---   and keeps it.
+-- description: A consumer that needs longer than delete.retention.ms to read the topic misses
+--   deletions and keeps deleted keys.
 -- source: Apache Kafka documentation, Topic configs, delete.retention.ms
 -- needs: topic_configs
 -- wants: topic_configs delete.retention.ms, cleanup.policy

@@ -1,9 +1,9 @@
 -- id: T19
--- title: Brokers recompress
+-- title: Brokers recompress batches
 -- severity: low
 -- tags: performance
--- description: With another compression.type than producer, brokers unpack what arrives with
---   another codec and pack it again.
+-- description: If compression.type is not producer, brokers decompress and recompress batches
+--   with a different codec.
 -- source: Apache Kafka documentation, Topic configs, compression.type
 -- needs: topic_configs, topics
 -- wants: topic_configs compression.type

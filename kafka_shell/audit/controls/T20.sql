@@ -1,10 +1,10 @@
 -- id: T20
--- title: Records larger than replicas fetch
+-- title: Batches larger than replicas fetch
 -- severity: medium
 -- tags: performance
--- description: A batch that is larger than replica.fetch.max.bytes is copied alone, one request
---   each, which slows down all that the fetcher copies. Kafka's own defaults differ by the 12
---   bytes of a batch's offset and length, which do not count.
+-- description: A batch larger than replica.fetch.max.bytes is fetched alone, one per request,
+--   which slows down replication. The defaults of Kafka differ by the 12 bytes of the base offset
+--   and length of a batch, which are ignored.
 -- source: Apache Kafka documentation, Broker configs, replica.fetch.max.bytes
 -- needs: topic_configs, broker_configs
 -- wants: topic_configs max.message.bytes
@@ -24,7 +24,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  concat('max.message.bytes is ', value, ', replica.fetch.max.bytes ', bytes) AS reason,
+  concat('max.message.bytes is ', value, ', replica.fetch.max.bytes is ', bytes) AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' max.message.bytes=', bytes) END AS remedy,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' ',
     coalesce(pair, '--delete-config max.message.bytes')) END AS undo

@@ -2,8 +2,8 @@
 -- title: Timestamps from the future are accepted
 -- severity: medium
 -- tags: retention
--- description: Retention looks at the largest timestamp of a segment: one record dated into the
---   next century keeps its segment until then.
+-- description: Retention uses the largest timestamp of a segment, so one record with a timestamp
+--   in the next century keeps its segment until then.
 -- source: Apache Kafka documentation, Topic configs, message.timestamp.after.max.ms (KIP-937)
 -- needs: topic_configs
 -- wants: topic_configs message.timestamp.after.max.ms, message.timestamp.type
@@ -21,7 +21,7 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN bad THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited, and producers set timestamps'
+  CASE WHEN bad THEN 'message.timestamp.after.max.ms is unlimited and producers set the timestamps'
     ELSE concat('message.timestamp.after.max.ms is ', value, ', ', type) END AS reason,
   CASE WHEN bad THEN concat('alter-configs --topic=', topic, ' message.timestamp.after.max.ms={after}')
   END AS remedy,

@@ -1,8 +1,9 @@
 -- id: T22
--- title: Flushing overridden
+-- title: Flush configs are overridden
 -- severity: low
 -- tags: performance
--- description: Replication, not fsync, makes records durable; forced flushes cost throughput.
+-- description: Records are durable through replication, not fsync; forced flushes reduce
+--   throughput.
 -- source: Apache Kafka documentation, Topic configs, flush.messages and flush.ms
 -- needs: topic_configs
 -- wants: topic_configs flush.messages, flush.ms

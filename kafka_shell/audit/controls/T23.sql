@@ -1,9 +1,9 @@
 -- id: T23
--- title: Replication throttle left behind
+-- title: Leftover replication throttle
 -- severity: medium
 -- tags: performance
--- description: No partition of the topic is being moved, and its replicas are throttled all the
---   same: a replica that falls behind cannot catch up.
+-- description: No partition of the topic is being reassigned, but its replicas are throttled: a
+--   replica that falls behind cannot catch up.
 -- source: Apache Kafka documentation, Limiting bandwidth usage during data migration (KIP-73)
 -- needs: topic_configs, reassignments
 -- wants: topic_configs leader.replication.throttled.replicas
@@ -22,7 +22,8 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN size(keys) > 0 THEN concat('throttled without a move: ', array_join(pairs, ', '))
+  CASE WHEN size(keys) > 0
+    THEN concat('throttled without a reassignment: ', array_join(pairs, ', '))
     ELSE 'not throttled' END AS reason,
   CASE WHEN size(keys) > 0
     THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))

@@ -1,9 +1,10 @@
 -- id: T24
--- title: Name that collides, or breaks the pattern
+-- title: Topic name collides or violates the naming pattern
 -- severity: low
 -- tags: naming
--- description: Metric names write . and _ alike, so that two topics become one there. The pattern
---   is a regular expression of whole names; as it is, it takes every name.
+-- description: Metric names do not distinguish . and _, so the metrics of two topics collide. The
+--   pattern is a regular expression that must match the whole name; the default matches every
+--   name.
 -- source: Apache Kafka documentation, kafka-topics, warning about . and _ in names
 -- needs: topics
 -- parameter: pattern = .*
@@ -17,8 +18,8 @@ SELECT
     WHEN count(*) OVER alike > 1
       THEN concat('collides with ',
         array_join(array_remove(collect_list(topic) OVER alike, topic), ', '))
-    WHEN NOT topic RLIKE '^({pattern})$' THEN 'its name is not as {pattern} says'
-    ELSE 'its own name'
+    WHEN NOT topic RLIKE '^({pattern})$' THEN 'the name does not match {pattern}'
+    ELSE 'unique name'
   END AS reason,
   NULL AS remedy,
   NULL AS undo

@@ -1,9 +1,9 @@
 -- id: T25
--- title: Override that changes nothing
+-- title: Redundant config override
 -- severity: low
 -- tags: hygiene
--- description: The topic sets what it would inherit anyway, and will not follow when the default
---   changes.
+-- description: The topic sets a config to the value it inherits, so it will not follow when the
+--   default changes.
 -- source: Apache Kafka documentation, Topic configs, server default properties
 -- needs: topic_configs, topics
 -- remedy: dynamic, safe
@@ -19,8 +19,8 @@ SELECT
   cluster,
   topic AS resource,
   CASE WHEN size(keys) > 0 THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN size(keys) > 0 THEN concat('as inherited: ', array_join(pairs, ', '))
-    ELSE 'no override repeats a default' END AS reason,
+  CASE WHEN size(keys) > 0 THEN concat('same as inherited: ', array_join(pairs, ', '))
+    ELSE 'no redundant override' END AS reason,
   CASE WHEN size(keys) > 0
     THEN concat('alter-configs --topic=', topic, ' --delete-config=', array_join(keys, ','))
   END AS remedy,

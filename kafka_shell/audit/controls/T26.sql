@@ -1,9 +1,9 @@
 -- id: T26
--- title: Internal topic without enough copies
+-- title: Internal topic with too few replicas
 -- severity: high
 -- tags: durability, availability
--- description: Groups, transactions and share groups stand still with the topics they are kept in.
---   Judged where there are brokers enough.
+-- description: Groups, transactions and share groups stop if their internal topics are
+--   unavailable. Judged only if there are enough brokers.
 -- source: Apache Kafka documentation, Broker configs, offsets.topic.replication.factor and
 --   transaction.state.log.min.isr
 -- needs: topics, topic_configs, brokers

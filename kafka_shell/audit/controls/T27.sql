@@ -2,7 +2,8 @@
 -- title: Partition larger than 1 TiB
 -- severity: medium
 -- tags: capacity
--- description: Moving or rebuilding it takes hours, and one broker's disk has to hold it.
+-- description: Reassigning or rebuilding the partition takes hours, and the disk of one broker
+--   has to hold it.
 -- source: Apache Kafka documentation, Log, size of a partition; audit catalogue T27
 -- needs: disk_replicas
 -- parameter: most = 1099511627776

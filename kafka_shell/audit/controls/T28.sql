@@ -2,8 +2,8 @@
 -- title: Partitions of uneven size
 -- severity: medium
 -- tags: balance
--- description: One partition holds far more than the others of its topic: a few keys get most
---   records, or partitions were added late. Small topics are not judged.
+-- description: One partition is much larger than the others of its topic: a few keys have most of
+--   the records, or partitions were added later. Small topics are not judged.
 -- source: Apache Kafka documentation, Producer, partitioning by key; audit catalogue T28
 -- needs: disk_replicas
 -- parameter: times = 3
@@ -22,7 +22,7 @@ SELECT
   topic AS resource,
   CASE WHEN largest >= {smallest} AND largest > {times} * middle THEN 'alarm' ELSE 'ok'
   END AS status,
-  concat('partition ', worst, ' has ', largest, ' bytes, the median ', CAST(middle AS BIGINT))
+  concat('partition ', worst, ' has ', largest, ' bytes, the median is ', CAST(middle AS BIGINT))
     AS reason,
   NULL AS remedy,
   NULL AS undo

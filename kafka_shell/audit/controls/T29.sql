@@ -2,8 +2,8 @@
 -- title: Unused topic
 -- severity: low
 -- tags: hygiene
--- description: It is empty, or nothing was written to it for a week. Delete it, or find out who
---   owns it. A deletion is proposed only for what is empty.
+-- description: The topic is empty, or had no new records for a week. Find its owner or delete it.
+--   Deletion is suggested only for empty topics.
 -- source: audit catalogue T29
 -- needs: partition_offsets, topics
 -- parameter: days = 7
@@ -25,8 +25,8 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE
-    WHEN records = 0 THEN 'it holds no record'
-    WHEN newest IS NULL THEN 'the broker does not tell the newest record (before Kafka 3.0)'
+    WHEN records = 0 THEN 'the topic is empty'
+    WHEN newest IS NULL THEN 'the broker does not report the newest timestamp (Kafka before 3.0)'
     ELSE concat('last written ', date_format(newest, 'yyyy-MM-dd HH:mm'), ' UTC')
   END AS reason,
   CASE WHEN records = 0 THEN concat('delete-topic --topic=', topic) END AS remedy,

@@ -1,9 +1,9 @@
 -- id: T30
--- title: Nobody reads it
+-- title: Topic without consumers
 -- severity: medium
 -- tags: hygiene
--- description: No group has committed an offset in it, and none subscribes. Programs that keep
---   their offsets elsewhere are not seen; changelogs of Kafka Streams are left out.
+-- description: No group has committed offsets in the topic or subscribes to it. Programs that
+--   store offsets elsewhere are not visible; changelog topics of Kafka Streams are ignored.
 -- source: audit catalogue T30
 -- needs: topics, group_offsets, group_members
 -- parameter: besides = .*-changelog|connect-(configs|offsets|status)
@@ -16,7 +16,8 @@ SELECT
   t.cluster,
   t.topic AS resource,
   CASE WHEN read.topic IS NULL THEN 'alarm' ELSE 'ok' END AS status,
-  CASE WHEN read.topic IS NULL THEN 'no group has read it' ELSE 'a group reads it' END AS reason,
+  CASE WHEN read.topic IS NULL THEN 'no group reads the topic'
+    ELSE 'a group reads the topic' END AS reason,
   NULL AS remedy,
   NULL AS undo
 FROM topics t

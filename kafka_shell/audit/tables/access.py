@@ -1,4 +1,4 @@
-"""Who may what, and who logs in how."""
+"""ACLs and SCRAM credentials."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_acls(cluster: Cluster, part: Slice) -> Rows:
-    """A row a binding (DescribeAcls, API key 29)."""
+    """Yield a row per ACL binding (DescribeAcls, API key 29)."""
     from kafka_shell.admin.acls import read as acls
 
     for found in acls.describe(cluster):
@@ -27,7 +27,7 @@ def read_acls(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
-    """A row a credential (DescribeUserScramCredentials, API key 50)."""
+    """Yield a row per credential (DescribeUserScramCredentials, API key 50)."""
     from kafka_shell.admin.users import scram
 
     found = scram.describe(cluster)
@@ -43,7 +43,7 @@ def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
 TABLES = (
     Table(
         "acls",
-        "One row an ACL binding.",
+        "One row per ACL binding.",
         (
             Column("resource_type", "string", "topic, group, cluster ..."),
             Column("resource_name", "string", "The resource's name, or * for any."),
@@ -52,20 +52,20 @@ TABLES = (
             Column("host", "string", "An address, or * for any."),
             Column("operation", "string", "Read, Write ..."),
             Column("permission", "string", "allow or deny."),
-            Column("acl", "string", "The binding as a rule of alter-acls."),
-            Column("word", "string", "The same as one word of a line."),
+            Column("acl", "string", "The binding as an alter-acls rule."),
+            Column("word", "string", "The binding, quoted for a command."),
         ),
         read_acls,
     ),
     Table(
         "scram_users",
-        "One row a SCRAM credential.",
+        "One row per SCRAM credential.",
         (
-            Column("user", "string", "Who."),
+            Column("user", "string", "The user."),
             Column("mechanism", "string", "SCRAM-SHA-256 or SCRAM-SHA-512."),
-            Column("iterations", "int", "How often the password is hashed."),
-            Column("word", "string", "The user as one word of a line."),
+            Column("iterations", "int", "Number of hash iterations."),
+            Column("word", "string", "The user, quoted for a command."),
         ),
         read_scram_users,
     ),
-)  # fmt: skip
+)

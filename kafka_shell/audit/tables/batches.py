@@ -1,7 +1,7 @@
-"""Record batches, sampled: their headers, and what a few of their records say.
+"""Sampled record batches: their headers, and statistics of their records.
 
-A partition is read at three places, SAMPLE_BYTES each. A header is 61 bytes (Kafka's message format
-v2): codec, counts, sizes, times and producer. Reading records wants Read on the topic.
+Three positions of each partition are sampled, SAMPLE_BYTES each. A batch header is 61 bytes
+(message format v2): codec, counts, sizes, timestamps and producer ID. Requires READ on the topic.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
-SAMPLE_BYTES = 32 << 10  # of each place; a batch that is larger is read whole
+SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
 _NEAR_THE_END = 100  # offsets
 _PARTITIONS_A_REQUEST = 200
 _PLACES = ("earliest", "middle", "latest")
@@ -33,7 +33,7 @@ Sample = tuple["TopicPartition", str, bytes]
 
 
 def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
-    """What is at each place of each partition that holds records."""
+    """Yield the sample of each position of each partition that is not empty."""
     from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
     from kafka_shell.admin.records.offsets import list_offsets
     from kafka_shell.admin.wire import metadata_scan as scan
@@ -44,7 +44,9 @@ def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
         for each in found.topic(name).partitions:
             where = TopicPartition(name, each.partition)
             if each.leader is None:
-                yield Trouble(f"partition {where}", "LEADER_NOT_AVAILABLE", "it has no leader")
+                yield Trouble(
+                    f"partition {where}", "LEADER_NOT_AVAILABLE", "the partition has no leader"
+                )
             else:
                 leaders[where] = each.leader
     starts = list_offsets(cluster, dict.fromkeys(leaders, EARLIEST))
@@ -59,11 +61,14 @@ def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
     for place in _PLACES:
         at = {where: _offset(place, *span) for where, span in spans.items() if span[0] < span[1]}
         reached: set[TopicPartition] = set()
-        for told in _fetch_all(cluster, place, at, leaders):
-            if not isinstance(told, Trouble) and _last_offset(told[2]) >= spans[told[0]][1] - 1:
-                reached.add(told[0])
-            yield told
-    # A batch larger than a sample may hide the end.
+        for sample in _fetch_all(cluster, place, at, leaders):
+            if (
+                not isinstance(sample, Trouble)
+                and _last_offset(sample[2]) >= spans[sample[0]][1] - 1
+            ):
+                reached.add(sample[0])
+            yield sample
+    # A batch larger than a sample can hide the end of the log.
     last = {where: spans[where][1] - 1 for where in at if where not in reached}
     yield from _fetch_all(cluster, place, last, leaders)
 
@@ -96,7 +101,7 @@ def _fetch_all(
                     yield found
                 else:
                     short.append(found[0])
-            for where in short:  # its batch is larger than a sample: alone, it comes whole
+            for where in short:  # larger than a sample: fetched alone, a batch is returned whole
                 yield from _fetch(cluster, leader, place, {where: at[where]})
 
 
@@ -111,7 +116,7 @@ def _fetch(
 
 
 def read_batches(cluster: Cluster, part: Slice) -> Rows:
-    """A row a sampled batch; one that two places show is there once."""
+    """Yield a row per sampled batch, without duplicates."""
     seen: dict[TopicPartition, set[int]] = {}
     for found in _samples(cluster, part):
         if isinstance(found, Trouble):
@@ -136,7 +141,7 @@ def read_batches(cluster: Cluster, part: Slice) -> Rows:
 
 @dataclass(slots=True)
 class _Tally:
-    """What the records of one partition's sample said."""
+    """Statistics of the sampled records of a partition."""
 
     records: int = 0
     null_keys: int = 0
@@ -147,7 +152,7 @@ class _Tally:
 
 
 def read_record_samples(cluster: Cluster, part: Slice) -> Rows:
-    """A row a partition that holds records: keys, and what compression would save."""
+    """Yield a row per partition with records: its keys, and the savings by compression."""
     tallies: dict[TopicPartition, _Tally] = {}
     seen: set[tuple[TopicPartition, int]] = set()
     for found in _samples(cluster, part):
@@ -176,7 +181,7 @@ def _count(tally: _Tally, batch: batches.Batch, raw: bytes) -> None:
         tally.packed_bytes += batches.HEADER_BYTES + len(zlib.compress(body, 1))
     try:
         keys = [record.key for record in batches.records(raw)[0]]
-    except Exception:  # a codec that is not installed where this runs
+    except Exception:  # the codec is not installed on this host
         tally.unread += batch.records
         return
     assert tally.keys is not None
@@ -191,42 +196,46 @@ _PARTITION = Column("partition", "int", "The partition.")
 TABLES = (
     Table(
         "batches",
-        "One row a sampled record batch, as its header tells; a sample, not the log.",
+        "One row per sampled record batch, from its header. Not all batches of the log.",
         (
             _TOPIC,
             _PARTITION,
-            Column("place", "string", "Where in the log: earliest, middle or latest."),
-            Column("base_offset", "long", "Its first offset."),
-            Column("last_offset", "long", "Its last."),
-            Column("records", "int", "How many records it holds."),
-            Column("size", "int", "Its bytes."),
+            Column("place", "string", "Sampled position: earliest, middle or latest."),
+            Column("base_offset", "long", "First offset."),
+            Column("last_offset", "long", "Last offset."),
+            Column("records", "int", "Number of records."),
+            Column("size", "int", "Size in bytes."),
             Column("codec", "string", "none, gzip, snappy, lz4 or zstd."),
             Column("append_time", "boolean", "Whether the broker wrote the timestamps."),
-            Column("base_timestamp", "time", "Of its first record.", required=False),
-            Column("max_timestamp", "time", "The largest.", required=False),
-            Column("producer_id", "long", "Whose; null where the producer is not idempotent.",
-                   required=False),
-            Column("transactional", "boolean", "Whether it is of a transaction."),
-            Column("control", "boolean", "Whether it is a transaction's marker."),
+            Column("base_timestamp", "time", "Timestamp of the first record.", required=False),
+            Column("max_timestamp", "time", "The largest timestamp.", required=False),
+            Column(
+                "producer_id",
+                "long",
+                "The producer ID; null if the producer is not idempotent.",
+                required=False,
+            ),
+            Column("transactional", "boolean", "Whether the batch belongs to a transaction."),
+            Column("control", "boolean", "Whether the batch is a transaction marker."),
         ),
         read_batches,
         by="topics",
     ),
     Table(
         "record_samples",
-        "One row a partition that holds records: what a sample of them says.",
+        "One row per partition with records: statistics of the sampled records.",
         (
             _TOPIC,
             _PARTITION,
-            Column("records", "int", "How many records were looked at."),
-            Column("null_keys", "int", "How many have no key."),
-            Column("distinct_keys", "int", "How many keys there are."),
-            Column("top_key_records", "int", "How many records have the most frequent key."),
-            Column("unread", "int", "How many could not be decoded: their codec is missing."),
-            Column("plain_bytes", "long", "Bytes of batches without compression."),
-            Column("packed_bytes", "long", "The bytes of the same, with gzip at its fastest."),
+            Column("records", "int", "Number of sampled records."),
+            Column("null_keys", "int", "Number of records without a key."),
+            Column("distinct_keys", "int", "Number of distinct keys."),
+            Column("top_key_records", "int", "Number of records with the most frequent key."),
+            Column("unread", "int", "Number of records not decoded: their codec is not installed."),
+            Column("plain_bytes", "long", "Size of the uncompressed batches in bytes."),
+            Column("packed_bytes", "long", "Their size in bytes with gzip at its fastest level."),
         ),
         read_record_samples,
         by="topics",
     ),
-)  # fmt: skip
+)

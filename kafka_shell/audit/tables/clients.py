@@ -1,4 +1,4 @@
-"""What is set for clients: quotas and dynamic configs."""
+"""Quotas and dynamic client configs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _MOST_PAIRS = 50_000
 
 
 def read_quotas(cluster: Cluster, part: Slice) -> Rows:
-    """A row a limit (DescribeClientQuotas, API key 48)."""
+    """Yield a row per quota (DescribeClientQuotas, API key 48)."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import Default
 
@@ -48,10 +48,10 @@ def _flags(entity: QuotaEntity) -> Iterator[str]:
 
 
 def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
-    """A row a limit that holds for a client; the same code as resolve-quota.
+    """Yield a row per effective quota of a client, as resolve-quota computes it.
 
-    For each user that quotas or credentials name, and one that nothing names, with each client id
-    that quotas name, and one that none names.
+    Covers every user named by a quota or credential and an unnamed user, each with every client ID
+    named by a quota and an unnamed client ID.
     """
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.resolution import ladder_of
@@ -62,8 +62,10 @@ def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
     ids = {quota.entity.client_id for quota in found if isinstance(quota.entity.client_id, str)}
     pairs = (len(users) + 1) * (len(ids) + 1)
     if pairs > _MOST_PAIRS:
-        yield Trouble("", "too-many", f"{pairs:,} pairs of user and client id: look at one with "
-                                      "resolve-quota")  # fmt: skip
+        message = (
+            f"{pairs:,} pairs of user and client ID are too many; run resolve-quota for one of them"
+        )
+        yield Trouble("", "too-many", message)  # fmt: skip
         return
     for user in (None, *sorted(users)):
         for client_id in (None, *sorted(ids)):
@@ -78,11 +80,11 @@ def _scram_users(cluster: Cluster) -> set[str]:
     try:
         return set(scram.describe(cluster).values)
     except ShellError:
-        return set()  # a table of its own says so
+        return set()  # reported by the table scram_users
 
 
 def read_client_configs(cluster: Cluster, part: Slice) -> Rows:
-    """A row a dynamic config of clients (KIP-649, over its topic)."""
+    """Yield a row per dynamic client config (KIP-649)."""
     from kafka_shell.admin.client_configs import read as client_configs
 
     for config in client_configs.describe(cluster):
@@ -96,16 +98,17 @@ def _client_flags(entity: ClientEntity) -> str:
 
 
 def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
-    """A row a config that a client gets; the same code as describe-client-configs --resolve.
+    """Yield a row per effective client config, as describe-client-configs --resolve computes it.
 
-    For each client that configs or registrations name; a user's other clients have no client id.
+    Covers every client named by a config or registration; client ID None is any other client of a
+    user.
     """
     from kafka_shell.admin.client_configs import read as client_configs
     from kafka_shell.admin.client_configs.resolve import resolve
 
     found = client_configs.describe(cluster)
-    said = client_configs.registrations(cluster, now=int(time.time() * 1000))
-    entities = {each.entity for each in found} | {each.entity for each in said}
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    entities = {each.entity for each in found} | {each.entity for each in registered}
     entities |= {ClientEntity(each.user) for each in entities}
     for entity in sorted(entities, key=lambda each: each.order):
         if entity.client_id is None:
@@ -123,58 +126,69 @@ def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
 TABLES = (
     Table(
         "quotas",
-        "One row a limit of an entity.",
+        "One row per quota of an entity.",
         (
-            Column("user", "string", "The user by name.", required=False),
-            Column("client_id", "string", "The client id by name.", required=False),
-            Column("ip", "string", "The ip by name.", required=False),
-            Column("user_default", "boolean", "Whether it is the default of users."),
-            Column("client_id_default", "boolean", "Whether it is the default of client ids."),
-            Column("ip_default", "boolean", "Whether it is the default of ips."),
+            Column("user", "string", "The user, if named.", required=False),
+            Column("client_id", "string", "The client ID, if named.", required=False),
+            Column("ip", "string", "The IP address, if named.", required=False),
+            Column("user_default", "boolean", "Whether the quota is for the default user."),
+            Column(
+                "client_id_default", "boolean", "Whether the quota is for the default client ID."
+            ),
+            Column("ip_default", "boolean", "Whether the quota is for the default IP address."),
             Column("key", "string", "producer_byte_rate ..."),
             Column("value", "double", "The limit."),
-            Column("entity", "string", "Whose it is: user alice client-id reports."),
-            Column("options", "string", "The same as options of alter-quotas."),
+            Column("entity", "string", "The entity: user alice client-id reports."),
+            Column("options", "string", "The entity as options of alter-quotas."),
         ),
         read_quotas,
     ),
     Table(
         "effective_quotas",
-        "One row a limit that holds for a client, out of all levels; null is one nobody names.",
+        "One row per effective quota of a client; null is a user or client ID without a name.",
         (
             Column("user", "string", "The user.", required=False),
-            Column("client_id", "string", "The client id.", required=False),
+            Column("client_id", "string", "The client ID.", required=False),
             Column("key", "string", "producer_byte_rate ..."),
-            Column("value", "double", "The limit, of each broker."),
-            Column("source", "string", "The level that wins: User, Default user ..."),
+            Column("value", "double", "The limit per broker."),
+            Column("source", "string", "The level that applies: User, Default user ..."),
         ),
         read_effective_quotas,
     ),
     Table(
         "client_configs",
-        "One row a dynamic config of clients.",
+        "One row per dynamic client config.",
         (
-            Column("user", "string", "Whose clients."),
-            Column("client_id", "string", "Which; null for all of the user's.", required=False),
+            Column("user", "string", "The user."),
+            Column(
+                "client_id",
+                "string",
+                "The client ID; null for all clients of the user.",
+                required=False,
+            ),
             Column("key", "string", "acks ..."),
-            Column("value", "string", "As text."),
-            Column("options", "string", "Whose, as options of alter-client-configs."),
+            Column("value", "string", "The value as text."),
+            Column("options", "string", "The entity as options of alter-client-configs."),
         ),
         read_client_configs,
     ),
     Table(
         "effective_client_configs",
-        "One row a dynamic config that a client gets, out of both levels.",
+        "One row per effective dynamic config of a client.",
         (
-            Column("user", "string", "Whose client."),
-            Column("client_id", "string", "Which; null for those no config names.",
-                   required=False),
+            Column("user", "string", "The user."),
+            Column(
+                "client_id",
+                "string",
+                "The client ID; null for clients that no config names.",
+                required=False,
+            ),
             Column("key", "string", "acks ..."),
-            Column("value", "string", "As text."),
-            Column("level", "string", "Which level sets it: client-id or user."),
-            Column("options", "string", "That level, as options of alter-client-configs."),
-            Column("pair", "string", "key=value as one word of a line."),
+            Column("value", "string", "The value as text."),
+            Column("level", "string", "The level that sets it: client-id or user."),
+            Column("options", "string", "The level as options of alter-client-configs."),
+            Column("pair", "string", "key=value, quoted for a command."),
         ),
         read_effective_client_configs,
     ),
-)  # fmt: skip
+)

@@ -15,7 +15,7 @@ Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_clusters(cluster: Cluster, part: Slice) -> Rows:
-    """One row: the cluster (Metadata, API key 3)."""
+    """Yield one row: the cluster (Metadata, API key 3)."""
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(cluster)
@@ -33,7 +33,7 @@ def read_clusters(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_brokers(cluster: Cluster, part: Slice) -> Rows:
-    """A row a broker."""
+    """Yield a row per broker."""
     releases = cluster.versions_of_brokers()
     for broker in cluster.brokers():
         release = releases.values.get(broker.id)
@@ -43,7 +43,7 @@ def read_brokers(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_broker_configs(cluster: Cluster, part: Slice) -> Rows:
-    """A row a config of one broker, each level of it (DescribeConfigs, API key 32)."""
+    """Yield a row per config of a broker with its levels (DescribeConfigs, API key 32)."""
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.configs.model import ConfigResource, ConfigSource, ResourceType
 
@@ -67,7 +67,7 @@ def read_broker_configs(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_broker_loggers(cluster: Cluster, part: Slice) -> Rows:
-    """A row a logger of a broker (DescribeConfigs, API key 32; Kafka 2.4)."""
+    """Yield a row per logger of a broker (DescribeConfigs, API key 32; Kafka 2.4)."""
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
@@ -81,7 +81,7 @@ def read_broker_loggers(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_features(cluster: Cluster, part: Slice) -> Rows:
-    """A row a feature (ApiVersions, API key 18)."""
+    """Yield a row per feature (ApiVersions, API key 18)."""
     from kafka_shell.admin.cluster import features
 
     found = features.describe(cluster)
@@ -95,7 +95,7 @@ def read_features(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_quorum(cluster: Cluster, part: Slice) -> Rows:
-    """A row a replica of the metadata (DescribeQuorum, API key 55)."""
+    """Yield a row per replica of the metadata quorum (DescribeQuorum, API key 55)."""
     from kafka_shell.admin.cluster import quorum
 
     for replica in quorum.describe(cluster).replicas:
@@ -111,13 +111,13 @@ def _known(number: int) -> int | None:
 
 
 def read_api_versions(cluster: Cluster, part: Slice) -> Rows:
-    """A row an API of a broker (ApiVersions, API key 18)."""
+    """Yield a row per API of a broker (ApiVersions, API key 18)."""
     from kafka_shell.admin.cluster import features
 
     apis, failures = features.api_versions(cluster)
     for api in apis:
-        for spoken in api.brokers:
-            yield spoken.broker, api.key, api.name, spoken.lowest, spoken.highest
+        for supported in api.brokers:
+            yield supported.broker, api.key, api.name, supported.lowest, supported.highest
     for broker, why in failures.items():
         yield Trouble(f"broker {broker}", why.name, why.message)
 
@@ -125,109 +125,132 @@ def read_api_versions(cluster: Cluster, part: Slice) -> Rows:
 TABLES = (
     Table(
         "clusters",
-        "One row a cluster.",
+        "One row per cluster.",
         (
-            Column("cluster_id", "string", "Kafka's id of the cluster."),
-            Column("bootstrap", "string", "Where it was reached."),
-            Column("version", "string", "The release of the broker that answered."),
-            Column("controller_id", "int", "The controller, where Metadata names one.",
-                   required=False),
-            Column("brokers", "int", "How many brokers are up."),
-            Column("topics", "int", "How many topics, internal ones too."),
-            Column("partitions", "long", "How many partitions."),
+            Column("cluster_id", "string", "The cluster ID."),
+            Column("bootstrap", "string", "The bootstrap servers."),
+            Column("version", "string", "The Kafka version of the broker that answered."),
+            Column("controller_id", "int", "The ID of the controller, if known.", required=False),
+            Column("brokers", "int", "Number of brokers online."),
+            Column("topics", "int", "Number of topics, including internal ones."),
+            Column("partitions", "long", "Number of partitions."),
         ),
         read_clusters,
     ),
     Table(
         "brokers",
-        "One row a broker that is up.",
+        "One row per broker that is online.",
         (
-            Column("broker_id", "int", "The broker's id."),
-            Column("host", "string", "The host it advertises."),
-            Column("port", "int", "The port it advertises."),
-            Column("rack", "string", "broker.rack, where set.", required=False),
-            Column("version", "string", "Its release, as its API versions tell.", required=False),
+            Column("broker_id", "int", "The broker ID."),
+            Column("host", "string", "The advertised host."),
+            Column("port", "int", "The advertised port."),
+            Column("rack", "string", "broker.rack, if set.", required=False),
+            Column(
+                "version",
+                "string",
+                "The Kafka version, derived from the API versions.",
+                required=False,
+            ),
         ),
         read_brokers,
     ),
     Table(
         "broker_configs",
-        "One row a config of a broker.",
+        "One row per config of a broker.",
         (
-            Column("broker_id", "int", "The broker."),
-            Column("key", "string", "The config."),
-            Column("value", "string", "What holds; null for sensitive ones.", required=False),
-            Column("source", "string", "Whose it is: default, static_broker, dynamic_broker, "
-                   "dynamic_default_broker."),
-            Column("type", "string", "Its type."),
-            Column("read_only", "boolean", "Whether it needs a restart."),
-            Column("sensitive", "boolean", "Whether the broker keeps it to itself."),
-            Column("static_value", "string", "What the broker's properties file says; null where "
-                   "it does not.", required=False),
-            Column("cluster_default", "string", "The dynamic default of all brokers, where set.",
-                   required=False),
-            Column("levels", "strings", "Every level that sets it, the winning one first."),
-            Column("pair", "string", "key=value as one word of a line.", required=False),
+            Column("broker_id", "int", "The broker ID."),
+            Column("key", "string", "The config name."),
+            Column("value", "string", "The effective value; null if sensitive.", required=False),
+            Column(
+                "source",
+                "string",
+                "The source: default, static_broker, dynamic_broker, dynamic_default_broker.",
+            ),
+            Column("type", "string", "The type."),
+            Column("read_only", "boolean", "Whether a change requires a restart."),
+            Column("sensitive", "boolean", "Whether the broker hides the value."),
+            Column(
+                "static_value",
+                "string",
+                "The value in the properties file of the broker; null if not set.",
+                required=False,
+            ),
+            Column(
+                "cluster_default",
+                "string",
+                "The cluster-wide dynamic default, if set.",
+                required=False,
+            ),
+            Column("levels", "strings", "All levels that set the config, the effective one first."),
+            Column("pair", "string", "key=value, quoted for a command.", required=False),
         ),
         read_broker_configs,
         by="brokers",
     ),
     Table(
         "broker_loggers",
-        "One row a logger of a broker.",
+        "One row per logger of a broker.",
         (
-            Column("broker_id", "int", "The broker."),
+            Column("broker_id", "int", "The broker ID."),
             Column("logger", "string", "The logger: a class or package, or root."),
             Column("level", "string", "OFF, FATAL, ERROR, WARN, INFO, DEBUG or TRACE."),
-            Column("word", "string", "The logger as one word of a line."),
+            Column("word", "string", "The logger, quoted for a command."),
         ),
         read_broker_loggers,
         by="brokers",
     ),
     Table(
         "features",
-        "One row a feature of the cluster (KIP-584).",
+        "One row per feature of the cluster (KIP-584).",
         (
             Column("feature", "string", "metadata.version ..."),
             Column("level", "int", "The finalized level; 0 is off."),
             Column("lowest", "int", "The lowest level that every broker supports."),
             Column("highest", "int", "The highest level that every broker supports."),
-            Column("release", "string", "What the level of metadata.version is called.",
-                   required=False),
-            Column("highest_release", "string", "What the highest one is called.",
-                   required=False),
+            Column(
+                "release", "string", "The name of the level of metadata.version.", required=False
+            ),
+            Column("highest_release", "string", "The name of the highest level.", required=False),
         ),
         read_features,
     ),
     Table(
         "quorum",
-        "One row a voter or observer of the metadata (KIP-595).",
+        "One row per voter or observer of the metadata quorum (KIP-595).",
         (
-            Column("node_id", "int", "The node."),
+            Column("node_id", "int", "The node ID."),
             Column("role", "string", "leader, voter or observer."),
-            Column("votes", "boolean", "Whether it is a voter; the leader is one."),
-            Column("log_end_offset", "long", "How far its log is."),
-            Column("lag", "long", "How many records it is behind."),
-            Column("last_caught_up", "time", "When it had everything.", required=False),
-            Column("last_fetch", "time", "When it last asked for more.", required=False),
-            Column("behind_ms", "long", "How long it has been behind the leader, by the "
-                   "leader's clock.", required=False),
-            Column("directory_id", "string", "Of its metadata log dir (Kafka 3.9).",
-                   required=False),
-            Column("endpoints", "strings", "Where a voter listens (Kafka 3.9)."),
+            Column("votes", "boolean", "Whether the node is a voter. The leader is a voter."),
+            Column("log_end_offset", "long", "The log end offset."),
+            Column("lag", "long", "Number of records behind the leader."),
+            Column("last_caught_up", "time", "When the node was last caught up.", required=False),
+            Column("last_fetch", "time", "When the node last fetched.", required=False),
+            Column(
+                "behind_ms",
+                "long",
+                "Milliseconds behind the leader, by the clock of the leader.",
+                required=False,
+            ),
+            Column(
+                "directory_id",
+                "string",
+                "The ID of the metadata log directory (Kafka 3.9).",
+                required=False,
+            ),
+            Column("endpoints", "strings", "The endpoints of a voter (Kafka 3.9)."),
         ),
         read_quorum,
     ),
     Table(
         "api_versions",
-        "One row an API that a broker speaks.",
+        "One row per API of a broker.",
         (
-            Column("broker_id", "int", "The broker."),
-            Column("api_key", "int", "The API's number."),
-            Column("api", "string", "Its name."),
-            Column("lowest", "int", "The lowest version."),
-            Column("highest", "int", "The highest version."),
+            Column("broker_id", "int", "The broker ID."),
+            Column("api_key", "int", "The API key."),
+            Column("api", "string", "The API name."),
+            Column("lowest", "int", "The lowest supported version."),
+            Column("highest", "int", "The highest supported version."),
         ),
         read_api_versions,
     ),
-)  # fmt: skip
+)

@@ -1,7 +1,7 @@
-"""The last commits of each group, as the offsets topic keeps them.
+"""The recent offset commits of each group, read from __consumer_offsets.
 
-Commits are compacted only in old segments, so that its end tells the recent ones with their times:
-what no other API does. Reading them wants Read on the topic.
+Only old segments are compacted, so the end of the topic contains the recent commits with their
+times, which no API returns. Requires READ on the topic.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
 _TOPIC = "__consumer_offsets"
-WINDOW = 10  # commits of a group in a partition
-_TAIL = 20_000  # records of the end of each partition
+WINDOW = 10  # commits per group and partition
+_TAIL = 20_000  # records at the end of each partition
 _FETCH_BYTES = 1 << 20
 _MOST_FETCHES = 50
 _MOST_ROUNDS = 20  # groups that read one partition
-_COMMIT_KEYS = (0, 1)  # versions of a key that say it is a commit
+_COMMIT_KEYS = (0, 1)  # key versions of offset commits
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class Commit:
 
 
 def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | None:
-    """The commit of one record; None for a tombstone and for what is no commit."""
+    """Return the commit of a record; None for a tombstone and for other records."""
     if key is None or value is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
         return None
     group, at = _string(key, 2)
@@ -50,8 +50,8 @@ def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit
     (partition,) = struct.unpack_from(">i", key, at)
     version = int.from_bytes(value[:2], "big")
     (offset,) = struct.unpack_from(">q", value, 2)
-    at = 10 + (4 if version >= 3 else 0)  # the leader's epoch
-    if version >= 4:  # a compact string: its length and one more, as a varint
+    at = 10 + (4 if version >= 3 else 0)  # the leader epoch
+    if version >= 4:  # a compact string: varint of its length plus one
         size, at = _varint(value, at)
         at += size - 1
     else:
@@ -80,7 +80,7 @@ Windows = dict[tuple[str, TopicPartition], deque[Commit]]
 
 
 def read_group_commits(cluster: Cluster, part: Slice) -> Rows:
-    """A row a commit, the last WINDOW of each group and partition."""
+    """Yield a row per commit, the last WINDOW of each group and partition."""
     windows: Windows = {}
     for found in _commits(cluster):
         if isinstance(found, Trouble):
@@ -127,26 +127,26 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
             if place >= end:
                 break
             before = place
-            told = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
-            for why in told.failures.values():
+            response = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
+            for why in response.failures.values():
                 yield Trouble(f"partition {where}", why.name, why.message)
-            for raw in told.values.values():
+            for raw in response.values.values():
                 records, after = batches.records(raw)
                 place = max(place, after)
                 commits = (read_commit(each.key, each.value, each.offset) for each in records)
                 yield from filter(None, commits)
             if place == before:
-                if not told.failures:
-                    said = f"nothing came at offset {place} of {end}: later commits are not read"
-                    yield Trouble(f"partition {where}", "incomplete", said)
+                if not response.failures:
+                    reason = f"no records at offset {place} of {end}: later commits are not read"
+                    yield Trouble(f"partition {where}", "incomplete", reason)
                 break
 
 
 def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicPartition], int]:
-    """How far behind each group was at the first commit of its window.
+    """Return the lag of each group at the first commit of its window.
 
-    The partition's end then is where the first record of then or later is: right where brokers or
-    honest clocks set the timestamps.
+    The end offset at that time is the offset of the first record with that timestamp or a later
+    one, which is exact only if record timestamps are.
     """
     from kafka_shell.admin.records.offsets import list_offsets
 
@@ -170,17 +170,21 @@ def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicP
 TABLES = (
     Table(
         "group_commits",
-        "One row a commit of a group: the last ten in each partition that it reads.",
+        "One row per commit of a group: the last ten of each partition.",
         (
             Column("group", "string", "The group."),
             Column("topic", "string", "The topic."),
             Column("partition", "int", "The partition."),
-            Column("offset", "long", "The offset that was committed."),
-            Column("committed_at", "time", "When."),
-            Column("position", "long", "Its place in the offsets topic: later is larger."),
-            Column("lag", "long", "How far behind the group was then; of the first of each "
-                   "partition only.", required=False),
+            Column("offset", "long", "The committed offset."),
+            Column("committed_at", "time", "When the offset was committed."),
+            Column("position", "long", "The offset of the commit in __consumer_offsets."),
+            Column(
+                "lag",
+                "long",
+                "The lag at that time; only for the first commit of each partition.",
+                required=False,
+            ),
         ),
         read_group_commits,
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""What is on the brokers' disks, and what is being moved."""
+"""Log directories, replicas on disk, and partition reassignments."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def _dirs(cluster: Cluster, part: Slice) -> Iterator[LogDir | Trouble]:
-    """The log dirs of these brokers (DescribeLogDirs, API key 35)."""
+    """Yield the log directories of these brokers (DescribeLogDirs, API key 35)."""
     from kafka_shell.admin.partitions import log_dirs
 
     found = log_dirs.describe(cluster, [int(name) for name in part.names])
@@ -27,7 +27,7 @@ def _dirs(cluster: Cluster, part: Slice) -> Iterator[LogDir | Trouble]:
 
 
 def read_log_dirs(cluster: Cluster, part: Slice) -> Rows:
-    """A row a log dir of a broker."""
+    """Yield a row per log directory of a broker."""
     for each in _dirs(cluster, part):
         if isinstance(each, Trouble):
             yield each
@@ -40,7 +40,7 @@ def read_log_dirs(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_disk_replicas(cluster: Cluster, part: Slice) -> Rows:
-    """A row a replica on a disk."""
+    """Yield a row per replica on a disk."""
     for each in _dirs(cluster, part):
         if isinstance(each, Trouble):
             yield each
@@ -53,7 +53,7 @@ def read_disk_replicas(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_reassignments(cluster: Cluster, part: Slice) -> Rows:
-    """A row a partition that is being moved (ListPartitionReassignments, API key 46)."""
+    """Yield a row per partition reassignment (ListPartitionReassignments, API key 46)."""
     from kafka_shell.admin.partitions.progress import under_way
 
     for each in under_way(cluster):
@@ -63,54 +63,60 @@ def read_reassignments(cluster: Cluster, part: Slice) -> Rows:
         )  # fmt: skip
 
 
-_BROKER = Column("broker_id", "int", "The broker.")
-_PATH = Column("path", "string", "The dir.")
+_BROKER = Column("broker_id", "int", "The broker ID.")
+_PATH = Column("path", "string", "The log directory.")
 
 TABLES = (
     Table(
         "log_dirs",
-        "One row a log dir of a broker.",
+        "One row per log directory of a broker.",
         (
             _BROKER,
             _PATH,
-            Column("error", "string", "Why it is offline, by Kafka's name of the error.",
-                   required=False),
-            Column("cordoned", "boolean", "Whether it takes no new replicas (Kafka 4.3)."),
-            Column("replicas", "int", "How many replicas are in it."),
-            Column("incoming", "int", "How many are being copied to it from another dir."),
-            Column("size", "long", "The bytes of its replicas."),
-            Column("total", "long", "The bytes of its volume (Kafka 3.3).", required=False),
-            Column("usable", "long", "The bytes that are free on it.", required=False),
+            Column(
+                "error",
+                "string",
+                "The Kafka error if the log directory is offline.",
+                required=False,
+            ),
+            Column("cordoned", "boolean", "Whether it accepts no new replicas (Kafka 4.3)."),
+            Column("replicas", "int", "Number of replicas."),
+            Column("incoming", "int", "Number of replicas being moved to it."),
+            Column("size", "long", "Size of the replicas in bytes."),
+            Column("total", "long", "Size of the volume in bytes (Kafka 3.3).", required=False),
+            Column("usable", "long", "Free bytes of the volume.", required=False),
         ),
         read_log_dirs,
         by="brokers",
     ),
     Table(
         "disk_replicas",
-        "One row a replica on a disk.",
+        "One row per replica on a disk.",
         (
             _BROKER,
             _PATH,
             Column("topic", "string", "The topic."),
             Column("partition", "int", "The partition."),
-            Column("size", "long", "Its bytes."),
-            Column("offset_lag", "long", "How many offsets it is behind."),
-            Column("future", "boolean", "Whether it will replace the one in another dir."),
-            Column("word", "string", "The path as one word of a line."),
+            Column("size", "long", "Size in bytes."),
+            Column("offset_lag", "long", "Number of offsets behind the end of the log."),
+            Column(
+                "future", "boolean", "Whether it will replace the replica in another log directory."
+            ),
+            Column("word", "string", "The path, quoted for a command."),
         ),
         read_disk_replicas,
         by="brokers",
     ),
     Table(
         "reassignments",
-        "One row a partition that is being moved.",
+        "One row per partition reassignment.",
         (
             Column("topic", "string", "The topic."),
             Column("partition", "int", "The partition."),
-            Column("replicas", "ints", "All replicas that it has now."),
-            Column("adding", "ints", "Those that it gets."),
-            Column("removing", "ints", "Those that it loses."),
+            Column("replicas", "ints", "The current replicas."),
+            Column("adding", "ints", "The replicas being added."),
+            Column("removing", "ints", "The replicas being removed."),
         ),
         read_reassignments,
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""Groups: their members, and how far they have read."""
+"""Groups, their members and committed offsets."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _described(
 
 
 def read_groups(cluster: Cluster, part: Slice) -> Rows:
-    """A row a group (API keys 15, 69, 77, 89 by its protocol)."""
+    """Yield a row per group (API keys 15, 69, 77, 89 by its protocol)."""
     for group in _described(cluster, part):
         if isinstance(group, Trouble):
             yield group
@@ -42,7 +42,7 @@ def read_groups(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_group_members(cluster: Cluster, part: Slice) -> Rows:
-    """A row a member of a group."""
+    """Yield a row per member of a group."""
     for group in _described(cluster, part):
         if isinstance(group, Trouble):
             yield group
@@ -57,7 +57,7 @@ def read_group_members(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_group_offsets(cluster: Cluster, part: Slice) -> Rows:
-    """A row a partition that a group has an offset in, or reads (OffsetFetch, API key 9)."""
+    """Yield a row per partition a group reads or has committed (OffsetFetch, API key 9)."""
     for group in _described(cluster, part, offsets=True):
         if isinstance(group, Trouble):
             yield group
@@ -74,54 +74,61 @@ _GROUP = Column("group", "string", "The group.")
 TABLES = (
     Table(
         "groups",
-        "One row a group.",
+        "One row per group.",
         (
             _GROUP,
             Column("type", "string", "classic, consumer, share or streams."),
             Column("state", "string", "Stable, Empty ..."),
-            Column("protocol", "string", "What its members agree on: consumer, connect ...",
-                   required=False),
-            Column("assignor", "string", "Who shares its partitions out.", required=False),
-            Column("coordinator", "int", "The broker that coordinates it."),
-            Column("members", "int", "How many members."),
-            Column("word", "string", "The group as one word of a line."),
+            Column(
+                "protocol", "string", "The protocol type: consumer, connect ...", required=False
+            ),
+            Column("assignor", "string", "The partition assignor.", required=False),
+            Column("coordinator", "int", "The broker ID of the coordinator."),
+            Column("members", "int", "Number of members."),
+            Column("word", "string", "The group, quoted for a command."),
         ),
         read_groups,
         by="groups",
     ),
     Table(
         "group_members",
-        "One row a member of a group.",
+        "One row per member of a group.",
         (
             _GROUP,
-            Column("member", "string", "Its id."),
-            Column("client_id", "string", "What the program calls itself."),
-            Column("host", "string", "Where it runs."),
-            Column("instance_id", "string", "Its group.instance.id, where it has one.",
-                   required=False),
-            Column("partitions", "int", "How many partitions it reads."),
-            Column("topics", "strings", "The topics it subscribes to or reads."),
-            Column("assignment", "strings", "The partitions it reads: orders:0."),
+            Column("member", "string", "The member ID."),
+            Column("client_id", "string", "The client ID."),
+            Column("host", "string", "The client host."),
+            Column(
+                "instance_id", "string", "The group.instance.id of a static member.", required=False
+            ),
+            Column("partitions", "int", "Number of assigned partitions."),
+            Column("topics", "strings", "Subscribed and assigned topics."),
+            Column("assignment", "strings", "Assigned partitions: orders:0."),
         ),
         read_group_members,
         by="groups",
     ),
     Table(
         "group_offsets",
-        "One row a partition that a group has committed an offset in, or reads.",
+        "One row per partition with a committed offset or a member of a group.",
         (
             _GROUP,
             Column("topic", "string", "The topic."),
             Column("partition", "int", "The partition."),
-            Column("offset", "long", "The committed offset; null where there is none.",
-                   required=False),
-            Column("latest", "long", "The partition's end; null where it cannot be told.",
-                   required=False),
-            Column("lag", "long", "How many offsets lie between.", required=False),
-            Column("note", "string", "Why the end is not known.", required=False),
-            Column("member", "string", "Who reads it.", required=False),
+            Column(
+                "offset", "long", "The committed offset; null if there is none.", required=False
+            ),
+            Column(
+                "latest",
+                "long",
+                "The end offset of the partition; null if unknown.",
+                required=False,
+            ),
+            Column("lag", "long", "The difference between the two.", required=False),
+            Column("note", "string", "Why the end offset is unknown.", required=False),
+            Column("member", "string", "The ID of the assigned member.", required=False),
         ),
         read_group_offsets,
         by="groups",
     ),
-)  # fmt: skip
+)

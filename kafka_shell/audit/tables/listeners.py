@@ -1,4 +1,4 @@
-"""Listeners of brokers, each with what secures it, and when its certificate expires."""
+"""Listeners of brokers with their security configs, and their certificates."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TLS = ("SSL", "SASL_SSL")
 
 
 def read_listeners(cluster: Cluster, part: Slice) -> Rows:
-    """A row a listener: what its own configs (listener.name.NAME.KEY) say, else the broker's."""
+    """Yield a row per listener; listener.name.NAME.KEY overrides the config of the broker."""
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
@@ -73,9 +73,9 @@ def _words(text: str) -> list[str]:
 
 
 def read_certificates(cluster: Cluster, part: Slice) -> Rows:
-    """A row a TLS listener that this side can shake hands with, at its advertised address.
+    """Yield a row per TLS listener, from a handshake with its advertised address.
 
-    Reads nothing where the profile itself does not speak TLS: it names no CA to trust.
+    The expiry is None if the profile does not use TLS, because then no CA is known.
     """
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.configs.model import ConfigResource, ResourceType
@@ -90,17 +90,17 @@ def read_certificates(cluster: Cluster, part: Slice) -> Rows:
             if row[2] not in _TLS or row[3]:
                 continue
             where = advertised.get(name) or address
-            told = _expires(cluster, where) if cluster.config.uses_tls else None
-            if isinstance(told, Trouble):
-                yield told
+            expires = _expires(cluster, where) if cluster.config.uses_tls else None
+            if isinstance(expires, Trouble):
+                yield expires
             else:
-                yield int(resource.name), name, where, told
+                yield int(resource.name), name, where, expires
     for resource, why in found.failures.items():
         yield Trouble(str(resource), why.name, why.message)
 
 
 def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
-    """When the certificate shown there ends, in epoch milliseconds; no login follows."""
+    """Return when the certificate of an address expires, in epoch milliseconds. Does not log in."""
     from kafka_shell.admin.wire.endpoint import parse_addresses
     from kafka_shell.admin.wire.tls import handshake_error, make_context
 
@@ -111,35 +111,38 @@ def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
             socket.create_connection(address, _HANDSHAKE_S) as plain,
             context.wrap_socket(plain, server_hostname=address.host) as secure,
         ):
-            shown = secure.getpeercert() or {}
+            certificate = secure.getpeercert() or {}
     except ssl.SSLError as error:
         why = handshake_error(address, error)
         return Trouble(where, why.code, why.message)
     except (OSError, ShellError, ValueError) as error:
-        return Trouble(where, "unreachable", f"no handshake with {where}: {error}")
-    ends = shown.get("notAfter")
+        return Trouble(where, "unreachable", f"TLS handshake with {where} failed: {error}")
+    ends = certificate.get("notAfter")
     return int(ssl.cert_time_to_seconds(str(ends)) * 1000) if ends else None
 
 
-_BROKER = Column("broker_id", "int", "The broker.")
-_LISTENER = Column("listener", "string", "Its name.")
+_BROKER = Column("broker_id", "int", "The broker ID.")
+_LISTENER = Column("listener", "string", "The listener name.")
 
 TABLES = (
     Table(
         "listeners",
-        "One row a listener of a broker, with what secures it.",
+        "One row per listener of a broker.",
         (
             _BROKER,
             _LISTENER,
-            Column("address", "string", "Where it is bound: host:port."),
+            Column("address", "string", "The bound address: host:port."),
             Column("protocol", "string", "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL."),
-            Column("controller", "boolean", "Whether it is the controllers' own."),
-            Column("inter_broker", "boolean", "Whether brokers speak to each other over it."),
+            Column("controller", "boolean", "Whether it is a controller listener."),
+            Column("inter_broker", "boolean", "Whether it is the inter-broker listener."),
             Column("sasl_mechanisms", "strings", "PLAIN, SCRAM-SHA-512 ..."),
             Column("client_auth", "string", "ssl.client.auth: none, requested or required."),
-            Column("identification", "string",
-                   "ssl.endpoint.identification.algorithm: https, or empty."),
-            Column("tls_versions", "strings", "The versions of TLS that are enabled."),
+            Column(
+                "identification",
+                "string",
+                "ssl.endpoint.identification.algorithm: https, or empty.",
+            ),
+            Column("tls_versions", "strings", "The enabled TLS versions."),
             Column("max_reauth_ms", "long", "connections.max.reauth.ms.", required=False),
         ),
         read_listeners,
@@ -147,15 +150,19 @@ TABLES = (
     ),
     Table(
         "certificates",
-        "One row a TLS listener of a broker, as its handshake shows it.",
+        "One row per TLS listener of a broker.",
         (
             _BROKER,
             _LISTENER,
-            Column("address", "string", "Where it is advertised."),
-            Column("expires", "time", "When its certificate ends; null where the profile does not "
-                   "speak TLS and so trusts no CA.", required=False),
+            Column("address", "string", "The advertised address."),
+            Column(
+                "expires",
+                "time",
+                "When the certificate expires; null if the profile does not use TLS.",
+                required=False,
+            ),
         ),
         read_certificates,
         by="brokers",
     ),
-)  # fmt: skip
+)

@@ -1,4 +1,4 @@
-"""How the collection itself went: what could not be read is not ok."""
+"""The status of the collection: which tables could not be read, and why."""
 
 from __future__ import annotations
 
@@ -12,26 +12,30 @@ if TYPE_CHECKING:
 
 
 def _nothing(cluster: Cluster, part: Slice) -> Iterator[tuple[Any, ...]]:
-    """Its rows come from reading the others."""
+    """Yield nothing: rows are added while other tables are read."""
     return iter(())
 
 
 TABLES = (
     Table(
         "collection_status",
-        "One row a table and slice: how many rows it gave, or why it could not be read.",
+        "One row per table and slice: the number of rows, or why it could not be read.",
         (
             Column("table", "string", "The table."),
-            Column("slice", "string", "Which part of it: a range of topics, a broker; or empty."),
+            Column("slice", "string", "A range of topics, a broker, or empty for the whole table."),
             Column("status", "string", "ok or error."),
-            Column("rows", "long", "How many rows it gave."),
-            Column("seconds", "double", "How long reading took."),
-            Column("resource", "string", "What could not be read; empty for the whole slice.",
-                   required=False),
-            Column("error", "string", "Kafka's name of the error, or ours.", required=False),
-            Column("reason", "string", "Why, as a sentence.", required=False),
+            Column("rows", "long", "Number of rows."),
+            Column("seconds", "double", "Duration of the read in seconds."),
+            Column(
+                "resource",
+                "string",
+                "The resource that could not be read; empty for the whole slice.",
+                required=False,
+            ),
+            Column("error", "string", "The error name, of Kafka or of kafka.sh.", required=False),
+            Column("reason", "string", "The error message.", required=False),
         ),
         _nothing,
         by="none",
     ),
-)  # fmt: skip
+)

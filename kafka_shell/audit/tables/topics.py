@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 Rows = Iterator[tuple[Any, ...] | Trouble]
 
-OURS = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)  # as it has to be, whatever a control thinks of it
+OURS = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)  # their configs are required, so controls do not apply
 
 _TOPIC = Column("topic", "string", "The topic.")
 _PARTITION = Column("partition", "int", "The partition.")
@@ -33,7 +33,7 @@ def _described(cluster: Cluster, part: Slice) -> Iterator[Topic | Trouble]:
 
 
 def read_topics(cluster: Cluster, part: Slice) -> Rows:
-    """A row a topic."""
+    """Yield a row per topic."""
     for topic in _described(cluster, part):
         if isinstance(topic, Trouble):
             yield topic
@@ -46,7 +46,7 @@ def read_topics(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_partitions(cluster: Cluster, part: Slice) -> Rows:
-    """A row a partition."""
+    """Yield a row per partition."""
     for topic in _described(cluster, part):
         if isinstance(topic, Trouble):
             yield topic
@@ -60,7 +60,7 @@ def read_partitions(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_replicas(cluster: Cluster, part: Slice) -> Rows:
-    """A row a replica of a partition."""
+    """Yield a row per replica of a partition."""
     for topic in _described(cluster, part):
         if isinstance(topic, Trouble):
             yield topic
@@ -74,12 +74,12 @@ def read_replicas(cluster: Cluster, part: Slice) -> Rows:
 
 
 def _pair(entry: ConfigEntry) -> str:
-    """What sets it to what it is, as one word of a line."""
+    """Return key=value, quoted for a command."""
     return quote(f"{entry.name}={entry.value or ''}")
 
 
 def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:
-    """A row a config of a topic: what holds, and what it inherits (DescribeConfigs, API key 32)."""
+    """Yield a row per config of a topic, with its inherited value (DescribeConfigs, API key 32)."""
     from kafka_shell.admin.configs import read as configs
     from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
@@ -99,7 +99,7 @@ def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_partition_offsets(cluster: Cluster, part: Slice) -> Rows:
-    """A row a partition: what its log spans (ListOffsets, API key 2)."""
+    """Yield a row per partition: its earliest and latest offset (ListOffsets, API key 2)."""
     from kafka_shell.admin.partitions.model import EARLIEST, LATEST, MAX_TIMESTAMP, TopicPartition
     from kafka_shell.admin.records.offsets import list_offsets
 
@@ -130,78 +130,95 @@ def read_partition_offsets(cluster: Cluster, part: Slice) -> Rows:
 TABLES = (
     Table(
         "topics",
-        "One row a topic.",
+        "One row per topic.",
         (
             _TOPIC,
-            Column("topic_id", "string", "Its id.", required=False),
-            Column("internal", "boolean", "Whether it is Kafka's own, or holds client configs."),
-            Column("partitions", "int", "How many partitions."),
-            Column("min_factor", "int", "The smallest replication factor of its partitions."),
-            Column("max_factor", "int", "The largest."),
+            Column("topic_id", "string", "The topic ID.", required=False),
+            Column("internal", "boolean", "Whether it is an internal topic of Kafka or kafka.sh."),
+            Column("partitions", "int", "Number of partitions."),
+            Column("min_factor", "int", "The lowest replication factor of the partitions."),
+            Column("max_factor", "int", "The highest replication factor of the partitions."),
         ),
         read_topics,
         by="topics",
     ),
     Table(
         "partitions",
-        "One row a partition.",
+        "One row per partition.",
         (
             _TOPIC,
             _PARTITION,
-            Column("leader", "int", "The leader; null while there is none.", required=False),
-            Column("leader_epoch", "int", "How often the leader has changed."),
-            Column("preferred_leader", "int", "The first replica.", required=False),
-            Column("replicas", "ints", "Brokers, in their order."),
-            Column("isr", "ints", "In-sync replicas."),
-            Column("offline", "ints", "Replicas that are offline."),
+            Column(
+                "leader",
+                "int",
+                "The broker ID of the leader; null if there is none.",
+                required=False,
+            ),
+            Column("leader_epoch", "int", "The leader epoch."),
+            Column(
+                "preferred_leader",
+                "int",
+                "The preferred leader: the first replica.",
+                required=False,
+            ),
+            Column("replicas", "ints", "The replicas in order."),
+            Column("isr", "ints", "The in-sync replicas."),
+            Column("offline", "ints", "The offline replicas."),
         ),
         read_partitions,
         by="topics",
     ),
     Table(
         "replicas",
-        "One row a replica.",
+        "One row per replica.",
         (
             _TOPIC,
             _PARTITION,
-            Column("broker_id", "int", "Where it is."),
-            Column("position", "int", "Its place among the replicas; 0 is preferred."),
-            Column("leader", "boolean", "Whether it leads."),
-            Column("in_sync", "boolean", "Whether it is in sync."),
-            Column("offline", "boolean", "Whether it is offline."),
+            Column("broker_id", "int", "The broker ID."),
+            Column(
+                "position", "int", "The position in the replica list; 0 is the preferred leader."
+            ),
+            Column("leader", "boolean", "Whether the replica is the leader."),
+            Column("in_sync", "boolean", "Whether the replica is in sync."),
+            Column("offline", "boolean", "Whether the replica is offline."),
         ),
         read_replicas,
         by="topics",
     ),
     Table(
         "topic_configs",
-        "One row a config of a topic.",
+        "One row per config of a topic.",
         (
             _TOPIC,
-            Column("key", "string", "The config."),
-            Column("value", "string", "What holds; null for sensitive ones.", required=False),
-            Column("source", "string", "Whose it is: dynamic_topic, static_broker, default ..."),
-            Column("overridden", "boolean", "Whether the topic sets it itself."),
-            Column("inherited", "string", "What would hold without.", required=False),
-            Column("pair", "string", "key=value as one word of a line, where the topic sets it.",
-                   required=False),
+            Column("key", "string", "The config name."),
+            Column("value", "string", "The effective value; null if sensitive.", required=False),
+            Column("source", "string", "The source of the value: dynamic_topic, static_broker ..."),
+            Column("overridden", "boolean", "Whether the topic overrides the default."),
+            Column("inherited", "string", "The value without the override.", required=False),
+            Column(
+                "pair", "string", "key=value, quoted for a command, if overridden.", required=False
+            ),
         ),
         read_topic_configs,
         by="topics",
     ),
     Table(
         "partition_offsets",
-        "One row a partition: what its log spans. A partition without a leader has none.",
+        "One row per partition with a leader: its earliest and latest offset.",
         (
             _TOPIC,
             _PARTITION,
-            Column("earliest", "long", "Where the log starts."),
-            Column("latest", "long", "The high watermark: where the next record goes."),
-            Column("records", "long", "The difference; compaction leaves fewer."),
-            Column("newest_record", "time", "The largest timestamp; null where empty or where "
-                   "the broker cannot tell (before Kafka 3.0).", required=False),
+            Column("earliest", "long", "The first offset."),
+            Column("latest", "long", "The high watermark: the offset of the next record."),
+            Column("records", "long", "The difference; fewer records remain after compaction."),
+            Column(
+                "newest_record",
+                "time",
+                "The largest timestamp; null if empty or if the broker is older than 3.0.",
+                required=False,
+            ),
         ),
         read_partition_offsets,
         by="topics",
     ),
-)  # fmt: skip
+)

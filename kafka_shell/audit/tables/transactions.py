@@ -1,4 +1,4 @@
-"""Transactions: as their coordinators know them, and those that nobody will end."""
+"""Transactions of the coordinators, and open transactions of partitions."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ Rows = Iterator[tuple[Any, ...] | Trouble]
 
 
 def read_transactions(cluster: Cluster, part: Slice) -> Rows:
-    """A row a transactional id (ListTransactions, DescribeTransactions; API keys 66, 65)."""
+    """Yield a row per transactional ID (ListTransactions and DescribeTransactions)."""
     from kafka_shell.admin.transactions import read as transactions
 
     listed = transactions.list_transactions(cluster)
@@ -35,7 +35,7 @@ def read_transactions(cluster: Cluster, part: Slice) -> Rows:
 
 
 def read_open_transactions(cluster: Cluster, part: Slice) -> Rows:
-    """A row an open transaction of a partition (DescribeProducers, API key 61)."""
+    """Yield a row per open transaction of a partition (DescribeProducers, API key 61)."""
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.transactions import producers
     from kafka_shell.admin.wire import metadata_scan as scan
@@ -61,34 +61,43 @@ def read_open_transactions(cluster: Cluster, part: Slice) -> Rows:
 TABLES = (
     Table(
         "transactions",
-        "One row a transactional id, as its coordinator knows it.",
+        "One row per transactional ID, as its coordinator reports it.",
         (
-            Column("transactional_id", "string", "The id."),
-            Column("coordinator", "int", "The broker that coordinates it.", required=False),
+            Column("transactional_id", "string", "The transactional ID."),
+            Column("coordinator", "int", "The broker ID of the coordinator.", required=False),
             Column("state", "string", "Ongoing, CompleteCommit ..."),
-            Column("producer_id", "long", "Its producer."),
-            Column("producer_epoch", "int", "The producer's epoch."),
-            Column("timeout_ms", "long", "When the coordinator aborts it, after its start."),
-            Column("started", "time", "When the last transaction started.", required=False),
-            Column("duration_ms", "long", "How long the open one has been; null where none is.",
-                   required=False),
-            Column("partitions", "strings", "Those in the open one: orders:0."),
-            Column("word", "string", "The id as one word of a line."),
+            Column("producer_id", "long", "The producer ID."),
+            Column("producer_epoch", "int", "The producer epoch."),
+            Column("timeout_ms", "long", "The transaction timeout."),
+            Column("started", "time", "When the most recent transaction started.", required=False),
+            Column(
+                "duration_ms",
+                "long",
+                "The age of the open transaction; null if none is open.",
+                required=False,
+            ),
+            Column("partitions", "strings", "Partitions of the open transaction: orders:0."),
+            Column("word", "string", "The transactional ID, quoted for a command."),
         ),
         read_transactions,
     ),
     Table(
         "open_transactions",
-        "One row an open transaction of a partition, as its leader knows it.",
+        "One row per open transaction of a partition, as its leader reports it.",
         (
             Column("topic", "string", "The topic."),
             Column("partition", "int", "The partition."),
-            Column("producer_id", "long", "Whose."),
-            Column("producer_epoch", "int", "The producer's epoch."),
-            Column("start_offset", "long", "Readers of committed records stop here."),
-            Column("last_written", "time", "When the producer last wrote there.", required=False),
+            Column("producer_id", "long", "The producer ID."),
+            Column("producer_epoch", "int", "The producer epoch."),
+            Column("start_offset", "long", "The first offset; read_committed consumers stop here."),
+            Column(
+                "last_written",
+                "time",
+                "When the producer last wrote to the partition.",
+                required=False,
+            ),
         ),
         read_open_transactions,
         by="topics",
     ),
-)  # fmt: skip
+)

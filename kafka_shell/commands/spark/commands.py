@@ -34,19 +34,19 @@ def start_early(context: Context) -> bool:
 
     if "spark" in context.held or find_spec("pyspark") is None:
         return False
-    from kafka_shell.audit.engine import Starting
+    from kafka_shell.audit.engine import BackgroundStart
 
-    context.held["spark"] = Starting(context.paths.state / "spark")
+    context.held["spark"] = BackgroundStart(context.paths.state / "spark")
     return True
 
 
 def _engine(invocation: Invocation, context: Context) -> Engine:
     """The one session of this program, started when it is first needed."""
-    from kafka_shell.audit.engine import Engine, Starting
+    from kafka_shell.audit.engine import BackgroundStart, Engine
 
     where = (invocation["master"] or "", invocation["remote"] or "")
     kept = context.held.get("spark")
-    if isinstance(kept, Starting):
+    if isinstance(kept, BackgroundStart):
         # Two sessions cannot start at once: also who wants another waits for this one.
         kept = context.held["spark"] = kept.engine(context.report)
     if isinstance(kept, Engine) and (kept.where == where or where == ("", "")):
@@ -222,7 +222,7 @@ def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ..
         collection.show()
         try:
             rows = engine.run("asking", lambda: query.rows(engine.session, text))
-        except query.Refused as error:
+        except query.InvalidQuery as error:
             error.span = invocation.span("query")
             raise
         for cluster, why in collection.unread.items():
