@@ -178,7 +178,7 @@ def _brokers(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
 
 
 def _value(measure: str, amount: int) -> str:
-    return values.approximate_bytes(amount) if measure == "bytes" else f"{amount:,}"
+    return units.approximate_bytes(amount) if measure == "bytes" else f"{amount:,}"
 
 
 def _retention(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
