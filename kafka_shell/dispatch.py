@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import re
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
@@ -12,6 +11,7 @@ from io import TextIOWrapper
 from threading import Thread
 from typing import IO, TYPE_CHECKING, TextIO, cast
 
+from kafka_shell.language.argv import PASTED
 from kafka_shell.language.command import Invocation, Kind
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 _SHORT = 100  # characters of a line that say which one it is
-_OF_KAFKA = re.compile(r"(?:^|[/\\])kafka-[a-z-]+(?:\.sh|\.bat)?$")
 # What ends a stream that is written to; a broken pipe is no error.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
@@ -282,11 +281,22 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     words = line.words
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with its prompt
-    if words and _OF_KAFKA.search(words[0].text):
+    if words and PASTED.fullmatch(words[0].text):
         from .pasted_line import answer_pasted
 
         answer_pasted(line, words, text, context)
-    return parse(line, REGISTRY, text=text)
+    try:
+        invocation = parse(line, REGISTRY, text=text)
+    except UsageError:
+        from .pasted_line import answer_reordered
+
+        answer_reordered(line, text, context)
+        raise
+    if len(words) > 1 and any(short.word == words[0].text for short in invocation.command.shorts):
+        from .pasted_line import note_reordered
+
+        note_reordered(line, context)
+    return invocation
 
 
 def _somewhere(context: Context, invocation: Invocation) -> Context:

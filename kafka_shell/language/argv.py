@@ -13,8 +13,10 @@ from .command import Command, Kind, Option
 from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
 from .registry import Registry
 
-# A line of Kafka's own tools: its options are its own, though some are spelled as commands here.
-_PASTED = re.compile(r"(?:.*[/\\])?kafka-[a-z-]+(?:\.sh|\.bat)?")
+# A line of another tool: its options are its own, though some are spelled as commands here.
+PASTED = re.compile(
+    r"(?:.*[/\\])?(?:kafka-[a-z-]+(?:\.sh|\.bat)?|rpk|kcat|kafkacat|kcl|kaf|kafkactl)"
+)
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,8 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
     Raises UsageError for an option that nobody has, where there is no command to have it.
     """
     command, at, count = _command(argv, registry)
-    if at is not None and _PASTED.fullmatch(argv[at]):
-        return Split(command=tuple(argv[at:]))  # a pasted line of Kafka's own tools: all of it
+    if at is not None and PASTED.fullmatch(argv[at]):
+        return Split(command=tuple(argv[at:]))  # a pasted line: all of it
     rest = argv if at is None else [*argv[:at], *argv[at + count :]]
     own = {option.name for option in command.options} if command else set()
     program: dict[str, Any] = {}
@@ -89,7 +91,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
             skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
         elif bare is None:
             bare = index
-            if registry.has_first(word) or _PASTED.fullmatch(word):
+            if word in names or PASTED.fullmatch(word):
                 break
     if bare is None:
         return None, None, 0

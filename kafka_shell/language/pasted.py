@@ -1,4 +1,4 @@
-"""A pasted `kafka-*.sh` line -> the line that does it here."""
+"""A pasted line of `kafka-*.sh` or another Kafka tool -> the line that does it here."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_shell.units import in_utc
 from .parse import parse
 from .pasted_configs import configs
 from .pasted_options import Action, Given, first, line_of, split_keys
-from .registry import Registry
+from .pasted_tools import other_tool
 from .render import render
 from .tokens import words_of
 
@@ -26,6 +26,8 @@ def translate(words: Sequence[str], registry: Registry) -> str | None:
     Raises UsageError where it is one of Kafka's tools but no line does the same: it says which
     command comes nearest, or that there is none yet.
     """
+    if words and (line_here := other_tool(words, registry)):
+        return line_here
     tool = _TOOL.fullmatch(words[0]) if words else None
     if tool is None or tool[1] not in _TOOLS:
         return None

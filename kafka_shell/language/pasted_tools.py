@@ -1,0 +1,67 @@
+"""A pasted line of rpk, kcat, kcl, kaf or kafkactl -> the line that does it here."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from kafka_shell.errors import UsageError
+
+from .command import Command
+from .parse import parse
+from .render import render
+from .tokens import words_of
+from .word_order import reorder
+
+_SHARED: Mapping[str, str] = {"-p": "--partitions", "-r": "--replication-factor"}
+# Options of the tool -> the same of this program.
+# Options of the tool -> the same of this program.
+_SHARED = {"--brokers": "--broker", "-p": "--partitions", "-r": "--replication-factor"}
+_KCAT = {"-b": "--broker", "-t": "--topic"}
+_OPTIONS: dict[str, dict[str, str]] = {
+    "rpk": {**_SHARED, "-c": "--config", "--topic-config": "--config",
+            "--replicas": "--replication-factor"},
+    "kcl": {**_SHARED, "-k": "--config", "--num-partitions": "--partitions"},
+    "kaf": {**_SHARED, "-b": "--broker", "--replicas": "--replication-factor"},
+    "kafkactl": {**_SHARED, "-c": "--config"},
+    "kcat": _KCAT,
+    "kafkacat": _KCAT,
+}  # fmt: skip
+_GROUPINGS = ("cluster", "security")  # rpk cluster health, rpk security acl list
+
+
+def other_tool(words: Sequence[str], registry: Sequence[Command]) -> str:
+    """The line that does here what the line of another tool does; "" if it is of no such tool.
+
+    `help COMMAND`, or `help`, where the line has no exact equivalent.
+    """
+    tool = words[0].replace("\\", "/").rpartition("/")[2]
+    if tool not in _OPTIONS:
+        return ""
+    rest = [_renamed(word, _OPTIONS[tool]) for word in words[1:]]
+    if tool in ("kcat", "kafkacat"):
+        return _kcat(rest, registry)
+    if rest and rest[0] in _GROUPINGS:
+        rest = rest if reorder(rest, registry) else rest[1:]
+    if rest and any(rest[0] == command.name for command in registry):
+        return _parsed(rest, registry)
+    return reorder(rest, registry, alone=True) or "help"
+
+
+def _renamed(word: str, options: Mapping[str, str]) -> str:
+    name, equals, value = word.partition("=")
+    return f"{options.get(name, name)}{equals}{value}" if word.startswith("-") else word
+
+
+def _kcat(rest: Sequence[str], registry: Sequence[Command]) -> str:
+    """`kcat -L` is metadata of the cluster; `-Q` asks for offsets at times."""
+    if "-L" in rest:
+        return _parsed(["describe-topic", *(word for word in rest if word != "-L")], registry)
+    return "help list-offsets" if "-Q" in rest else "help"
+
+
+def _parsed(words: Sequence[str], registry: Sequence[Command]) -> str:
+    """The words as a line of this program, or `help` where they are none."""
+    try:
+        return render(parse(words_of(words), registry))
+    except UsageError:
+        return "help"

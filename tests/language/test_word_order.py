@@ -1,0 +1,112 @@
+"""Words in another order, and lines of other tools, are answered with a line that can be run."""
+
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.commands import REGISTRY
+from kafka_shell.language.pasted import translate
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.language.word_order import reorder
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
+
+pytestmark = pytest.mark.quick
+
+
+def words(text: str) -> list[str]:
+    return [word.text for word in tokenize(text).words]
+
+
+@pytest.mark.parametrize(
+    ("typed", "line"),
+    [
+        ("describe topic Orders", "describe-topic Orders"),
+        ("list topics", "list-topics"),
+        ("topic list", "list-topics"),
+        ("topics list --long", "list-topics --long"),
+        ("get topics 'pay.*'", "list-topics 'pay.*'"),
+        ("delete topic foo", "delete-topic foo"),
+        ("rm topic foo", "delete-topic foo"),
+        ("create topic x --partitions 3", "create-topic x --partitions 3"),
+        ("create topic", "help create-topic"),
+        ("topics list --nonsense", "help list-topics"),
+        ("list brokers", "cluster-metadata"),
+        ("describe cluster", "cluster-metadata"),
+        ("list users", "scram-credentials --describe"),
+        ("describe user alice", "describe-user alice"),
+        ("create user alice", "help scram-credentials"),
+        ("list configs", "help describe-configs"),
+        ("describe configs orders.placed", "describe-configs orders.placed"),
+        ("list configs group", "list-configs group"),
+        ("describe consumer group g", "describe-group g"),
+        ("describe log dirs", "describe-log-dirs"),
+        ("delete broker 3", "unregister-broker 3"),
+        ("list features", "describe-features"),
+        ("add acl --topic t --add 'allow User:b Read'",
+         "alter-acls --topic t --add 'allow User:b Read'"),
+        ("reset offsets g --to latest", "reset-offsets g --to latest"),
+    ],
+)  # fmt: skip
+def test_verb_and_noun_in_any_order(typed: str, line: str) -> None:
+    assert reorder(words(typed), REGISTRY) == line
+
+
+@pytest.mark.parametrize(
+    "typed", ["", "list", "topic", "topic orders", "orders list", "set pager off", "list nothing"]
+)
+def test_what_is_not_a_verb_and_a_noun(typed: str) -> None:
+    assert reorder(words(typed), REGISTRY) == ""
+
+
+@pytest.mark.parametrize(
+    ("pasted", "line"),
+    [
+        ("rpk topic list --brokers h:9092", "list-topics --broker h:9092"),
+        ("rpk topic create x -p 3 -r 1 -c retention.ms=1000",
+         "create-topic x --partitions 3 --replication-factor 1 --config retention.ms=1000"),
+        ("rpk group describe g", "describe-group g"),
+        ("rpk group seek g --to start", "reset-offsets g --to start"),
+        ("rpk cluster info", "cluster-metadata"),
+        ("rpk cluster health", "health"),
+        ("rpk cluster logdirs describe", "describe-log-dirs"),
+        ("rpk security acl list", "list-acls"),
+        ("rpk topic consume x", "help"),
+        ("kcat -L", "describe-topic"),
+        ("kcat -b h:9092 -L -t Orders", "describe-topic Orders --broker h:9092"),
+        ("kafkacat -C -t x", "help"),
+        ("kcat -Q -t x:0:1", "help list-offsets"),
+        ("kcl topic list", "list-topics"),
+        ("kcl metadata", "cluster-metadata"),
+        ("kaf topics", "list-topics"),
+        ("kaf node ls", "cluster-metadata"),
+        ("/usr/bin/kaf group describe g", "describe-group g"),
+        ("kafkactl get consumer-groups", "list-groups"),
+        ("kafkactl alter topic x --partitions 3", "alter-topic x --partitions 3"),
+        ("kafkactl reset consumer-group-offset g --oldest", "help reset-offsets"),
+    ],
+)  # fmt: skip
+def test_lines_of_other_tools(pasted: str, line: str) -> None:
+    assert translate(words(pasted), REGISTRY) == line
+
+
+def test_the_hint_is_a_line_that_works(sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Program(tmp_path, sandbox.bootstrap)
+    for typed in ("list topics", "rpk topic list", "kaf groups --brokers={}", "groups list"):
+        run = kafka(*words(typed.format(sandbox.bootstrap)))
+        assert run.status == 2, str(run)
+        (hint,) = [row for row in run.stderr.splitlines() if row.startswith("hint: ")]
+        kafka.ok(*words(hint.removeprefix("hint: ").partition(": ")[2]))
+
+
+def test_a_short_form_and_a_verb_is_run_and_noted(sandbox: Sandbox, tmp_path: Path) -> None:
+    kafka = Program(tmp_path, sandbox.bootstrap)
+    run = kafka("topics", "list")
+    assert (run.status, run.stdout) == (0, ""), str(run)
+    assert run.stderr.endswith("'list' was read as a name. To run the command: list-topics\n")
+    assert "was read as a name" not in kafka.ok("topics", "listing").stderr
+
+
+def test_the_rest_of_the_line_stays(sandbox: Sandbox, tmp_path: Path) -> None:
+    run = Program(tmp_path, sandbox.bootstrap)(stdin="list topics | wc -l\n")
+    assert "hint: Run: list-topics | wc -l\n" in run.stderr, str(run)
