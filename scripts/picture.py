@@ -1,4 +1,4 @@
-"""Draws README's picture: a real session at the prompt, on the sandbox, as an SVG.
+"""Draws the picture of README: a real session at the prompt, on the sandbox, as an SVG.
 
     python scripts/picture.py docs/prompt.svg
 

@@ -310,17 +310,33 @@ def test_help_goes_into_the_pipe(shell: Shell) -> None:
 
 
 @pytest.mark.quick
-@pytest.mark.parametrize("columns", [140, 80, 60])
-def test_help_breaks_no_word(columns: int) -> None:
+@pytest.mark.parametrize("columns", [200, 140, 80, 60, 40])
+def test_help_wraps_between_words(columns: int) -> None:
     from kafka_shell.commands.program.help import overview, page, program_page
 
-    pages = [overview(REGISTRY, columns), program_page(REGISTRY, columns)]
-    for text in [*pages, *(page(command, columns) for command in REGISTRY)]:
+    pages = [
+        (overview(REGISTRY), overview(REGISTRY, columns)),
+        (program_page(REGISTRY), program_page(REGISTRY, columns)),
+        *((page(command), page(command, columns)) for command in REGISTRY),
+    ]
+    for unwrapped, wrapped in pages:
+        text, sep, examples = wrapped.partition("EXAMPLES\n")
+        assert text.split() == unwrapped.partition(sep)[0].split() if sep else True
         for row in text.split("\n"):
-            single = len(row.removesuffix(" \\").split()) <= 1
-            literal = "'" in row or row.startswith("       kafka.sh")
-            assert len(row) <= columns or single or literal, row
-    assert page(REGISTRY[0]) == page(REGISTRY[0], 10_000)
+            assert len(row) <= columns or len(row.split()) == 1, row
+        for row in examples.split("\n"):
+            one_word = len(row.removesuffix(" \\").split()) <= 1
+            assert len(row) <= columns or one_word or "'" in row, row
+
+
+@pytest.mark.quick
+def test_help_lists_the_short_forms() -> None:
+    from kafka_shell.commands.program.help import overview
+
+    rows = [row.split() for row in overview(REGISTRY).split("\n")]
+    for command in REGISTRY:
+        words = [*command.name.split(), *", ".join(s.word for s in command.shorts).split()]
+        assert any(row[: len(words)] == words for row in rows), command.name
 
 
 @pytest.mark.quick

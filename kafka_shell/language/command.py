@@ -1,4 +1,4 @@
-"""What a command is: declared once, read by the parser, the completer, `help` and the README."""
+"""What a command is: declared once, read by the parser, the completer, `help` and the docs."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ class Command:
     `at_least_one` are groups of option or argument names of which one must be given.
     `needs_cluster` is False for commands that only concern the shell. `description` is help's
     longer text. `apis` are the API keys that it speaks, besides those every command may need to
-    find its way (Metadata, ApiVersions, FindCoordinator, login): README's table is made of them.
+    find its way (Metadata, ApiVersions, FindCoordinator, login): docs/apis.md lists them.
     `elsewhere` are options of Kafka's own tool that this command does not have, each with the hint
     that says what does the same.
     """

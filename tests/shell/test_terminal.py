@@ -86,6 +86,24 @@ def test_watch_is_ended_by_ctrl_c_and_leaves_its_last_answer(shell: Terminal) ->
     assert shell.text.rindex("shell.orders") > shell.text.index("every 0.2 s")
 
 
+@pytest.mark.parametrize("typed", ["clear\r", "\x0c"], ids=["clear", "Ctrl-L"])
+def test_clear_and_ctrl_l_clear_the_screen(shell: Terminal, typed: str) -> None:
+    shell.run("topics 'shell.*'")
+    shell.sees("shell.payments")
+    shell.at_prompt()
+    shell.type(typed)
+    shell.until(lambda: "shell.payments" not in shell.text)
+    assert shell.rows[0].strip() == "kafka>"
+
+
+def test_words_in_another_order_start_the_next_line(shell: Terminal) -> None:
+    shell.run("list topics")
+    shell.sees("unknown command 'list topics'", "hint: Run: list-topics")
+    shell.until(lambda: shell.line.endswith("kafka> list-topics"))
+    shell.press("enter")
+    shell.sees("shell.payments")
+
+
 def test_f1_shows_help_and_the_line_stays(shell: Terminal) -> None:
     shell.type("refresh ")
     shell.until(lambda: "refresh" in shell.line)

@@ -273,7 +273,7 @@ COMMANDS = (
     ),
     Command(
         name="clear",
-        summary="Clear the screen.",
+        summary="Clear the screen, as Ctrl-L does.",
         family="shell",
         run=clear,
         needs_cluster=False,

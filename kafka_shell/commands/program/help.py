@@ -1,7 +1,8 @@
-"""`help`: every page is derived from the declarations."""
+"""`help`: the pages are generated from the declarations of the commands."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -17,14 +18,17 @@ from kafka_shell.output.pane import columns_of
 if TYPE_CHECKING:
     from kafka_shell.context import Context
 
-_NARROW = 24  # columns; fewer are no place for a sentence
+_NARROWEST = 40  # columns; a narrower terminal breaks the lines itself
+_NO_BREAK = "\x00"  # stands for a blank where a line is not broken
+_SENTENCE = 24  # columns; where fewer are left beside the names, texts go below them
+_NAMES = 28  # columns of a list for the names of commands; a longer name has a row of its own
 
 FAMILIES = ("topics", "configs", "clients", "access", "partitions", "groups", "cluster",
             "transactions", "audit", "shell")  # fmt: skip
 
 
 def show_help(invocation: Invocation, context: Context) -> str:
-    """The list of commands, one command's page, or commands that have to do with a word."""
+    """The list of commands, one command's page, or the commands found by a word."""
     from kafka_shell.commands import REGISTRY
 
     columns = columns_of(context.out)
@@ -38,43 +42,58 @@ def show_help(invocation: Invocation, context: Context) -> str:
 
 
 def overview(registry: Sequence[Command], columns: int | None = None) -> str:
-    """Every command with its summary, by family. `columns` are the terminal's; None is none."""
-    width = max(len(command.name) for command in registry) + 2
+    """Every command with its short forms and summary, by family. `columns` None: no wrapping."""
+    shorts = {command.name: ", ".join(s.word for s in command.shorts) for command in registry}
+    longest = max((len(name) for name in shorts if len(name) <= _NAMES - 2), default=0) + 2
+    width = longest + max(map(len, shorts.values())) + 2
     lines = []
     for family in FAMILIES:
         members = [command for command in registry if command.family == family]
         if members:
-            rows = [_row(c.name, c.summary, width, columns) for c in members]
+            names = [f"{c.name:<{longest}}{shorts[c.name]}".rstrip() for c in members]
+            rows = [_row(n, c.summary, width, columns) for n, c in zip(names, members, strict=True)]
             lines += [family.upper(), *(line for row in rows for line in row), ""]
-    last = "help COMMAND shows its options and examples; F1 does so while you type."
+    last = (
+        "The second column lists short forms. Run help COMMAND, or press F1 while typing one, for"
+        " its options and examples."
+    )
     return "\n".join([*lines, *_wrapped(last, columns)])
 
 
 def page(command: Command, columns: int | None = None) -> str:
-    """One command's page. `columns` are the terminal's; None is none."""
+    """The help of one command. `columns` None: no wrapping."""
     described = command.description.split("\n") if command.description else []
     shorts = ", ".join(short.word for short in command.shorts)
     sections = [
         _wrapped(f"{command.name}: {command.summary}", columns),
-        _wrapped(f"usage: {usage(command)}", columns, indent=7),
+        usage_lines(command, columns),
         [line for each in described for line in _wrapped(each, columns)],
         _wrapped(f"short forms: {shorts}", columns) if shorts else [],
-        _table("ARGUMENTS", map(_argument_row, command.arguments), columns),
-        _table("OPTIONS", map(_option_row, _visible(command.options)), columns),
-        _table("ALWAYS", map(_option_row, _common(command)), columns),
+        _table("ARGUMENTS", map(argument_row, command.arguments), columns),
+        _table("OPTIONS", map(option_row, visible(command.options)), columns),
+        _table("COMMON OPTIONS", map(option_row, _common(command)), columns),
         list(_examples(command.examples, columns)),
     ]
     return "\n\n".join("\n".join(section) for section in sections if section) + "\n"
 
 
-def _visible(options: Iterable[Option]) -> list[Option]:
+def usage_lines(command: Command, columns: int | None) -> list[str]:
+    """The usage, wrapped; an option stays on one line with its value where there is room."""
+    words = re.split(r" (?!(?:[A-Z{]|options\]))", f"usage: {usage(command)}")
+    room = (columns or 0) - 7
+    text = " ".join(each.replace(" ", _NO_BREAK) if len(each) <= room else each for each in words)
+    return [line.replace(_NO_BREAK, " ") for line in _wrapped(text, columns, indent=7)]
+
+
+def visible(options: Iterable[Option]) -> list[Option]:
+    """The options that help lists."""
     return [option for option in options if not option.hidden]
 
 
 def _common(command: Command) -> list[Option]:
     """The options every command has, less the spellings that this one means otherwise."""
     found = []
-    for option in _visible(common_options(command.effect)):
+    for option in visible(common_options(command.effect)):
         names = [name for name in (option.name, *option.aliases) if command.option(name) is None]
         if names:
             found.append(replace(option, name=names[0], aliases=tuple(names[1:])))
@@ -82,28 +101,26 @@ def _common(command: Command) -> list[Option]:
 
 
 def program_page(registry: Sequence[Command], columns: int | None = None) -> str:
-    """What `kafka.sh --help` prints: the ways to run it, its options, its commands."""
-    ways = [
-        "usage: kafka.sh [--broker HOST:PORT]               a prompt",
-        "       kafka.sh [--broker HOST:PORT] COMMAND ...   one command, then exit",
-        "       kafka.sh [--broker HOST:PORT] < SCRIPT      a script",
-        "",
-        *_wrapped(
-            "Without --broker or --profile: the default profile, else localhost:9092.", columns
-        ),
-    ]
-    known = _visible((*CONNECTION, *PROGRAM, *RUNNING))
-    options = _table("OPTIONS", map(_option_row, known), columns)
-    return "\n".join([*ways, "", *options, "", overview(registry, columns)]) + "\n"
+    """The output of `kafka.sh --help`: usage, options, commands."""
+    ways = {"": "open the prompt", " COMMAND ...": "run one command", " < SCRIPT": "run a script"}
+    usages = [(f"kafka.sh [--broker HOST:PORT]{way}", about) for way, about in ways.items()]
+    where = "Without --broker or --profile, kafka.sh uses the default profile or localhost:9092."
+    known = visible((*CONNECTION, *PROGRAM, *RUNNING))
+    options = _table("OPTIONS", map(option_row, known), columns)
+    rows = [line for each in usages for line in _row(*each, 43, columns)]
+    lines = ["USAGE", *rows, "", *_wrapped(where, columns), "", *options, ""]
+    return "\n".join([*lines, overview(registry, columns)]) + "\n"
 
 
-def _argument_row(argument: Argument) -> tuple[str, str]:
+def argument_row(argument: Argument) -> tuple[str, str]:
+    """How the argument is written, and its help."""
     name = argument.name.upper() + ("..." if argument.many else "")
     spelled = f"  (also {argument.option})" if argument.option else ""
     return name, argument.help + spelled
 
 
-def _option_row(option: Option) -> tuple[str, str]:
+def option_row(option: Option) -> tuple[str, str]:
+    """How the option is written with its value, and its help."""
     names = ", ".join((option.name, *option.aliases))
     if option.kind is not Kind.FLAG and not option.value_optional:
         names += f" {metavar(option)}"
@@ -119,8 +136,8 @@ def _table(heading: str, rows: Iterable[tuple[str, str]], columns: int | None) -
 
 
 def _row(name: str, text: str, width: int, columns: int | None) -> list[str]:
-    """Two columns; a long name, or a narrow terminal, has the text on the next lines."""
-    narrow = columns is not None and columns - width - 2 < _NARROW
+    """Two columns. After a long name, or on a narrow terminal, the text is on the next lines."""
+    narrow = columns is not None and columns - width - 2 < _SENTENCE
     indent = 6 if narrow else width + 2
     if narrow or len(name) + 2 > width:
         lines = _wrapped(f"  {name}", columns, indent=4)
@@ -129,7 +146,7 @@ def _row(name: str, text: str, width: int, columns: int | None) -> list[str]:
 
 
 def _examples(examples: Sequence[Example], columns: int | None) -> Iterator[str]:
-    """Each whole: where a line is too long it goes on after a backslash, and can be copied."""
+    """Each example; a line that is too long is continued with a backslash, so it can be copied."""
     if examples:
         yield "EXAMPLES"
     for example in examples:
@@ -151,14 +168,14 @@ def _broken(line: str, columns: int | None) -> list[str]:
 
 
 def _wrapped(text: str, columns: int | None, *, indent: int = 0, more: str = "") -> list[str]:
-    """The text in lines that the terminal does not break; words stay whole."""
+    """The text in lines of at most `columns`, broken between words."""
     if columns is None or len(text) <= columns:
         return [text]
     from textwrap import wrap
 
     return wrap(
         text,
-        max(columns, indent + 8),
+        max(columns, _NARROWEST),
         subsequent_indent=more or " " * indent,
         break_long_words=False,
         break_on_hyphens=False,
@@ -170,7 +187,7 @@ def _wrapped(text: str, columns: int | None, *, indent: int = 0, more: str = "")
 def _found(
     word: str, registry: Sequence[Command], invocation: Invocation, columns: int | None
 ) -> str:
-    """Commands whose name, summary or search words hold `word`."""
+    """The overview of the commands whose name, summary or search words contain `word`."""
     needle = word.lower()
     hits = [
         command
@@ -183,40 +200,17 @@ def _found(
         return overview(hits, columns)
     names = [command.name for command in registry]
     raise UsageError(
-        f"no command has to do with {word}",
-        hint=did_you_mean(word, names, "help alone lists every command."),
+        f"no command matches '{word}'",
+        hint=did_you_mean(word, names, "Run help to list every command."),
         span=invocation.span("command"),
         text=invocation.text,
     )
 
 
-def reference(registry: Sequence[Command]) -> str:
-    """README's table: every command with its arguments and options, by family."""
-    rows = ["| command | short | what it does | options |", "|---|---|---|---|"]
-    for family in FAMILIES:
-        for command in registry:
-            if command.family == family:
-                rows.append(_reference_row(command))
-    return "\n".join(rows)
-
-
-def _reference_row(command: Command) -> str:
-    words = [_reference_word(argument) for argument in command.arguments]
-    options = " ".join(f"`{option.name}`" for option in _visible(command.options))
-    shorts = " ".join(f"`{short.word}`" for short in command.shorts)
-    name = " ".join([command.name, *words])
-    return f"| `{name}` | {shorts} | {command.summary} | {options} |"
-
-
-def _reference_word(argument: Argument) -> str:
-    word = argument.name.upper() + ("..." if argument.many else "")
-    return word if argument.required else f"[{word}]"
-
-
 COMMANDS = (
     Command(
         name="help",
-        summary="Every command, or one with its options and examples.",
+        summary="List the commands, or show the options and examples of one.",
         family="shell",
         run=show_help,
         needs_cluster=False,
@@ -227,7 +221,7 @@ COMMANDS = (
         examples=(
             Example("help", "every command"),
             Example("help alter-configs", "one command"),
-            Example("help retention", "commands that have to do with a word"),
+            Example("help retention", "commands found by a word"),
         ),
     ),
 )  # fmt: skip
