@@ -1,4 +1,4 @@
-"""The usage line of a command, derived from its declaration."""
+"""The usage line of a command, from its declaration."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ def usage(command: Command) -> str:
         group = _group(parameter, command)
         if len(group) > 1:
             shown.update(each.name for each in group)
-            together = any(_named(parameter, names) for names in command.at_least_one)
+            repeatable = any(_named(parameter, names) for names in command.at_least_one)
             words = " | ".join(_plain(each) for each in group)
-            optional = _gives_way(parameter) and not parameter.required
+            optional = _alternatives(parameter) and not parameter.required
             opened, closed = "[]" if optional else "()"
-            parts.append(f"{opened}{words}{closed}{'...' if together else ''}")
+            parts.append(f"{opened}{words}{closed}{'...' if repeatable else ''}")
         else:
             shown.add(parameter.name)
             word = _plain(parameter)
@@ -36,15 +36,15 @@ def _parameters(command: Command) -> list[Parameter]:
 
 
 def _group(parameter: Parameter, command: Command) -> Sequence[Parameter]:
-    """The parameters of which one must be given, this one among them."""
+    """The alternatives of the parameter, itself included."""
     for names in (*command.exactly_one, *command.at_least_one):
         if _named(parameter, names):
             return [each for each in _parameters(command) if _named(each, names)]
-    others = _gives_way(parameter)
+    others = _alternatives(parameter)
     return [parameter, *(each for each in _parameters(command) if each.name in others)]
 
 
-def _gives_way(parameter: Parameter) -> Sequence[str]:
+def _alternatives(parameter: Parameter) -> Sequence[str]:
     return parameter.unless if isinstance(parameter, Argument) else ()
 
 
@@ -68,7 +68,7 @@ def _plain(parameter: Parameter) -> str:
 
 
 def metavar(option: Option) -> str:
-    """The word that stands for the option's value."""
+    """The placeholder of the option's value."""
     if option.metavar:
         return option.metavar
     if option.choices:
