@@ -91,7 +91,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
             skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
         elif bare is None:
             bare = index
-            if word in names or PASTED.fullmatch(word):
+            if registry.has_first(word) or PASTED.fullmatch(word):
                 break
     if bare is None:
         return None, None, 0

@@ -13,6 +13,7 @@ from .parse import parse
 from .pasted_configs import configs
 from .pasted_options import Action, Given, first, line_of, split_keys
 from .pasted_tools import other_tool
+from .registry import Registry
 from .render import render
 from .tokens import words_of
 

@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 
 from kafka_shell.errors import UsageError
 
-from .command import Command
 from .parse import parse
+from .registry import Registry
 from .render import render
 from .tokens import words_of
 from .word_order import reorder
@@ -29,7 +29,7 @@ _OPTIONS: dict[str, dict[str, str]] = {
 _GROUPINGS = ("cluster", "security")  # rpk cluster health, rpk security acl list
 
 
-def other_tool(words: Sequence[str], registry: Sequence[Command]) -> str:
+def other_tool(words: Sequence[str], registry: Registry) -> str:
     """The line that does here what the line of another tool does; "" if it is of no such tool.
 
     `help COMMAND`, or `help`, where the line has no exact equivalent.
@@ -42,7 +42,7 @@ def other_tool(words: Sequence[str], registry: Sequence[Command]) -> str:
         return _kcat(rest, registry)
     if rest and rest[0] in _GROUPINGS:
         rest = rest if reorder(rest, registry) else rest[1:]
-    if rest and any(rest[0] == command.name for command in registry):
+    if rest and registry.named(rest[0]) is not None:
         return _parsed(rest, registry)
     return reorder(rest, registry, alone=True) or "help"
 
@@ -52,14 +52,14 @@ def _renamed(word: str, options: Mapping[str, str]) -> str:
     return f"{options.get(name, name)}{equals}{value}" if word.startswith("-") else word
 
 
-def _kcat(rest: Sequence[str], registry: Sequence[Command]) -> str:
+def _kcat(rest: Sequence[str], registry: Registry) -> str:
     """`kcat -L` is metadata of the cluster; `-Q` asks for offsets at times."""
     if "-L" in rest:
         return _parsed(["describe-topic", *(word for word in rest if word != "-L")], registry)
     return "help list-offsets" if "-Q" in rest else "help"
 
 
-def _parsed(words: Sequence[str], registry: Sequence[Command]) -> str:
+def _parsed(words: Sequence[str], registry: Registry) -> str:
     """The words as a line of this program, or `help` where they are none."""
     try:
         return render(parse(words_of(words), registry))

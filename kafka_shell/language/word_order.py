@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from kafka_shell.errors import UsageError
 
-from .command import Command
 from .parse import parse
+from .registry import Registry
 from .render import render
 from .tokens import words_of
 
@@ -53,7 +53,7 @@ _OTHERS = {
 }
 
 
-def reorder(words: Sequence[str], registry: Sequence[Command], *, alone: bool = False) -> str:
+def reorder(words: Sequence[str], registry: Registry, *, alone: bool = False) -> str:
     """The line that was probably meant, `help COMMAND` where it is not complete, or "".
 
     `alone` takes a noun without a verb, too (`kaf topics`).
@@ -69,7 +69,7 @@ def reorder(words: Sequence[str], registry: Sequence[Command], *, alone: bool = 
 
 
 def _candidates(
-    words: Sequence[str], registry: Sequence[Command], alone: bool
+    words: Sequence[str], registry: Registry, alone: bool
 ) -> Iterator[tuple[str, Sequence[str]]]:
     """The words of a command, and those that follow them, the likeliest first."""
     names = {command.name.replace("-", " ", 1): command.name for command in registry}
