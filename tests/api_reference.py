@@ -1,4 +1,4 @@
-"""docs/library-reference.md, generated from the admin client: python -m tests.api_reference"""
+"""docs/library-reference.md, generated from the docstrings of the admin client."""
 
 from __future__ import annotations
 
@@ -6,16 +6,14 @@ import inspect
 import textwrap
 from collections.abc import Iterator
 from importlib import import_module
-from pathlib import Path
 
 from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.client import Admin
 
-FILE = Path(__file__).parent.parent / "docs" / "library-reference.md"
 _EXAMPLE = "Example:\n"
 _HEAD = """# Library reference
 
-Generated from the docstrings by `python -m tests.api_reference`. Every example runs as a test on a
+Generated from the docstrings by `python -m tests.generated_docs`. Every example runs as a test on a
 real Kafka, with `admin` as `Admin(bootstrap)` and the names of `kafka_shell.admin` imported.
 """
 
@@ -84,7 +82,3 @@ def _class_of(attribute: str) -> type[Family]:
 
 def _doc(thing: object) -> str:
     return inspect.getdoc(thing) or ""
-
-
-if __name__ == "__main__":
-    FILE.write_text(reference())
