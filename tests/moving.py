@@ -1,26 +1,102 @@
-"""Topics with data on three brokers, to be moved."""
+"""Topics with data on three brokers, to be moved; a move is held by a throttle of 1 B/s."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from uuid import uuid4
 
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import described, make_topic
+from tests.admin.helpers import connect, described, make_topic, wait_for
 
 MB = 1_000_000
+# At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
+# so much takes 20 s and more, and no test needs as long.
+HELD = 3 * MB
+BROKERS = (1, 2, 3)
+LEADER_RATE = "leader.replication.throttled.rate"
 RATE = "follower.replication.throttled.rate"
 KEYS = (
-    "leader.replication.throttled.rate",
-    "follower.replication.throttled.rate",
+    LEADER_RATE,
+    RATE,
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
 )
+
+
+@contextmanager
+def three_well(sandbox: Sandbox) -> Iterator[Cluster]:
+    """A connection to three brokers that are well, and that are left as they were: nothing moves,
+    no throttle is set."""
+    with connect(sandbox) as cluster:
+        wait_until_well(cluster)
+        try:
+            yield cluster
+        finally:
+            restore(cluster)
+
+
+def wait_until_well(cluster: Cluster) -> None:
+    """Until all brokers are up, and all replicas of the topics that are moved are in sync."""
+    wait_until_up(cluster)
+
+    def in_sync() -> bool:
+        found = scan(cluster)
+        return all(
+            set(partition.isr) == set(partition.replicas)
+            for name in found.names
+            if name.startswith("move.")
+            for partition in found.topic(name).partitions
+        )
+
+    wait_for("all replicas of the topics move.* are in sync", in_sync, 60)
+
+
+def wait_until_up(cluster: Cluster) -> None:
+    """Until the cluster knows all brokers."""
+
+    def up() -> bool:
+        return sorted(broker.id for broker in cluster.brokers(refresh=True)) == list(BROKERS)
+
+    wait_for("brokers 1, 2 and 3 are up", up, 60)
+
+
+def restore(cluster: Cluster) -> None:
+    """Cancel what moves, and remove every throttle of the brokers and of the topics move.*."""
+    moving = list(under_way(cluster).values)
+    assert apply(plan_cancel(cluster, moving), cluster).ok
+    wait_for("nothing moves any more", lambda: not under_way(cluster).values)
+    topics = [name for name in scan(cluster).names if name.startswith("move.")]
+    kinds = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
+    for what in throttles(cluster, *topics):
+        kind, name, key = what.split()
+        put(cluster, ConfigResource(kinds[kind], name), key, None)
+    wait_for("no throttle is set", lambda: throttles(cluster, *topics) == {})
+
+
+def put(cluster: Cluster, resource: ConfigResource, key: str, value: str | None) -> None:
+    """Set a config, or delete it."""
+    op = ConfigOp.DELETE if value is None else ConfigOp.SET
+    plan = config_changes.plan_alter(cluster, {resource: [ConfigAlteration(key, op, value)]})
+    results = apply(plan, cluster)
+    assert results.ok, results.failures
+
+
+def release(cluster: Cluster, rate: int = 900_000_000) -> None:
+    """Let held moves go on: every rate that is set is raised by hand."""
+    for what in throttles(cluster):
+        _, broker, key = what.split()
+        put(cluster, ConfigResource(ResourceType.BROKER, broker), key, str(rate))
 
 
 def placed(cluster: Cluster, *replicas: tuple[int, ...]) -> str:
@@ -28,14 +104,37 @@ def placed(cluster: Cluster, *replicas: tuple[int, ...]) -> str:
     return make_topic(cluster, f"move.{uuid4().hex[:8]}", assignment=replicas)
 
 
-def fill(sandbox: Sandbox, topic: str, size: int) -> None:
-    """`size` bytes that cannot be compressed, spread over the partitions."""
+class Filled:
+    """Topics with partition 0 on brokers 1 and 2, and so much in it that a move at 1 B/s is held;
+    and an empty partition 1 on brokers 2 and 1. As it takes seconds to write so much, they are used
+    again by the next test."""
+
+    def __init__(self, sandbox: Sandbox, cluster: Cluster) -> None:
+        self._sandbox, self._cluster = sandbox, cluster
+        self._topics: list[str] = []
+
+    def topics(self, count: int) -> list[str]:
+        """So many of them, at their place."""
+        there = scan(self._cluster).names
+        self._topics = [topic for topic in self._topics if topic in there]  # one may be deleted
+        while len(self._topics) < count:
+            self._topics.append(placed(self._cluster, (1, 2), (2, 1)))
+            fill(self._sandbox, self._topics[-1], HELD, partition=0)
+        for topic in self._topics[:count]:
+            back = plan_move(self._cluster, to(topic, (1, 2), (2, 1)))
+            assert back.refused.ok and apply(back, self._cluster).ok, back.refused.failures
+        return self._topics[:count]
+
+
+def fill(sandbox: Sandbox, topic: str, size: int, partition: int | None = None) -> None:
+    """`size` bytes that cannot be compressed, in one partition or spread over all."""
     from kafka import KafkaProducer
 
     producer = KafkaProducer(
         bootstrap_servers=sandbox.bootstrap.split(","), batch_size=200_000, linger_ms=5
     )
-    pending = [producer.send(topic, os.urandom(50_000)) for _ in range(size // 50_000)]
+    count = size // 50_000
+    pending = [producer.send(topic, os.urandom(50_000), partition=partition) for _ in range(count)]
     for future in pending:
         future.get(30)
     producer.close()
@@ -51,10 +150,8 @@ def moving(cluster: Cluster, topic: str) -> dict[int, tuple[int, ...]]:
     return {each.partition: each.adding for each in under_way(cluster, [topic])}
 
 
-def throttles(cluster: Cluster, *topics: str, brokers: Sequence[int] = (1, 2, 3)) -> dict[str, str]:
+def throttles(cluster: Cluster, *topics: str, brokers: Sequence[int] = BROKERS) -> dict[str, str]:
     """Every throttle that is set at these topics and at the brokers: `broker 1 leader...rate`."""
-    from kafka_shell.admin.configs import read as configs
-
     resources = [
         *(ConfigResource(ResourceType.BROKER, str(broker)) for broker in brokers),
         *(ConfigResource(ResourceType.TOPIC, topic) for topic in topics),

@@ -21,16 +21,15 @@ from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
-from kafka_shell.admin.partitions.progress import state
-from kafka_shell.admin.partitions.reassignment import plan_cancel
+from kafka_shell.admin.partitions.reassignment import plan_cancel, state
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import connect, wait_for
+from tests.admin.helpers import wait_for
 from tests.jvm_tools import run_tool
-from tests.moving import MB, fill, placed, replicas
+from tests.moving import HELD, fill, placed, replicas, three_well
 from tests.program import Program
 
 MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
@@ -42,8 +41,15 @@ Assignment = Mapping[TopicPartition, tuple[int, ...]]
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
+    with three_well(three_brokers) as cluster:
         yield cluster
+
+
+@pytest.fixture(autouse=True)
+def restored(cluster: Cluster) -> Iterator[None]:
+    """Whatever a test leaves, the next one does not see."""
+    yield
+    moving.restore(cluster)
 
 
 def tool(sandbox: Sandbox, *words: str) -> str:
@@ -78,12 +84,12 @@ def test_a_move_under_way_looks_the_same_to_both(
     three_brokers: Sandbox, cluster: Cluster, tmp_path: Path
 ) -> None:
     topic = placed(cluster, (1, 2), (2, 1), (1, 3))
-    fill(three_brokers, topic, 8 * MB)
+    fill(three_brokers, topic, 2 * HELD)
     wanted = moving.to(topic, (2, 3), (2, 1), (3, 2))
     file = tmp_path / "wanted.json"
     file.write_text(to_json(wanted, throttle=1))
     executed = tool(
-        three_brokers, "--execute", "--reassignment-json-file", str(file), "--throttle", "50000"
+        three_brokers, "--execute", "--reassignment-json-file", str(file), "--throttle", "1"
     )
     try:
         current = json.loads(next(row for row in executed.splitlines() if row.startswith("{")))

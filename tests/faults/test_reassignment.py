@@ -9,70 +9,78 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import Popen
 
 import pytest
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.cluster import start_broker, status
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import connect, wait_for
-from tests.moving import MB, fill, placed, replicas
+from tests.admin.helpers import wait_for
+from tests.moving import Filled, replicas, three_well
 from tests.program import Program
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
+    with three_well(three_brokers) as cluster:
         yield cluster
 
 
 @pytest.fixture
-def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path / "home", three_brokers.bootstrap)
+def kafka(three_brokers: Sandbox, cluster: Cluster, tmp_path: Path) -> Iterator[Program]:
+    moving.wait_until_well(cluster)
+    yield Program(tmp_path / "home", three_brokers.bootstrap)
+    moving.restore(cluster)
 
 
-def to_broker_3(topic: str, folder: Path) -> str:
-    """A file that moves the topic's only partition from 1,2 to 2,3."""
-    path = folder / "wanted.json"
+@pytest.fixture(scope="module")
+def filled(three_brokers: Sandbox, cluster: Cluster) -> Filled:
+    return Filled(three_brokers, cluster)
+
+
+@contextmanager
+def moved(kafka: Program, cluster: Cluster, topic: str, folder: Path) -> Iterator[Popen[str]]:
+    """A shell that has begun to move the topic to brokers 2 and 3, at 1 B/s, and waits for it."""
+    file = folder / "wanted.json"
     rows = [{"topic": topic, "partition": 0, "replicas": [2, 3]}]
-    path.write_text(json.dumps({"version": 1, "partitions": rows}))
-    return str(path)
-
-
-def started(kafka: Program, *argv: str) -> subprocess.Popen[str]:
-    """The program, running."""
-    return subprocess.Popen(
-        [sys.executable, "-m", "kafka_shell", "--broker", kafka.broker, *argv],
+    file.write_text(json.dumps({"version": 1, "partitions": rows}))
+    line = f"reassign-partitions --reassignment-json-file {file} --throttle 1 --wait"
+    with Popen(
+        [sys.executable, "-m", "kafka_shell", "--broker", kafka.broker, *line.split()],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, env=kafka.environment(),
-    )  # fmt: skip
+    ) as shell:  # fmt: skip
+        try:
+            wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)}, 60)
+            wait_for("it is throttled", lambda: len(moving.throttles(cluster, topic)) == 5)
+            yield shell
+        finally:
+            shell.kill()
 
 
 def test_a_broker_is_killed_and_comes_back_during_a_move(
-    three_brokers: Sandbox, cluster: Cluster, kafka: Program, tmp_path: Path
+    three_brokers: Sandbox, cluster: Cluster, kafka: Program, filled: Filled, tmp_path: Path
 ) -> None:
-    topic = placed(cluster, (1, 2))
-    fill(three_brokers, topic, 12 * MB)
-    words = ("reassign-partitions", "--reassignment-json-file", to_broker_3(topic, tmp_path))
-    shell = started(kafka, *words, "--throttle", "1MB/s", "--wait")
-    wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)})
-    pid = _pid(three_brokers, 3)
-    assert pid is not None
-    os.kill(pid, signal.SIGKILL)
-    try:
-        wait_for("it is gone", lambda: _pid(three_brokers, 3) is None)
-        assert moving.moving(cluster, topic) == {0: (3,)}, "the move ended with the broker"
-        assert shell.poll() is None, f"the shell gave up: {shell.communicate()}"
-    finally:
-        start_broker(three_brokers.folder, 3)
-    out, err = shell.communicate(timeout=90)
+    (topic,) = filled.topics(1)
+    with moved(kafka, cluster, topic, tmp_path) as shell:
+        pid = _pid(three_brokers, 3)
+        assert pid is not None, "broker 3 is not up"
+        try:
+            os.kill(pid, signal.SIGKILL)
+            wait_for("broker 3 is gone", lambda: _pid(three_brokers, 3) is None)
+            assert moving.moving(cluster, topic) == {0: (3,)}, "the move ended with the broker"
+            assert shell.poll() is None, f"the shell gave up: {shell.communicate()}"
+        finally:
+            start_broker(three_brokers.folder, 3)
+        moving.wait_until_up(cluster)
+        moving.release(cluster)
+        out, err = shell.communicate(timeout=90)
     assert shell.returncode == 0, f"{out}\n{err}"
     assert "completed" in out, out
-    assert replicas(cluster, topic) == [(2, 3)]
+    assert replicas(cluster, topic)[0] == (2, 3)
     assert moving.throttles(cluster, topic) == {}, "a throttle outlived the move"
 
 
@@ -83,44 +91,34 @@ def _pid(sandbox: Sandbox, broker: int) -> int | None:
 
 
 def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
-    three_brokers: Sandbox, cluster: Cluster, kafka: Program, tmp_path: Path
+    cluster: Cluster, kafka: Program, filled: Filled, tmp_path: Path
 ) -> None:
-    topic = placed(cluster, (1, 2))
-    fill(three_brokers, topic, 6 * MB)
-    words = ("reassign-partitions", "--reassignment-json-file", to_broker_3(topic, tmp_path))
-    shell = started(kafka, *words, "--throttle", "300kB/s", "--wait")
-    try:
-        wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)})
-        wait_for("it is throttled", lambda: len(moving.throttles(cluster, topic)) == 5)
+    (topic,) = filled.topics(1)
+    with moved(kafka, cluster, topic, tmp_path) as shell:
         shell.send_signal(signal.SIGINT)
-        _, err = shell.communicate(timeout=30)
-        assert shell.returncode == 130, err
-        assert "the move goes on, and its throttle stays" in err
-        assert moving.moving(cluster, topic) == {0: (3,)}, "the move was stopped"
-        assert len(moving.throttles(cluster, topic)) == 5, "the throttle was lifted under it"
-        lines = dict(re.findall(r"To (cancel it|go on): (.*)", err))
-        cancel, finish = lines["cancel it"], lines["go on"]
-        assert finish.startswith("verify-reassign-partitions --finish --reassignment-json-file ")
-        kafka.ok(stdin=cancel + "\n")
-        wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2)])
-        assert moving.throttles(cluster, topic) == {}
-        verified = kafka(stdin=finish + "\n")
-        assert verified.status == 1 and "failed" in verified.stdout, str(verified)
-    finally:
-        apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
+        _, err = shell.communicate(timeout=60)
+    assert shell.returncode == 130, err
+    assert "the move goes on, and its throttle stays" in err
+    assert moving.moving(cluster, topic) == {0: (3,)}, "the move was stopped"
+    assert len(moving.throttles(cluster, topic)) == 5, "the throttle was lifted under it"
+    lines = dict(re.findall(r"To (cancel it|go on): (.*)", err))
+    cancel, finish = lines["cancel it"], lines["go on"]
+    assert finish.startswith("verify-reassign-partitions --finish --reassignment-json-file ")
+    kafka.ok(stdin=cancel + "\n")
+    wait_for("it is back", lambda: replicas(cluster, topic)[0] == (1, 2))
+    assert moving.throttles(cluster, topic) == {}
+    verified = kafka(stdin=finish + "\n")
+    assert verified.status == 1 and "failed" in verified.stdout, str(verified)
 
 
 def test_a_lost_shell_is_taken_over_by_another(
-    three_brokers: Sandbox, cluster: Cluster, kafka: Program, tmp_path: Path
+    cluster: Cluster, kafka: Program, filled: Filled, tmp_path: Path
 ) -> None:
-    topic = placed(cluster, (1, 2))
-    fill(three_brokers, topic, 6 * MB)
-    words = ("reassign-partitions", "--reassignment-json-file", to_broker_3(topic, tmp_path))
-    shell = started(kafka, *words, "--throttle", "1MB/s", "--wait")
-    wait_for("it is throttled", lambda: len(moving.throttles(cluster, topic)) == 5)
-    wait_for("the move starts", lambda: moving.moving(cluster, topic) == {0: (3,)})
-    shell.kill()
-    shell.communicate()
+    (topic,) = filled.topics(1)
+    with moved(kafka, cluster, topic, tmp_path) as shell:
+        shell.kill()
+        shell.communicate()
+    moving.release(cluster)
     run = kafka.ok("verify-reassign-partitions", "--finish")
-    assert replicas(cluster, topic) == [(2, 3)], str(run)
+    assert replicas(cluster, topic)[0] == (2, 3), str(run)
     assert moving.throttles(cluster, topic) == {}, str(run)

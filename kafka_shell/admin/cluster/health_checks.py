@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.groups import read as groups
-from kafka_shell.admin.partitions import log_dirs, throttles_left
+from kafka_shell.admin.partitions import log_dirs, throttles
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
 from kafka_shell.admin.topics import min_isr
@@ -298,16 +298,18 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
         yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics take a while")
         return
     try:
-        left = throttles_left.find(cluster, list(moving.values()))
+        left, not_read = throttles.left_behind(cluster, moving)
     except ShellError as error:
         yield not_checked(_THROTTLES, as_failure(error))
         return
-    if left.values:
+    if left:
+        about = list(dict.fromkeys(str(row.resource) for row in left))
         yield Finding(
-            Severity.WARNING, "throttles", "replication is throttled where no move needs it",
-            len(left.values), tuple(map(str, list(left.values)[:EXAMPLES])), _THROTTLES.look,
+            Severity.WARNING, "throttles",
+            "replication throttles left behind that no partition reassignment needs",
+            len(about), tuple(about[:EXAMPLES]), _THROTTLES.look,
         )  # fmt: skip
-    yield from _partly(_THROTTLES, left.failures)
+    yield from _partly(_THROTTLES, not_read)
 
 
 def _log_dirs(cluster: Cluster, seen: Seen) -> Found:

@@ -17,10 +17,8 @@ from kafka_shell.plan.results import Results
 
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, follow, judged
-from .model import Move, MoveState, MoveStatus, PartitionMove, Reassignment, TopicPartition
+from .model import Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
 from .sizes import Sizes
-from .throttle_ledger import NOTHING, Recorded
-from .throttles_left import find
 
 TIMEOUT_MS = 60_000
 _POLL_S = 1.0
@@ -149,29 +147,17 @@ def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
 # -- how it stands ---------------------------------------------------------------------------------
 
 
-def state(
-    cluster: Cluster,
-    wanted: Wanted | None = None,
-    dirs: Dirs | None = None,
-    recorded: Recorded = NOTHING,
-) -> MoveState:
-    """How these moves stand, or all that are under way; and the throttles left behind, of their
-    topics or of all.
-
-    What is on its brokers and not in the log dirs that are wanted is not completed.
-    """
-    moving = under_way(cluster).values
+def progress(
+    cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = None
+) -> tuple[PartitionMove, ...]:
+    """How these moves stand, or all that are under way. What is on its brokers and not in the log
+    dirs that are wanted is not completed."""
     if wanted is None:
-        rows = [_in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))]
-    else:
-        rows = judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted))
-    topics = None if wanted is None else {each.topic for each in wanted}
-    left = find(cluster, list(moving.values()), recorded, topics)
-    return MoveState(
-        tuple(rows),
-        tuple(each for throttles in left for each in throttles),
-        tuple(left.failures.items()),
-    )
+        moving = under_way(cluster).values
+        return tuple(
+            _in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))
+        )
+    return tuple(judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted)))
 
 
 def _rows_at_rest(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:

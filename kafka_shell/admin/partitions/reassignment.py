@@ -1,12 +1,12 @@
 """Moves of replicas: started, looked at, followed, cancelled (KIP-455; API keys 45, 46).
 
 A layout that is wanted comes from a file or from the planner (`placement`). What a move needs at
-its start and end besides, its throttle, is in `throttles` and `throttle_lift`.
+its start and end besides, its throttle, is in `throttles`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -21,14 +21,18 @@ from . import log_dir_moves
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, Placing, plan_back
 from .log_dir_targets import plan as plan_dirs
-from .model import Move, MoveState, MoveStatus, Reassignment, TopicPartition
-from .progress import Follow, Wanted, spell, state, under_way, wanted_of
+from .model import Move, MoveState, MoveStatus, Reassignment, Throttle, TopicPartition
+from .progress import Follow, Wanted, progress, spell, under_way, wanted_of
 from .sizes import Sizes
 from .steps import MoveReplicas, current
-from .throttle_ledger import FORGETFUL, Ledger, Recorded, Setting, by_config
-from .throttle_lift import LiftThrottle
-from .throttles import SetThrottle, settings_for
-from .throttles_left import of_cancelled, of_replaced
+from .throttles import (
+    Record,
+    RemoveThrottle,
+    SetThrottle,
+    ThrottleRecord,
+    left_behind,
+    plan_throttle,
+)
 
 # -- plans -----------------------------------------------------------------------------------------
 
@@ -72,7 +76,7 @@ def plan_move(
     additional: bool = False,
     keep_factor: bool = False,
     dirs: Dirs | None = None,
-    ledger: Ledger = FORGETFUL,
+    record: ThrottleRecord | None = None,
     now: Layout | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
@@ -80,7 +84,7 @@ def plan_move(
     A partition that moves already is refused, but for the way back, and but with `additional`:
     then its aim or its throttle (bytes a second) is changed. `keep_factor` refuses a change of the
     number of replicas. `dirs` are the log dirs that some replicas are wanted in; the throttle is
-    not for copies within a broker. What throttles replace is kept in the `ledger`.
+    not for copies within a broker. The throttle is kept in the `record` until it is removed.
     `follow` and `afterwards` are those of a plan that is waited for.
     """
     now = now or layout(cluster)
@@ -102,7 +106,7 @@ def plan_move(
             placed=partition in placed,
             coming=partition in placing.coming,
         )
-    return _plan(cluster, wishes, throttle, now, placing, dirs or {}, ledger)
+    return _plan(cluster, wishes, throttle, now, placing, dirs or {}, record or ThrottleRecord())
 
 
 @dataclass
@@ -112,6 +116,7 @@ class _Wishes:
     `back` are moves under way that are turned round: nothing is copied for them.
     """
 
+    partitions: set[TopicPartition] = field(default_factory=set)
     back: list[Move] = field(default_factory=list)
     moves: list[Move] = field(default_factory=list)
     copied: list[Move] = field(default_factory=list)
@@ -123,6 +128,7 @@ class _Wishes:
         """A wish that can be fulfilled, beside what moves the partition already. `placed` where a
         replica gets another log dir, `coming` where one is on its way to it."""
         about = Resource("partition", str(move.partition))
+        self.partitions.add(move.partition)
         if moving is None and move.before == move.after:
             if not placed:
                 note = "it is on its way there" if coming else "it is there already"
@@ -148,41 +154,33 @@ def _plan(
     now: Layout,
     placing: Placing,
     dirs: Dirs,
-    ledger: Ledger,
+    record: ThrottleRecord,
 ) -> Plan:
-    recorded = ledger.read()
-    settings: tuple[Setting, ...] = ()
-    warnings: tuple[str, ...] = ()
     wanted = wanted_of(wishes.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     placing = placing.of(wanted)
-    if throttle is not None and wishes.copied:
-        moving = list(now.moving.values())
-        settings = settings_for(cluster, wishes.copied, throttle, moving, recorded)
-        warnings = move_sizes.too_slow(cluster, wishes.copied, throttle)
+    rows = plan_throttle(cluster, wishes.copied, throttle, record.read(), wishes.partitions)
+    slow = move_sizes.too_slow(cluster, wishes.copied, throttle) if rows and throttle else ()
     steps: list[Any] = _cancelling(
-        cluster, wishes.back, list(wanted_of(wishes.back)), now.moving, ledger, recorded
+        cluster, wishes.back, list(wanted_of(wishes.back)), now.moving, record
     )
-    throttled = SetThrottle(settings, ledger)
-    steps += [throttled] if throttled.changes else []
-    replaced = [now.moving[each] for each in wanted_of(wishes.moves) if each in now.moving]
-    lifted = (*settings, *of_replaced(replaced, settings, recorded))
+    set_throttle = SetThrottle(rows, record)
+    steps += [set_throttle] if set_throttle.changes else []
+    removal = set_throttle.removal if rows else None
     if wishes.moves or placing.moves:
         moved = wanted_of(wishes.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
-        steps.append(
-            MoveReplicas(tuple(wishes.moves), settings, ledger, placing=placing, stay=stay)
-        )
+        steps.append(MoveReplicas(tuple(wishes.moves), removal, placing=placing, stay=stay))
     sizes = move_sizes.read(cluster) if wishes.moves else Sizes()
     figures = move_sizes.figures(wishes.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
         follow=Follow(tuple(wishes.followed), dirs=dirs),
-        afterwards=(LiftThrottle(lifted, ledger),) if lifted else (),
+        afterwards=(removal,) if removal else (),
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
-        warnings=(*warnings, *placing.warnings),
+        warnings=(*slow, *placing.warnings),
         refused=Results({}, wishes.refused),
         unchanged=tuple(wishes.unchanged),
         figures=figures,
@@ -230,6 +228,23 @@ def _cannot(
     return None
 
 
+def state(
+    cluster: Cluster,
+    wanted: Wanted | None = None,
+    dirs: Dirs | None = None,
+    record: Record | None = None,
+    topics: Collection[str] | None = None,
+) -> MoveState:
+    """How these moves stand, or all that are under way; and the throttles that are left behind, of
+    `topics` (without: of those that move, or all)."""
+    rows = progress(cluster, wanted, dirs)
+    if wanted is not None and topics is None:
+        topics = {each.topic for each in wanted}
+    left, not_read = left_behind(cluster, under_way(cluster).values, record, topics)
+    throttles = (Throttle(str(row.resource), row.key, row.value) for row in left)
+    return MoveState(rows, tuple(throttles), tuple(not_read.items()))
+
+
 def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
     """The steps that put right what is on its brokers, and in other log dirs than wanted."""
     there = {
@@ -246,12 +261,10 @@ def plan_cancel(
     partitions: Sequence[TopicPartition],
     before: Wanted | None = None,
     dirs: Dirs | None = None,
-    settings: Sequence[Setting] = (),
-    ledger: Ledger = FORGETFUL,
+    record: ThrottleRecord | None = None,
 ) -> Plan:
-    """Cancel the moves of these partitions, and lift what no move needs any more: of these moves,
-    of the `settings` of a move's file, of what is in the `ledger`. Copies to `dirs` within a broker
-    are called back.
+    """Cancel the moves of these partitions, and remove their throttle, as the `record` has it.
+    Copies to `dirs` within a broker are called back.
 
     What has been copied is deleted again. A controller forgets the order that the replicas had:
     `before`, where it is known, brings back the preferred leader too.
@@ -270,8 +283,7 @@ def plan_cancel(
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
-    recorded = {**by_config(settings), **ledger.read()}
-    steps = _cancelling(cluster, moves, partitions, moving, ledger, recorded)
+    steps = _cancelling(cluster, moves, partitions, moving, record or ThrottleRecord())
     steps += [log_dir_moves.MoveReplicas(back_in_dirs)] if back_in_dirs else []
     refused = {Resource("partition", str(each)): why for each, why in unseen.items()}
     return Plan(
@@ -288,12 +300,12 @@ def _cancelling(
     moves: Sequence[Move],
     partitions: Sequence[TopicPartition],
     moving: Mapping[TopicPartition, Reassignment],
-    ledger: Ledger,
-    recorded: Recorded,
+    record: ThrottleRecord,
 ) -> list[Any]:
-    """The steps that cancel these moves and lift the throttles of these partitions."""
+    """The steps that cancel these moves and remove the throttle of these partitions."""
     if not moves:
         return []
-    settings = of_cancelled(cluster, partitions, moving, recorded)
-    lift = [LiftThrottle(settings, ledger)] if settings else []
-    return [MoveReplicas(tuple(moves), cancelled=True), *lift]
+    rest = {each: moving[each] for each in moving.keys() - set(partitions)}
+    rows, _ = left_behind(cluster, rest, record.read(), cancelled=partitions)
+    removal = [RemoveThrottle(rows, record)] if rows else []
+    return [MoveReplicas(tuple(moves), cancelled=True), *removal]

@@ -19,15 +19,15 @@ from kafka_shell.plan.results import Failure, Results
 from .log_dir_targets import Placing
 from .model import Move, Reassignment, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
-from .throttle_ledger import FORGETFUL, Ledger, Setting
-from .throttle_lift import LiftThrottle
+from .throttles import RemoveThrottle
 
 _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
 
 @dataclass(frozen=True)
 class MoveReplicas:
-    """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
+    """One AlterPartitionReassignments request (API key 45). The throttle that was set for it is
+    removed if no partition could be moved.
 
     The log dirs that replicas are wanted in are told first; a partition whose dir is refused is not
     moved. Partitions that `stay` on their brokers only get other dirs. Moves under way are
@@ -36,8 +36,7 @@ class MoveReplicas:
     """
 
     moves: tuple[Move, ...]
-    throttle: tuple[Setting, ...] = ()
-    ledger: Ledger = FORGETFUL
+    throttle: RemoveThrottle | None = None
     cancelled: bool = False
     placing: Placing = field(default_factory=Placing)
     stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
@@ -83,19 +82,19 @@ class MoveReplicas:
             moved = self._send(cluster, placed.failures)
         except ShellError as error:
             if error.code not in ("deadline", "outcome-unknown"):
-                self.lift(cluster)
+                self.remove_throttle(cluster)
             if not placed.values:
                 raise
             why = Failure(error.code, error.message, hint=error.hint)
             return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, why))])
         if not moved.values:
-            self.lift(cluster)
+            self.remove_throttle(cluster)
         return Results.merge([placed, moved])
 
-    def lift(self, cluster: Cluster) -> None:
-        """Put back what its throttle replaced."""
-        if self.throttle:
-            LiftThrottle(self.throttle, self.ledger).send(cluster, validate_only=False)
+    def remove_throttle(self, cluster: Cluster) -> None:
+        """Remove the throttle that was set for it."""
+        if self.throttle is not None:
+            self.throttle.send(cluster, validate_only=False)
 
     def _send(
         self, cluster: Cluster, misplaced: Mapping[Change, Failure]

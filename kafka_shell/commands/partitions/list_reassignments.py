@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
@@ -12,14 +11,13 @@ from kafka_shell.commands import select
 from kafka_shell.errors import EndedElsewhere
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import CHANGING
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .reassignments import FILE, chosen_topics, given_file
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
-    from kafka_shell.admin.partitions.throttle_ledger import Recorded, Setting
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
@@ -45,32 +43,22 @@ def verify_reassign_partitions(
     invocation: Invocation, context: Context
 ) -> MoveState | Plan | Nothing:
     """How a move stands; with --finish its end is waited for, and its throttle lifted."""
-    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     file = given_file(invocation)
     cluster = context.cluster
     wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
-    if invocation["topics"]:
-        wanted = _under_way(cluster, chosen_topics(invocation, cluster) or ())
+    topics = chosen_topics(invocation, cluster)
+    if topics is not None:
+        wanted = _under_way(cluster, topics)
     if invocation["finish"]:
-        return _finish(invocation, context, file, wanted)
-    state = move_progress.state(cluster, wanted, dirs, _known(invocation, context, file))
+        return _finish(invocation, context, file, wanted, topics)
+    record = throttle_record(context).read()
+    state = reassignment.state(cluster, wanted, dirs, record, topics)
     if not state.partitions and not state.throttles and not state.not_read:
         return Nothing("no partition is being moved, and no throttle is left behind")
     return state
-
-
-def _known(invocation: Invocation, context: Context, file: MoveFile | None) -> Recorded:
-    """What throttles replaced: those of this shell, and that of a file from elsewhere."""
-    from kafka_shell.admin.partitions.throttle_ledger import by_config
-
-    from .reassignment_files import is_own
-    from .throttle_ledger import ledger
-
-    known = ledger(context).read()
-    if file is None or is_own(invocation["reassignment-json-file"], context):
-        return known
-    return {**by_config(file.settings), **known}
 
 
 def _under_way(cluster: Cluster, topics: Sequence[str]) -> dict[TopicPartition, tuple[int, ...]]:
@@ -85,14 +73,14 @@ def _finish(
     context: Context,
     file: MoveFile | None,
     wanted: dict[TopicPartition, tuple[int, ...]] | None,
+    topics: Sequence[str] | None,
 ) -> MoveState | Plan | Nothing:
-    """Follow, then a plan of what is to be put back."""
+    """Follow the reassignment, then plan the removal of its throttle."""
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions.model import Move
-    from kafka_shell.admin.partitions.throttle_lift import LiftThrottle
-
-    from .throttle_ledger import ledger
+    from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     cluster, dirs = context.cluster, file.dirs if file else {}
     if not invocation["dry-run"]:
@@ -102,22 +90,20 @@ def _finish(
         follow = move_progress.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
         with suppress(EndedElsewhere):  # as the state tells
             follow(cluster, context.report)
-    known = _known(invocation, context, file)
-    settings, kept = _to_lift(invocation, cluster, file, known)
-    state = move_progress.state(cluster, wanted, dirs, known)
-    steps: list[Any] = []
-    if settings:
-        steps.append(LiftThrottle(settings, ledger(context)))
+    record = throttle_record(context)
+    if file is not None:
+        topics = list({each.topic: None for each in file.wanted})
+    state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
+    moving = move_progress.under_way(cluster).values
+    rows, _ = left_behind(cluster, moving, record.read(), topics)
+    steps: list[Any] = [RemoveThrottle(rows, record)] if rows else []
     steps += reassignment.misplaced(cluster, state, dirs)
-    if steps or kept:
+    if steps:
         return Plan(
             Effect.CHANGE,
             tuple(steps),
             follow=move_progress.Follow((), dirs=dirs),
-            fresh=lambda later: move_progress.state(
-                later, wanted, dirs, _known(invocation, context, file)
-            ),
-            unchanged=kept,
+            fresh=lambda later: reassignment.state(later, wanted, dirs, record.read(), topics),
             refused=Results(
                 {}, dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
             ),
@@ -136,35 +122,6 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
         for row in state.partitions
         if row.code < 0 and row.replicas != row.wanted
     }
-
-
-def _to_lift(
-    invocation: Invocation, cluster: Cluster, file: MoveFile | None, known: Recorded
-) -> tuple[tuple[Setting, ...], tuple[Change, ...]]:
-    """What is to be put back, and what of it stood there before: of the throttle of the move that
-    a file knows, or of all that nothing needs (of the topics that are named)."""
-    from kafka_shell.admin.partitions import progress as move_progress
-    from kafka_shell.admin.partitions import throttles_left
-    from kafka_shell.admin.partitions.throttle_ledger import by_config
-    from kafka_shell.admin.partitions.throttle_lift import missed, still_set
-
-    if file is not None and file.before:
-        ours, moving = by_config(file.settings), move_progress.under_way(cluster).values
-        own = {each.throttle_id for each in file.settings}
-        candidates = [
-            each if each.throttle_id in own else replace(each, now=None)  # it is another move's
-            for config, each in known.items()
-            if config in ours or not moving
-        ]
-        return still_set(cluster, candidates, known), ()
-    topics: set[str] | None = None
-    if file is not None:
-        topics = {each.topic for each in file.wanted}
-    elif invocation["topics"]:
-        topics = set(chosen_topics(invocation, cluster) or ())
-    found = throttles_left.find(cluster, None, known, topics)
-    settings, kept = throttles_left.to_lift(found, known)
-    return (*settings, *missed(cluster, known)), kept
 
 
 def _cancel_line(invocation: Invocation) -> str:

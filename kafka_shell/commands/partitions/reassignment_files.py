@@ -1,8 +1,8 @@
 """Files of moves, in Kafka's own JSON formats: what is wanted, where it was, which topics.
 
 `{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. What this program
-writes holds the throttle of its move besides, and what stood there before it, under a key of its
-own: Kafka's tools pass over it.
+writes has the throttle of the reassignment and the earlier replicas too, under a key of its own:
+Kafka's tools ignore it.
 """
 
 from __future__ import annotations
@@ -10,17 +10,15 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions.log_dir_moves import Place
 from kafka_shell.admin.partitions.log_dir_targets import Dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_ledger import Setting
 from kafka_shell.admin.partitions.throttles import SetThrottle
 from kafka_shell.errors import ShellError
 from kafka_shell.files import bad_file, read_json
@@ -37,7 +35,6 @@ Assignment = Mapping[TopicPartition, tuple[int, ...]]
 
 _OURS = "kafka.sh"
 _ANY = "any"  # a log dir that the broker chooses
-_KINDS = {"broker": ResourceType.BROKER, "topic": ResourceType.TOPIC}
 _FORM = (
     'A file of a move: {"version":1,"partitions":[{"topic":"orders","partition":0,'
     '"replicas":[1,2]}]}'
@@ -49,15 +46,14 @@ class MoveFile:
     """What a file says: where partitions are wanted.
 
     `dirs` are the log dirs that some of the replicas are wanted in, by broker and partition. One
-    that this program wrote of a move knows where they were `before`, the throttle of the move
-    (bytes a second), and the settings that are to be put back.
+    that this program wrote of a move knows where they were `before`, and the throttle of the move
+    (bytes a second).
     """
 
     wanted: dict[TopicPartition, tuple[int, ...]]
     dirs: dict[Place, str] = field(default_factory=dict)
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
-    settings: tuple[Setting, ...] = ()
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -78,15 +74,9 @@ def read_moves(path: str) -> MoveFile:
             _dirs(data["partitions"]),
             _assignment(ours.get("before", ())),
             None if throttle is None else _number(throttle, 1 << 63),
-            read_settings(ours.get("settings", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise _no_file(path, _reason(error), _FORM) from None
-
-
-def is_own(path: str, context: Context) -> bool:
-    """Whether this shell wrote the file: then its ledger knows more of the move's throttle."""
-    return to_path(path).absolute().parent == folder(context).absolute()
 
 
 def folder(context: Context) -> Path:
@@ -157,22 +147,6 @@ def _number(value: Any, above: int = 1 << 31) -> int:
     return value
 
 
-def read_settings(rows: Any) -> tuple[Setting, ...]:
-    """Settings as a file has them. Raises KeyError, TypeError, ValueError or AttributeError for
-    what is none."""
-    return tuple(map(_setting, rows))
-
-
-def _setting(row: Any) -> Setting:
-    kind, _, name = _text(row["resource"]).partition(" ")
-    resource = ConfigResource(_KINDS[kind], name)
-    if kind == "broker" and not name.isdigit():
-        raise ValueError(f"brokers are numbers, not {name!r}")
-    before, now = (None if row[each] is None else _text(row[each]) for each in ("before", "now"))
-    key, value, which = _text(row["key"]), _text(row["value"]), str(row["throttle_id"])
-    return Setting(resource, key, before, value, now, row["known"] is True, which)
-
-
 # -- write -----------------------------------------------------------------------------------------
 
 
@@ -192,22 +166,6 @@ def _rows(assignment: Assignment) -> list[dict[str, Any]]:
     return [
         {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
         for each, replicas in assignment.items()
-    ]
-
-
-def settings_rows(settings: Iterable[Setting]) -> list[dict[str, Any]]:
-    """Settings as a file has them."""
-    return [
-        {
-            "resource": str(each.resource),
-            "key": each.key,
-            "before": each.before,
-            "value": each.value,
-            "now": each.now,
-            "known": each.known,
-            "throttle_id": each.throttle_id,
-        }
-        for each in settings
     ]
 
 
@@ -273,7 +231,7 @@ class RecordedMove:
         try:
             self.write()
         except ShellError:
-            self.step.lift(cluster)
+            self.step.remove_throttle(cluster)
             raise
         sent = self.step.send(cluster, validate_only=validate_only)
         results: Results[Change, Change] = Results(dict(sent.values), dict(sent.failures))
@@ -298,8 +256,7 @@ class RecordedMove:
         }
         why = "Nothing was moved: without it there is no way back."
         _write(self.paths.rollback, to_json(before, left, **_told(self.throttle)), why)
-        settings = settings_rows(self.step.throttle)
-        ours = _told(self.throttle) | {"before": _rows(before), "settings": settings}
+        ours = _told(self.throttle) | {"before": _rows(before)}
         _write(self.paths.move, to_json(after, dirs, **ours), why)
 
 

@@ -37,8 +37,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         return _cancel(invocation, context)
     _check(invocation)
     from kafka_shell.admin.partitions import reassignment
-
-    from .throttle_ledger import ledger
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.layout(context.cluster)
     file = given_file(invocation)
@@ -57,7 +56,7 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         additional=invocation["additional"],
         keep_factor=invocation["disallow-replication-factor-change"],
         dirs=file.dirs if file else None,
-        ledger=ledger(context),
+        record=throttle_record(context),
         now=now,
     )
     return carried(invocation, context, plan, throttle, refused)
@@ -71,8 +70,7 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
     from kafka_shell.admin.partitions import (
         targets as move_targets,
     )
-
-    from .throttle_ledger import ledger
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.layout(context.cluster)
     try:
@@ -82,7 +80,7 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
         raise
     throttle = invocation["throttle"]
     plan = reassignment.plan_move(
-        context.cluster, wanted, throttle=throttle, ledger=ledger(context), now=now
+        context.cluster, wanted, throttle=throttle, record=throttle_record(context), now=now
     )
     return carried(invocation, context, plan, throttle, refused)
 
@@ -194,9 +192,9 @@ def _written_down(step: Any, move: RecordedMove) -> Any:
 def _cancel(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
-    from .reassignment_files import is_own, read_moves
-    from .throttle_ledger import ledger
+    from .reassignment_files import read_moves
 
     given = [name for name in _SOURCES if invocation[name]]
     if given not in (["reassignment-json-file"], ["topics"]):
@@ -208,14 +206,13 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
     if given == ["topics"]:
         topics = chosen_topics(invocation, context.cluster)
         moving = move_progress.under_way(context.cluster, topics).values
-        return reassignment.plan_cancel(context.cluster, list(moving), ledger=ledger(context))
-    path = invocation["reassignment-json-file"]
-    file = read_moves(path)
+        return reassignment.plan_cancel(
+            context.cluster, list(moving), record=throttle_record(context)
+        )
+    file = read_moves(invocation["reassignment-json-file"])
     return reassignment.plan_cancel(
-        context.cluster, list(file.wanted), file.before, file.dirs,
-        settings=() if is_own(path, context) else file.settings,
-        ledger=ledger(context),
-    )  # fmt: skip
+        context.cluster, list(file.wanted), file.before, file.dirs, throttle_record(context)
+    )
 
 
 COMMANDS: tuple[Command, ...] = (

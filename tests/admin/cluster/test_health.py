@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin import throttle_configs
 from kafka_shell.admin.cluster import health, health_checks, quorum
 from kafka_shell.admin.cluster.model import Finding, Health, Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.partitions import throttle_configs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan

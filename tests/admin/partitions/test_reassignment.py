@@ -8,8 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from kafka_shell.admin.configs import change as config_changes
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.partitions import (
     progress as move_progress,
 )
@@ -29,78 +28,85 @@ from kafka_shell.admin.partitions.model import (
     MoveStatus,
     TopicPartition,
 )
-from kafka_shell.admin.partitions.progress import state
-from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move
+from kafka_shell.admin.partitions.reassignment import plan_cancel, plan_move, state
 from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttle_configs import FOLLOWER_REPLICAS
-from kafka_shell.admin.partitions.throttle_ledger import Setting
-from kafka_shell.admin.partitions.throttle_lift import LiftThrottle
-from kafka_shell.admin.partitions.throttles import SetThrottle, settings_for
-from kafka_shell.admin.partitions.throttles_left import find, to_lift
+from kafka_shell.admin.partitions.throttles import (
+    FOLLOWER_REPLICAS,
+    RemoveThrottle,
+    SetThrottle,
+    Throttled,
+    ThrottleRecord,
+    left_behind,
+    plan_throttle,
+)
+from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.model import Change, Plan, Resource
-from kafka_shell.plan.results import Results
+from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import connect, make_topic, refusals, wait_for
 from tests.admin.test_rights import log_in
-from tests.moving import MB, fill, placed, replicas, to
-
-SLOW = 200_000  # bytes a second: whatever is throttled to it is still under way when looked at
+from tests.moving import MB, Filled, placed, put, replicas, three_well, to
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
+    with three_well(three_brokers) as cluster:
         yield cluster
 
 
+@pytest.fixture(scope="module")
+def filled(three_brokers: Sandbox, cluster: Cluster) -> Filled:
+    return Filled(three_brokers, cluster)
+
+
+@pytest.fixture(autouse=True)
+def restored(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Whatever a test leaves, the next one does not see."""
+    monkeypatch.setattr(move_sizes, "SAMPLE_S", 0.2)
+    yield
+    moving.restore(cluster)
+
+
 @pytest.fixture
-def slow(three_brokers: Sandbox, cluster: Cluster) -> Iterator[str]:
-    """A topic on brokers 1 and 2 whose first partition is on its slow way to 2 and 3."""
-    topic = placed(cluster, (1, 2), (2, 1))
-    fill(three_brokers, topic, 6 * MB)
-    plan = plan_move(cluster, {TopicPartition(topic, 0): (2, 3)}, throttle=SLOW)
-    start(plan, cluster)
-    assert moving.moving(cluster, topic) == {0: (3,)}
-    yield topic
-    apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
-    assert lift_what_is_left(plan, cluster).ok
+def record() -> ThrottleRecord:
+    return ThrottleRecord()
 
 
-def start(plan: Plan, cluster: Cluster) -> None:
-    """What is not waited for."""
+@pytest.fixture
+def held(filled: Filled, cluster: Cluster, record: ThrottleRecord) -> str:
+    """A topic whose partition 0 is on its way from brokers 1 and 2 to 2 and 3, at 1 B/s."""
+    (topic,) = filled.topics(1)
+    plan = plan_move(cluster, {TopicPartition(topic, 0): (2, 3)}, throttle=1, record=record)
     assert plan.refused.ok, plan.refused.failures
     assert apply(replace(plan, follow=None, afterwards=()), cluster).ok
-
-
-def lift_what_is_left(plan: Plan, cluster: Cluster) -> Results[Change, Change]:
-    """Of a move's throttle and others', with what a shell that started it knows."""
-    settings = [
-        each for step in plan.steps if isinstance(step, SetThrottle) for each in step.settings
-    ]
-    recorded = {(each.resource, each.key): each for each in settings}
-    left, _ = to_lift(find(cluster, recorded=recorded), recorded)
-    return LiftThrottle(left).send(cluster, validate_only=False)
+    assert moving.moving(cluster, topic) == {0: (3,)}
+    return topic
 
 
 # -- moving ----------------------------------------------------------------------------------------
 
 
 def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
-    three_brokers: Sandbox, cluster: Cluster
+    filled: Filled, cluster: Cluster
 ) -> None:
-    topic = placed(cluster, (1, 2), (2, 1))
-    fill(three_brokers, topic, 6 * MB)
-    plan = plan_move(cluster, to(topic, (2, 3), (1, 3)), throttle=MB // 2)
+    (topic,) = filled.topics(1)
+    plan = plan_move(cluster, to(topic, (2, 3), (1, 3)), throttle=1)
     assert all(step.again(cluster).changes == step.changes for step in plan.steps)
     told: list[tuple[str, int, int | None]] = []
+
+    def tell(task: str, done: int, total: int | None) -> None:
+        if not told:
+            moving.release(cluster, MB // 2)
+        elif total and 0 < done < total:
+            moving.release(cluster)
+        told.append((task, done, total))
+
     assert plan.follow is not None
     follow = plan.follow
-    plan = replace(plan, follow=lambda cluster, _: follow(cluster, lambda *each: told.append(each)))
-    assert apply(plan, cluster).ok
+    assert apply(replace(plan, follow=lambda cluster, _: follow(cluster, tell)), cluster).ok
     assert replicas(cluster, topic) == [(2, 3), (1, 3)]
     assert moving.throttles(cluster, topic) == {}, "a throttle outlived its move"
     assert {task for task, _, _ in told} == {"Moving 2 partitions"}
@@ -111,10 +117,9 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
     assert [(row.status, row.code) for row in rows] == [(MoveStatus.COMPLETED, 1)] * 2
 
 
-def test_a_plan_tells_what_each_broker_gets(three_brokers: Sandbox, cluster: Cluster) -> None:
-    topic = placed(cluster, (1, 2), (1, 2))
-    fill(three_brokers, topic, 4 * MB)
-    plan = plan_move(cluster, to(topic, (3, 2), (1, 2)), throttle=MB)
+def test_a_plan_tells_what_each_broker_gets(filled: Filled, cluster: Cluster) -> None:
+    (topic,) = filled.topics(1)
+    plan = plan_move(cluster, to(topic, (3, 2), (2, 1)), throttle=MB)
     size, *loads = plan.figures
     assert isinstance(size, MoveSize)
     assert (size.partitions, size.copies, size.throttle) == (1, 1, MB)
@@ -126,53 +131,31 @@ def test_a_plan_tells_what_each_broker_gets(three_brokers: Sandbox, cluster: Clu
     assert by_id[3].leaders_after == by_id[3].leaders_before + 1
     assert by_id[3].incoming == size.bytes
     assert by_id[3].bytes_after == (by_id[3].bytes_before or 0) + size.bytes
-    assert [change.before for change in plan.unchanged] == ["1,2"], "what is there is told"
+    assert [change.before for change in plan.unchanged] == ["2,1"], "what is there is told"
 
 
-def test_only_what_is_concerned_is_throttled(slow: str, cluster: Cluster) -> None:
-    assert moving.throttles(cluster, slow) == {
-        "broker 1 leader.replication.throttled.rate": str(SLOW),
-        "broker 2 leader.replication.throttled.rate": str(SLOW),
-        "broker 3 follower.replication.throttled.rate": str(SLOW),
-        f"topic {slow} leader.replication.throttled.replicas": "0:1,0:2",
-        f"topic {slow} follower.replication.throttled.replicas": "0:3",
-    }
-
-
-def test_what_stood_there_before_a_throttle_is_put_back(
-    three_brokers: Sandbox, cluster: Cluster
-) -> None:
+def test_what_was_set_before_a_throttle_is_restored(cluster: Cluster) -> None:
+    """Without a record that outlasts the process."""
     topic = placed(cluster, (1, 2), (2, 1))
-    key = "follower.replication.throttled.replicas"
-    broker, of_topic = (
-        ConfigResource(ResourceType.BROKER, "3"),
-        ConfigResource(ResourceType.TOPIC, topic),
-    )
-    before = {broker: (moving.RATE, "7000000"), of_topic: (key, "1:1")}
-    for resource, (name, value) in before.items():
-        wish = {resource: [ConfigAlteration(name, ConfigOp.SET, value)]}
-        assert apply(config_changes.plan_alter(cluster, wish), cluster).ok
-    try:
-        assert apply(plan_move(cluster, to(topic, (1, 3)), throttle=2 * MB), cluster).ok
-        assert moving.throttles(cluster, topic) == {
-            f"broker 3 {moving.RATE}": "7000000",
-            f"topic {topic} {key}": "1:1",
-        }
-    finally:
-        for resource, (name, _) in before.items():
-            wish = {resource: [ConfigAlteration(name, ConfigOp.DELETE)]}
-            assert apply(config_changes.plan_alter(cluster, wish), cluster).ok
+    put(cluster, ConfigResource(ResourceType.BROKER, "3"), moving.RATE, "7000000")
+    put(cluster, ConfigResource(ResourceType.TOPIC, topic), FOLLOWER_REPLICAS, "1:1")
+    before = moving.throttles(cluster, topic)
+    assert apply(plan_move(cluster, to(topic, (1, 3)), throttle=2 * MB), cluster).ok
+    assert moving.throttles(cluster, topic) == before
 
 
-def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster) -> None:
+def test_where_nothing_is_moved_no_throttle_stays(cluster: Cluster, record: ThrottleRecord) -> None:
     topic = placed(cluster, (1, 2))
     move = Move(TopicPartition(topic, 0), (1, 2), (1, 3), 1)
-    settings = settings_for(cluster, [move], MB)
-    assert SetThrottle(settings).send(cluster, validate_only=False).ok
-    wrong = MoveReplicas((replace(move, after=(1, 99)),), settings)
+    rows = plan_throttle(cluster, [move], MB, {}, [move.partition])
+    throttle = SetThrottle(rows, record)
+    assert throttle.send(cluster, validate_only=False).ok
+    assert record.read().keys() == {row.config for row in rows}
+    wrong = MoveReplicas((replace(move, after=(1, 99)),), throttle.removal)
     failed = wrong.send(cluster, validate_only=False).failures
     assert [why.name for why in failed.values()] == ["INVALID_REPLICA_ASSIGNMENT"]
     assert moving.throttles(cluster, topic) == {}
+    assert record.read() == {}
 
 
 def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
@@ -194,66 +177,91 @@ def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
 # -- under way -------------------------------------------------------------------------------------
 
 
-def test_a_move_under_way_is_listed_with_what_is_copied(slow: str, cluster: Cluster) -> None:
-    (row,) = move_progress.with_sizes(cluster, list(move_progress.under_way(cluster, [slow])))
+def test_a_move_under_way_is_listed_with_what_is_copied(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    (row,) = move_progress.with_sizes(cluster, list(move_progress.under_way(cluster, [held])))
     assert (row.adding, row.removing, row.before, row.after) == ((3,), (1,), (2, 1), (2, 3)) or (
         set(row.before) == {1, 2} and set(row.after) == {2, 3}
     )
     assert row.size and row.copied is not None and row.copied < row.size
     # A record is 50 kB: an offset that the copy lacks is one of those.
     assert row.lag and row.copied < row.lag * 50_000 + row.copied <= row.size, str(row)
-    (verified,) = state(cluster, to(slow, (2, 3))).partitions
+    (verified,) = state(cluster, to(held, (2, 3))).partitions
     assert (verified.status, verified.code) == (MoveStatus.IN_PROGRESS, 0)
 
 
-def test_a_cancelled_move_is_undone_with_its_throttle(slow: str, cluster: Cluster) -> None:
-    partitions = [TopicPartition(slow, 0), TopicPartition(slow, 1)]
-    plan = plan_cancel(cluster, partitions, to(slow, (1, 2)))
+def test_a_cancelled_move_is_undone_with_its_throttle(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    partitions = [TopicPartition(held, 0), TopicPartition(held, 1)]
+    plan = plan_cancel(cluster, partitions, to(held, (1, 2)), record=record)
     assert all(step.again(cluster).changes == step.changes for step in plan.steps)
-    assert [str(change.resource) for change in plan.unchanged] == [f"partition {slow}:1"]
+    assert [str(change.resource) for change in plan.unchanged] == [f"partition {held}:1"]
     assert apply(plan, cluster).ok
-    wait_for("it is back, in its order", lambda: replicas(cluster, slow)[0] == (1, 2))
-    assert not moving.moving(cluster, slow)
-    assert moving.throttles(cluster, slow) == {}
-    (row,) = state(cluster, to(slow, (2, 3))).partitions
+    wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
+    assert not moving.moving(cluster, held)
+    assert moving.throttles(cluster, held) == {}
+    (row,) = state(cluster, to(held, (2, 3))).partitions
     assert (row.status, row.code) == (MoveStatus.FAILED, -1), "it is not where it should be"
 
 
 def test_a_partition_that_moves_is_refused_but_for_the_way_back(
-    slow: str, cluster: Cluster
+    held: str, cluster: Cluster, record: ThrottleRecord
 ) -> None:
-    refused = refusals(plan_move(cluster, to(slow, (1, 3))))
-    assert refused[f"{slow}:0"].name == "REASSIGNMENT_IN_PROGRESS"
-    assert "--additional" in refused[f"{slow}:0"].hint
-    assert apply(plan_move(cluster, to(slow, (1, 2))), cluster).ok
-    wait_for("it is back, in its order", lambda: replicas(cluster, slow)[0] == (1, 2))
-    assert moving.throttles(cluster, slow) == {}
+    refused = refusals(plan_move(cluster, to(held, (1, 3))))
+    assert refused[f"{held}:0"].name == "REASSIGNMENT_IN_PROGRESS"
+    assert "--additional" in refused[f"{held}:0"].hint
+    assert apply(plan_move(cluster, to(held, (1, 2)), record=record), cluster).ok
+    wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
+    assert moving.throttles(cluster, held) == {}
 
 
-def test_the_throttle_of_a_move_under_way_is_raised(slow: str, cluster: Cluster) -> None:
-    plan = plan_move(cluster, to(slow, (2, 3)), throttle=50 * MB, additional=True)
+def test_the_throttle_of_a_move_under_way_is_raised(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    plan = plan_move(cluster, to(held, (2, 3)), throttle=900 * MB, additional=True, record=record)
     assert [change.note for change in plan.unchanged] == ["no change: it is on its way there"]
     assert not any(isinstance(step, MoveReplicas) for step in plan.steps), "it was sent again"
     assert apply(plan, cluster).ok
-    assert replicas(cluster, slow)[0] == (2, 3)
-    assert moving.throttles(cluster, slow) == {}
+    assert replicas(cluster, held)[0] == (2, 3)
+    assert moving.throttles(cluster, held) == {}
 
 
-def test_a_throttle_that_another_move_needs_stays(slow: str, cluster: Cluster) -> None:
-    other = placed(cluster, (1, 2))
-    set_throttle = plan_move(cluster, to(other, (1, 3)), throttle=SLOW).steps[0]
-    assert isinstance(set_throttle, SetThrottle)
-    assert set_throttle.send(cluster, validate_only=False).ok
-    lift = LiftThrottle(set_throttle.settings)  # as if that move had ended
-    assert lift.send(cluster, validate_only=False).ok
-    left = moving.throttles(cluster, slow, other)
-    assert left[f"broker 3 {moving.RATE}"] == str(SLOW), "the other move was let loose"
-    assert not [what for what in left if other in what], "its own replicas are still throttled"
-    assert not find(cluster).values, "a throttle in use was taken for a leftover"
+def test_a_throttle_that_is_still_used_is_not_removed(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    throttle = record.read()
+    assert not left_behind(cluster, move_progress.under_way(cluster).values, throttle)[0]
+    before = moving.throttles(cluster, held)
+    rows = tuple(replace(row, now=row.value) for row in throttle.values())
+    removal = RemoveThrottle(rows, record)
+    results = removal.send(cluster, validate_only=False)
+    rates = [change for change in results if change.field.endswith(".rate")]
+    assert {change.note for change in rates} == {
+        "unchanged: another partition reassignment uses it"
+    }
+    assert moving.throttles(cluster, held) == before
+    assert record.read() == throttle, "what is still set was forgotten"
 
 
-def test_a_follower_is_told_when_somebody_cancels(slow: str, cluster: Cluster) -> None:
-    wanted = Move(TopicPartition(slow, 0), (1, 2), (2, 3))
+def test_a_throttle_whose_broker_cannot_be_told_is_kept_in_the_record(
+    cluster: Cluster, record: ThrottleRecord
+) -> None:
+    row = Throttled(ConfigResource(ResourceType.BROKER, "99"), moving.RATE, "1", "9", now="1")
+    record.update(lambda _: {row.config: row})
+    results = RemoveThrottle((row,), record).send(cluster, validate_only=False)
+    (why,) = results.failures.values()
+    assert "verify-reassign-partitions --finish" in why.hint
+    assert record.read() == {row.config: row}
+    not_read = left_behind(cluster, {}, record.read())[1]
+    assert list(not_read) == [Resource("broker", "99")], "not read is not the same as fine"
+
+
+def test_a_follower_is_told_when_somebody_cancels(
+    held: str, cluster: Cluster, record: ThrottleRecord
+) -> None:
+    wanted = Move(TopicPartition(held, 0), (1, 2), (2, 3))
     told = threading.Event()
 
     def cancel(*_: object) -> None:
@@ -281,15 +289,17 @@ def test_what_cannot_be_is_refused_each_on_its_own(cluster: Cluster) -> None:
 
 
 def test_a_throttle_below_the_inflow_is_warned_about(
-    three_brokers: Sandbox, cluster: Cluster
+    three_brokers: Sandbox, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    monkeypatch.setattr(move_sizes, "SAMPLE_S", 1.0)
     topic = placed(cluster, (1, 2))
     stop, written = threading.Event(), threading.Event()
 
     def write() -> None:
-        while not stop.is_set():
-            fill(three_brokers, topic, MB // 2)
-            written.set()
+        with connect(three_brokers) as own:
+            while not stop.is_set():
+                append(own, topic, [(None, bytes(50_000))])
+                written.set()
 
     leader = [Move(TopicPartition(topic, 0), (1, 2), (2, 3), 1)]
     writer = threading.Thread(target=write)
@@ -358,6 +368,6 @@ def test_who_may_not_is_told_which_permission_is_missing(secure_sandbox: Sandbox
         assert denied.value.hint == "It takes Alter on the cluster."
         topic = make_topic(admin, "move.denied")
         of_topic = ConfigResource(ResourceType.TOPIC, topic)
-        settings = (Setting(of_topic, FOLLOWER_REPLICAS, None, "0:1"),)
+        throttle = SetThrottle((Throttled(of_topic, FOLLOWER_REPLICAS, "0:1"),))
         with pytest.raises(ShellError, match=f"throttle topic {topic} could not be set"):
-            SetThrottle(settings).send(alice, validate_only=False)
+            throttle.send(alice, validate_only=False)

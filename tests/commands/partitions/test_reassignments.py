@@ -8,22 +8,26 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.reassignment import plan_cancel
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.partitions.reassignment_files import MovePaths
-from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import connect, wait_for
-from tests.moving import MB, fill, placed, replicas
+from tests.admin.helpers import wait_for
+from tests.moving import HELD, fill, placed, replicas, three_well
 from tests.program import Program, Run
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
+    with three_well(three_brokers) as cluster:
         yield cluster
+
+
+@pytest.fixture(autouse=True)
+def restored(cluster: Cluster) -> Iterator[None]:
+    """Whatever a test leaves, the next one does not see."""
+    yield
+    moving.restore(cluster)
 
 
 @pytest.fixture(scope="module")
@@ -74,27 +78,24 @@ def test_a_move_under_way_is_seen_by_every_command(
     kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
 ) -> None:
     topic = placed(cluster, (1, 2))
-    fill(three_brokers, topic, 5 * MB)
+    fill(three_brokers, topic, HELD)
     file = write(tmp_path / "f.json", topic, (0, [2, 3]))
     move = ("reassign-partitions", "--reassignment-json-file", file)
-    started = kafka.ok(*move, "--throttle", "200kB/s")
-    try:
-        assert "in progress" in started.stdout
-        verify = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
-        assert verify.status == 1 and "in progress" in verify.stdout
-        (row,) = kafka("verify-reassign-partitions", "--output", "json").json["partitions"]
-        assert (row["status"], row["code"], row["topic"]) == ("in_progress", 0, topic)
-        (listed,) = kafka.ok("list-reassignments", topic, "--output", "json").json
-        assert (listed["adding"], listed["removing"]) == ([3], [1])
-        assert 0 <= listed["copied"] < listed["size"]
-        twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
-        assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
-        cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
-        assert "the move is cancelled" in cancelled.stderr
-        wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
-        assert moving.throttles(cluster, topic) == {}
-    finally:
-        apply(plan_cancel(cluster, [TopicPartition(topic, 0)]), cluster)
+    started = kafka.ok(*move, "--throttle", "1")
+    assert "in progress" in started.stdout
+    verify = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
+    assert verify.status == 1 and "in progress" in verify.stdout
+    (row,) = kafka("verify-reassign-partitions", "--output", "json").json["partitions"]
+    assert (row["status"], row["code"], row["topic"]) == ("in_progress", 0, topic)
+    (listed,) = kafka.ok("list-reassignments", topic, "--output", "json").json
+    assert (listed["adding"], listed["removing"]) == ([3], [1])
+    assert 0 <= listed["copied"] < listed["size"]
+    twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
+    assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
+    cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
+    assert "the move is cancelled" in cancelled.stderr
+    wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
+    assert moving.throttles(cluster, topic) == {}
     gone = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
     assert gone.status == 1 and "failed" in gone.stdout
     assert kafka.ok("verify-reassign-partitions").stdout == ""

@@ -1,0 +1,63 @@
+"""The record of throttles in a file: one for each cluster, in the state folder."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions.throttles import Record, Throttled, ThrottleRecord
+from kafka_shell.errors import ShellError
+from kafka_shell.private import open_private, write_private
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+
+
+def throttle_record(context: Context) -> ThrottleFile:
+    """The record of the cluster that is connected."""
+    name = quote(context.cluster.cluster_id, safe="")
+    return ThrottleFile(context.paths.state / "throttles" / f"{name}.json")
+
+
+class ThrottleFile(ThrottleRecord):
+    """A record as rows of JSON, shared by all processes with this state folder."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def read(self) -> Record:
+        """The record by config; a file that is missing or damaged counts as empty."""
+        try:
+            rows = [_row(*row) for row in json.loads(self._path.read_text(encoding="utf-8"))]
+        except (OSError, TypeError, ValueError, KeyError, RecursionError):
+            return {}
+        return {row.config: row for row in rows}
+
+    def update(self, change: Callable[[Record], Record]) -> None:
+        """Replace the file. Raises ShellError where it cannot be written."""
+        try:
+            with open_private(self._path.with_suffix(".lock"), "a") as lock:
+                fcntl.flock(lock, fcntl.LOCK_EX)
+                rows = change(self.read()).values()
+                write_private(self._path, json.dumps([
+                    [row.resource.type.name, row.resource.name, row.key, row.value, row.replaced]
+                    for row in rows
+                ]))  # fmt: skip
+        except OSError as error:
+            raise ShellError(
+                f"{self._path} cannot be written: {error.strerror}",
+                hint="No partition was moved: the replication throttle could not be recorded.",
+                code="no-file",
+            ) from None
+
+
+def _row(type: str, name: str, key: str, value: str, replaced: str | None) -> Throttled:
+    texts = (name, key, value, replaced or "")
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError("not a record of throttles")
+    return Throttled(ConfigResource(ResourceType[type], name), key, value, replaced)
