@@ -31,6 +31,7 @@ from kafka_shell.admin.configs.read import by_answerer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -424,4 +425,12 @@ def _alter(
             continue
         pairs = zip(configs, step.changes, strict=True)
         failed |= {config: answer[change] for config, change in pairs if change in answer}
+    done = {config: value for config, value in wanted.items() if config not in failed}
+    if done and not validate_only:  # what is read next decides what is restored
+
+        def visible() -> bool:
+            now = _Now.read(cluster, by_resource).values
+            return all(now.get(config) == value for config, value in done.items())
+
+        settle(visible)
     return failed

@@ -99,7 +99,7 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
 
     def tell(task: str, done: int, total: int | None) -> None:
         if not told:
-            moving.release(cluster, MB // 2)
+            moving.release(cluster, MB // 10)  # one fetch of 1 MB, then seconds of nothing
         elif total and 0 < done < total:
             moving.release(cluster)
         told.append((task, done, total))
