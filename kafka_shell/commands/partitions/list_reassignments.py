@@ -155,8 +155,8 @@ COMMANDS: tuple[Command, ...] = (
             " and no throttle is left behind: replicas listed as throttled that do not move, and"
             " the rates of their brokers. A rate without throttled replicas limits nothing, and *"
             " is never taken for a leftover. --finish also picks up the move of a shell that was"
-            " lost; without a file it takes all that is under way. It puts back what stood there"
-            " before, where this shell set the throttle or the move's file knows it."
+            " lost; without a file it takes all that is under way. Rates that this shell replaced"
+            " are restored; of throttles from elsewhere they are removed."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),
