@@ -7,6 +7,7 @@ from enum import IntEnum
 
 from .characters import escape
 from .quoting import quote
+from .resource import Resource
 
 
 class Status(IntEnum):
@@ -20,7 +21,8 @@ class Status(IntEnum):
 
 
 class ShellError(Exception):
-    """What happened, to which thing, and why; `hint` says what to do now.
+    """What happened, to which thing, and why; `hint` says what to do now, and `see` names
+    the resource whose state explains the error.
 
     `code` is a stable word for programs (`no-broker`, `unknown-option`, a broker's own error name).
     `span` is (start, end) in the command line, when one word of it is to blame.
@@ -34,6 +36,7 @@ class ShellError(Exception):
         code: str = "error",
         status: Status = Status.FAILED,
         span: tuple[int, int] | None = None,
+        see: Resource | None = None,
     ) -> None:
         super().__init__(message)
         self.message = message
@@ -41,6 +44,7 @@ class ShellError(Exception):
         self.code = code
         self.status = status
         self.span = span
+        self.see = see
 
 
 class EndedElsewhere(ShellError):
@@ -59,8 +63,9 @@ class UsageError(ShellError):
         span: tuple[int, int] | None = None,
         text: str = "",
         usage: str = "",
+        see: Resource | None = None,
     ) -> None:
-        super().__init__(message, hint=hint, code=code, status=Status.WRONG, span=span)
+        super().__init__(message, hint=hint, code=code, status=Status.WRONG, span=span, see=see)
         self.text = text
         self.usage = usage
 

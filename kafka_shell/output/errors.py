@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
 from kafka_shell.masking import masked
+from kafka_shell.plan.look import see_line
 from kafka_shell.plan.results import Failure, names
 
 from .pane import Pane
@@ -42,8 +43,7 @@ def error_lines(
     source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)
-    if error.hint:
-        yield from _hint(masked(_short(error.hint)), room)
+    yield from _hint(masked(_short(error.hint)), see_line(error), room)
     usage = getattr(error, "usage", "")
     if usage:
         yield from _usage(usage, room)
@@ -59,16 +59,16 @@ def failure_lines(
     head = text(f"{place}: ") if place else Text()
     subject = f"{about}: " if str(about) and not names(failure.message, str(about)) else ""
     yield from _labelled(head + text("error: ", "error"), subject + str(failure), room)
-    if failure.hint:
-        yield from _hint(failure.hint, room)
+    yield from _hint(failure.hint, see_line(failure), room)
 
 
-def _hint(hint: str, room: int | None) -> Iterator[Text]:
+def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:
     """What to do now. A line `To go on: <line>` is left whole, to be copied."""
     lines = hint.split("\n")
-    said = [line for line in lines if not _TYPED.match(line)]
-    if said:
-        yield from _labelled(text("hint: ", "hint"), "\n".join(said), room)
+    sentences = "\n".join(line for line in lines if not _TYPED.match(line))
+    if sentences or see:
+        advice = " ".join(filter(None, (sentences, see)))
+        yield from _labelled(text("hint: ", "hint"), advice, room)
     for line in lines:
         if found := _TYPED.match(line):
             yield text(found[1], "hint") + text(line[found.end(1) :])

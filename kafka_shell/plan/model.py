@@ -7,6 +7,8 @@ from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Protocol
 
+from kafka_shell.resource import Resource as Resource
+
 from .results import Results
 
 Value = str | int | float | bool | None
@@ -19,17 +21,6 @@ class Effect(Enum):
     READ = "read"
     CHANGE = "change"
     DESTROY = "destroy"
-
-
-@dataclass(frozen=True, slots=True, order=True)
-class Resource:
-    """What a change is about. `kind` is Kafka's word: topic, broker, broker-default, group ..."""
-
-    kind: str
-    name: str
-
-    def __str__(self) -> str:
-        return " ".join(filter(None, (self.kind, self.name)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,22 +44,25 @@ class Change:
     lost: str = ""
 
 
+Outcomes = Results[Change, Change]  # what became of each change
+
+
 class Step(Protocol):
-    """One request's worth of changes. Frozen; built from nouns."""
+    """The changes of one request. Frozen, and built from models."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What sending this step changes."""
+        """What sending this step changes, in order."""
 
     @property
     def validates(self) -> bool:
-        """Whether the API can check the step on the broker without doing it."""
+        """Whether the API has a validate-only mode."""
 
     def again(self, cluster: Any) -> Step:
-        """The same step worked out from the cluster as it is now (`before` may differ)."""
+        """The same step with `before` as it is now. Raises ShellError if it no longer applies."""
 
-    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
-        """Send it. Each change has an outcome of its own."""
+    def send(self, cluster: Any, *, validate_only: bool) -> Outcomes:
+        """Send it, and return the outcome of each change."""
 
 
 @dataclass(frozen=True)

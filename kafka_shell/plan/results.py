@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
+from kafka_shell.resource import Resource
+
 K = TypeVar("K")
 V = TypeVar("V")
 W = TypeVar("W")
@@ -30,13 +32,15 @@ def names(message: str, about: str) -> bool:
 class Failure:
     """Why one thing failed: Kafka's own error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a sentence.
 
-    `code` is Kafka's error code, or None where the failure is of this side. `hint` says what to do.
+    `code` is Kafka's error code, or None where the failure is of this side. `hint` says what to
+    do, and `see` names the resource whose state explains the failure.
     """
 
     name: str
     message: str
     code: int | None = None
     hint: str = ""
+    see: Resource | None = None
 
     def __str__(self) -> str:
         return f"{self.name}: {self.message}" if self.message else self.name
@@ -66,6 +70,17 @@ class Results(Generic[K, V]):
     def map(self, function: Callable[[V], W]) -> Results[K, W]:
         """The same outcomes with every value changed by `function`."""
         return Results({k: function(v) for k, v in self.values.items()}, self.failures)
+
+    @staticmethod
+    def of(keys: Iterable[K], failures: Iterable[Failure | None]) -> Results[K, K]:
+        """The outcome of each key: the key itself, or the failure at the same position."""
+        results: Results[K, K] = Results()
+        for key, failure in zip(keys, failures, strict=True):
+            if failure is None:
+                results.values[key] = key
+            else:
+                results.failures[key] = failure
+        return results
 
     @staticmethod
     def merge(parts: Iterable[Results[K, V]]) -> Results[K, V]:

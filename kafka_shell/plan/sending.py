@@ -12,6 +12,7 @@ from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status
 
 from .counts import counted
+from .look import hint_of
 from .model import Change, Plan, Report, Step
 from .outcome import Done, JournalEntry
 from .results import Failure
@@ -144,11 +145,11 @@ def _followed(plan: Plan, context: Context, intent: JournalEntry, before: Sequen
             for item in done:
                 if item.failure is not None:
                     said = f"{item.change.resource}: {item.failure} ({command})"
-                    return "\n".join(filter(None, (said, item.failure.hint)))
+                    return "\n".join(filter(None, (said, hint_of(item.failure))))
         if elsewhere is not None:
             raise elsewhere
     except ShellError as error:
-        return "\n".join(filter(None, (f"{error.message} ({command})", error.hint)))
+        return "\n".join(filter(None, (f"{error.message} ({command})", hint_of(error))))
     return f"done: {command}"
 
 
@@ -158,7 +159,7 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
         results = step.send(cluster, validate_only=False)
     except ShellError as error:
         status = "unknown" if error.code in OUTCOME_UNKNOWN else "failed"
-        why = Failure(error.code, error.message, hint=error.hint)
+        why = Failure(error.code, error.message, hint=error.hint, see=error.see)
         done.extend(Done(change, status, why) for change in step.changes)
         return True
     except BaseException:  # Ctrl-C, a signal, a mistake of ours: it may have been sent by then

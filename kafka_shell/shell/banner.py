@@ -5,6 +5,7 @@ from __future__ import annotations
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.styles.style import parse_color
 
+from kafka_shell.plan.look import hint_of
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 
@@ -53,8 +54,9 @@ def _colour(name: str) -> str:
 def unreachable(why: Failure) -> StyleAndTextTuples:
     """What to do where no broker answers."""
     pieces: StyleAndTextTuples = [("class:warning", f"{why.message}\n")]
-    if why.hint and SANDBOX not in why.hint:
-        pieces.append(("", f"{why.hint}\n"))
+    hint = hint_of(why)
+    if hint and SANDBOX not in hint:
+        pieces.append(("", f"{hint}\n"))
     return [
         *pieces,
         ("class:command", SANDBOX), ("", "   starts a real Kafka on this machine\n"),

@@ -20,6 +20,7 @@ from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
+from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import quote
 from kafka_shell.view.cache import FRESH_S, Cache
 from kafka_shell.view.candidates import Candidate
@@ -215,7 +216,7 @@ def _lacking(part: str, view: ClusterView) -> str:
     held = view.part(part)
     if held.error is None or held.value:
         return ""
-    why = " ".join(filter(None, (held.error.message, held.error.hint)))
+    why = " ".join(filter(None, (held.error.message, hint_of(held.error))))
     return f"{part.replace('_', ' ')} could not be read: {why}"
 
 

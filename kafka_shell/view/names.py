@@ -80,7 +80,7 @@ class _Round:
                 raise
             if error.code in _NOT_HERE:
                 return (), None
-            return (), Failure(error.code, error.message, hint=error.hint)
+            return (), Failure(error.code, error.message, hint=error.hint, see=error.see)
 
 
 # -- places ----------------------------------------------------------------------------------------

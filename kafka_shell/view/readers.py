@@ -159,5 +159,5 @@ def _by_name(entries: Iterable[ConfigEntry]) -> Mapping[str, ConfigEntry]:
 def why_of(error: Exception) -> Failure:
     """An exception as data."""
     if isinstance(error, ShellError):
-        return Failure(error.code, error.message, hint=error.hint)
+        return Failure(error.code, error.message, hint=error.hint, see=error.see)
     return Failure("internal", f"{type(error).__name__}: {error}")

@@ -7,12 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 
 from .model import AclBinding, AclFilter, AclOperation, PatternType
@@ -25,23 +25,16 @@ _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
 
 
 @dataclass(frozen=True)
-class CreateAcls:
-    """One CreateAcls request (API key 30), which cannot only validate."""
+class CreateAcls(BaseStep):
+    """One CreateAcls request (API key 30)."""
 
     bindings: tuple[AclBinding, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One creation a binding."""
         return tuple(Change(binding.resource, "create") for binding in self.bindings)
 
-    def again(self, cluster: Cluster) -> CreateAcls:
-        """The same: creating what is there by then changes nothing."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Create them, each on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import CreateAclsRequest
 
         request = CreateAclsRequest(
@@ -59,7 +52,7 @@ class CreateAcls:
             ]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.bindings))
-        results = _in_order(self.changes, response.results, _why)
+        results = _in_order(self.changes, response.results, _create_failure)
         _settle(cluster, self.bindings, results, there=True)
         return results
 
@@ -131,23 +124,16 @@ def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBin
 
 
 @dataclass(frozen=True)
-class DeleteAcls:
+class DeleteAcls(BaseStep):
     """One DeleteAcls request (API key 31): exactly these bindings, which were shown, no pattern."""
 
     bindings: tuple[AclBinding, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One deletion a binding."""
         return tuple(Change(binding.resource, "delete") for binding in self.bindings)
 
-    def again(self, cluster: Cluster) -> DeleteAcls:
-        """What is deleted is what was shown; what is gone by then says so when it is sent."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete them, each on its own. One that was gone already is a failure."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import DeleteAclsRequest
 
         filters = [AclFilter.exactly(binding) for binding in self.bindings]
@@ -155,7 +141,7 @@ class DeleteAcls:
             filters=[DeleteAclsRequest.DeleteAclsFilter(**filter_fields(each)) for each in filters]
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
-        results = _in_order(self.changes, response.filter_results, _why_not_deleted)
+        results = _in_order(self.changes, response.filter_results, _delete_failure)
         _settle(cluster, self.bindings, results, there=False)
         return results
 
@@ -189,14 +175,15 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     )
 
 
-def _why_not_deleted(about: str, row: Any) -> Failure | None:
-    why = _why(about, row)
-    if why is None and not row.matching_acls:
-        return Failure("RESOURCE_NOT_FOUND", f"{about} was gone already", _RESOURCE_NOT_FOUND)
-    if why is None:
-        # The filter succeeded; the deletion of what it found may still have failed.
-        return next((bad for acl in row.matching_acls if (bad := _why(about, acl))), None)
-    return why
+def _delete_failure(about: str, row: Any) -> Failure | None:
+    failure = _create_failure(about, row)
+    if failure is not None:
+        return failure
+    if not row.matching_acls:
+        message = f"{about} was already deleted"
+        return Failure("RESOURCE_NOT_FOUND", message, _RESOURCE_NOT_FOUND)
+    # The filter succeeded; the deletion of what it found may still have failed.
+    return next(filter(None, (_create_failure(about, acl) for acl in row.matching_acls)), None)
 
 
 # -- shared ----------------------------------------------------------------------------------------
@@ -216,32 +203,18 @@ def _settle(
 
 
 def _in_order(
-    changes: Sequence[Change], rows: Sequence[Any], why: Callable[[str, Any], Failure | None]
-) -> Results[Change, Change]:
+    changes: Sequence[Change],
+    rows: Sequence[Any],
+    failure_of: Callable[[str, Any], Failure | None],
+) -> Outcomes:
     """Each change with its row: the answers have no names, only the request's order."""
-    results: Results[Change, Change] = Results()
-    for number, change in enumerate(changes):
-        about = str(change.resource)
-        if number >= len(rows):
-            bad: Failure | None = Failure(
-                "UNKNOWN", f"the broker's answer does not mention {about}"
-            )
-        else:
-            bad = why(about, rows[number])
-        if bad is None:
-            results.values[change] = change
-        else:
-            results.failures[change] = bad
-    return results
+    padded = (*rows, *([None] * (len(changes) - len(rows))))
+    pairs = zip(changes, padded, strict=False)
+    return Results.of(changes, (failure_of(str(change.resource), row) for change, row in pairs))
 
 
-def _why(about: str, row: Any) -> Failure | None:
-    if row.error_code == 0:
-        return None
-    hint = needs(row.error_code, "Alter on the cluster")
-    if row.error_code == REQUEST_TIMED_OUT:
-        hint = "It may still be done. Look: list-acls"
-    return failure(row.error_code, row.error_message, about=about, hint=hint)
+def _create_failure(about: str, row: Any) -> Failure | None:
+    return row_failure(row, about, requires="Alter on the cluster", see=Resource("acl"))
 
 
 def _invalid(said: str) -> Failure:

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from kafka_shell.admin.records import log
+from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from . import format as records
@@ -30,18 +31,16 @@ _INVALID = "the value before is invalid and could not be set again"
 
 
 @dataclass(frozen=True)
-class AlterClientConfigs:
+class AlterClientConfigs(BaseStep):
     """One batch of records on `__client_configs`, one a config. `now` is what was set, as read;
     `invalid` of it is what another program wrote and this one would refuse to set again."""
 
     alterations: tuple[ClientConfigAlteration, ...]
     now: tuple[ClientConfig, ...]
     invalid: tuple[ClientConfig, ...] = ()
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a key of an entity, in the order given."""
         before = {(config.entity, config.key): config.value for config in self.now}
         invalid = {(config.entity, config.key) for config in self.invalid}
         return tuple(
@@ -58,11 +57,10 @@ class AlterClientConfigs:
         )
 
     def again(self, cluster: Cluster) -> AlterClientConfigs:
-        """The same alterations over what is set now."""
         now = _of_entities(cluster, self.alterations)
         return replace(self, now=now, invalid=_invalid(cluster, now))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Append them all or none, to every in-sync replica, once. Raises ShellError."""
         written = [records.config_record(each) for each in self.alterations]
         log.append(cluster, CONFIGS_TOPIC, written)
@@ -135,15 +133,13 @@ def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientC
 
 
 @dataclass(frozen=True)
-class ForgetRegistrations:
+class ForgetRegistrations(BaseStep):
     """Tombstones for registrations: clients that still run register anew (KIP-649's refresh)."""
 
     registrations: tuple[ClientRegistration, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a software version of an entity."""
         return tuple(
             Change(each.entity.resource, "delete", "supported.configs",
                    f"{each.software_name} {each.software_version}: {', '.join(each.supported)}",
@@ -152,11 +148,7 @@ class ForgetRegistrations:
             for each in self.registrations
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> ForgetRegistrations:
-        """The same."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Append all tombstones or none, then ask the clients that run to register again."""
         log.append(
             cluster,

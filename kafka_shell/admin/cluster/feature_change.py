@@ -7,12 +7,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.errors import did_you_mean
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .features import METADATA, METADATA_LEVELS, describe, release_of
@@ -29,7 +30,7 @@ ONE_WAY = "kraft.version"  # its voters are in the log for good
 
 
 @dataclass(frozen=True)
-class UpdateFeatures:
+class UpdateFeatures(BaseStep):
     """One UpdateFeatures request (API key 57). `now` is as read.
 
     Since Kafka 4.0 all features are updated or none, before that each on its own.
@@ -43,7 +44,6 @@ class UpdateFeatures:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a feature."""
         return tuple(self._change(name, level) for name, level in self.wanted)
 
     def _change(self, name: str, level: int) -> Change:
@@ -55,11 +55,9 @@ class UpdateFeatures:
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> UpdateFeatures:
-        """The same update of the features as they are now."""
         return UpdateFeatures(self.wanted, describe(cluster), self.unsafe, self.timeout_ms)
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Update, or only validate."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import UpdateFeaturesRequest
 
         request = UpdateFeaturesRequest(
@@ -86,34 +84,30 @@ class UpdateFeatures:
             return _UPGRADE
         return _UNSAFE if self.unsafe else _SAFE
 
-    def _outcomes(self, answer: Any) -> Results[Change, Change]:
+    def _outcomes(self, answer: Any) -> Outcomes:
         """The outcome of each. Since v2 there is one error, whose words name the feature."""
         each = {row.feature: (row.error_code, row.error_message) for row in answer.results or ()}
         whole = answer.error_code, answer.error_message
         blamed = [name for name, _ in self.wanted if _names(name, whole[1])]
-        results: Results[Change, Change] = Results()
-        for (name, _), change in zip(self.wanted, self.changes, strict=True):
-            code, said = each.get(name, whole)
-            if not code:
-                results.values[change] = change
-            elif name in each or not blamed or name in blamed:
-                results.failures[change] = self._failure(name, code, said)
-            else:
-                results.failures[change] = failure(
-                    _OPERATION_NOT_ATTEMPTED, about=f"feature {name}"
-                )
-        return results
+        failures: list[Failure | None] = []
+        for name, _ in self.wanted:
+            code, message = each.get(name, whole)
+            if code and name not in each and blamed and name not in blamed:
+                code, message = _OPERATION_NOT_ATTEMPTED, None
+            failures.append(self._failure(name, code, message) if code else None)
+        return Results.of(self.changes, failures)
 
-    def _failure(self, name: str, code: int, said: str | None) -> Failure:
-        hint, said = needs(code, "Alter on the cluster"), (said or "").removeprefix(_FOR_ALL)
+    def _failure(self, name: str, code: int, message: str | None) -> Failure:
+        about, hint, see = f"feature {name}", needs(code, "Alter on the cluster"), None
         if code == REQUEST_TIMED_OUT:
-            hint = "It may still be done. Look: describe-features"
-        elif not hint and self.now.get(name) is None:
-            known = [feature.name for feature in self.now.features]
-            hint = did_you_mean(name, known, "Look: describe-features")
+            hint, see = "The change may still happen.", Resource("feature")
         elif code == _INVALID_UPDATE_VERSION:
-            hint = "Look: describe-features"
-        return failure(code, said, about=f"feature {name}", hint=hint)
+            see = Resource("feature")
+        elif code != _OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
+            known = [feature.name for feature in self.now.features]
+            hint, see = did_you_mean(name, known), Resource("feature")
+        text = (message or "").removeprefix(_FOR_ALL)
+        return failure(code, text, about=about, hint=hint, see=see)
 
     def _visible(self, cluster: Cluster) -> bool:
         now = describe(cluster)

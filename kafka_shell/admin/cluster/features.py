@@ -10,6 +10,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.errors import UsageError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
 
@@ -150,6 +151,11 @@ def _api(key: int, spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> ApiSu
 def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str) -> UsageError:
     """The error of a level that is neither a number nor the name of a release."""
     what = "a level such as 1" + (" or a release such as 4.1" if name == METADATA else "")
-    known = f"Releases: {', '.join(releases())}." if name == METADATA else "Look: describe-features"
-    message = f"{name} wants {what}; got '{text}'"
-    return UsageError(message, hint=known, code="bad-value", span=span, text=line)
+    return UsageError(
+        f"{name} must be {what}, got '{text}'",
+        hint=f"Releases: {', '.join(releases())}." if name == METADATA else "",
+        code="bad-value",
+        span=span,
+        text=line,
+        see=None if name == METADATA else Resource("feature"),
+    )

@@ -8,18 +8,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import (
-    REQUEST_TIMED_OUT,
-    UNSUPPORTED_VERSION,
-    as_error,
-    failure,
-    needs,
-)
+from kafka_shell.admin.wire.failures import UNSUPPORTED_VERSION, as_error
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .model import Quorum, QuorumReplica, Voter
@@ -41,24 +36,20 @@ _NOT_URL_SAFE = str.maketrans("-_", "+/")
 
 
 @dataclass(frozen=True)
-class AddVoter:
-    """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed."""
+class AddVoter(BaseStep):
+    """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed.
+
+    The leader refuses a voter that has not caught up.
+    """
 
     voter: Voter
     timeout_ms: int
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The voter to be."""
         return (Change(_resource(self.voter.id), "create", after=_spell(self.voter)),)
 
-    def again(self, cluster: Cluster) -> AddVoter:
-        """Nothing of it depends on the cluster."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Add it. The leader asks it for its versions first, and wants it caught up."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.quorum import AddRaftVoterRequest
 
         request = AddRaftVoterRequest(
@@ -75,26 +66,22 @@ class AddVoter:
 
 
 @dataclass(frozen=True)
-class RemoveVoter:
-    """One RemoveRaftVoter request (KIP-853, API key 81)."""
+class RemoveVoter(BaseStep):
+    """One RemoveRaftVoter request (KIP-853, API key 81). A leader that removes itself resigns."""
 
     voter: Voter
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The voter that goes."""
         return (Change(_resource(self.voter.id), "delete", before=_spell(self.voter)),)
 
     def again(self, cluster: Cluster) -> RemoveVoter:
-        """The same voter as it is now."""
         for replica in describe(cluster).voters:
             if (replica.id, replica.directory_id) == (self.voter.id, self.voter.directory_id):
                 return RemoveVoter(_voter(replica))
         raise as_error(_not_there(self.voter, "it is gone meanwhile"))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Remove it. The others commit that; a leader that removes itself resigns then."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.quorum import RemoveRaftVoterRequest
 
         request = RemoveRaftVoterRequest(
@@ -171,7 +158,7 @@ def _not_there(voter: Voter, why: str) -> Failure:
         "VOTER_NOT_FOUND",
         f"there is no voter {voter.id}{directory}: {why}",
         _VOTER_NOT_FOUND,
-        "Look: describe-quorum",
+        see=Resource("voter"),
     )
 
 
@@ -179,8 +166,8 @@ def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Fa
     """The whole voter, as far as the quorum knows what was left out."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
         return Failure(
-            "DUPLICATE_VOTER", f"{voter.id} is a voter already", _DUPLICATE_VOTER,
-            "Look: describe-quorum",
+            "DUPLICATE_VOTER", f"{voter.id} is already a voter", _DUPLICATE_VOTER,
+            see=Resource("voter"),
         )  # fmt: skip
     directory = voter.directory_id
     if not directory:
@@ -222,7 +209,8 @@ _LAST = Failure(
     "INVALID_REQUEST",
     "a quorum without voters could never change again",
     _INVALID_REQUEST,
-    "Add another voter first: alter-quorum --add ID@HOST:PORT",
+    "Add another voter first, as ID@HOST:PORT.",
+    Resource("voter"),
 )
 
 
@@ -230,26 +218,18 @@ _STATIC = Failure(
     "UNSUPPORTED_VERSION",
     "the quorum of this cluster is fixed by its configuration (kraft.version is 0)",
     UNSUPPORTED_VERSION,
-    "Change that first: update-features kraft.version=1",
+    "Set the feature kraft.version to 1 first.",
+    Resource("feature"),
 )
 
 
-def _sent(
-    cluster: Cluster, request: Any, change: Change, voter: Voter, *, there: bool
-) -> Results[Change, Change]:
-    (answer,) = cluster.send_all([Call(request, check=False)])
-    if isinstance(answer, Failure):
-        return Results({}, {change: answer})
-    if answer.error_code:
-        slow = answer.error_code == REQUEST_TIMED_OUT
-        hint = "It may still be done. Look: describe-quorum" if slow else ""
-        hint = hint or needs(answer.error_code, "Alter on the cluster")
-        why = failure(
-            answer.error_code, answer.error_message, about=str(change.resource), hint=hint
-        )
-        return Results({}, {change: why})
-    settle(lambda: _votes(cluster, voter) == there)
-    return Results({change: change})
+def _sent(cluster: Cluster, request: Any, change: Change, voter: Voter, *, there: bool) -> Outcomes:
+    (row,) = cluster.send_all([Call(request, check=False)])
+    about = change.resource
+    failure = row_failure(row, about, requires="Alter on the cluster", see=Resource("voter"))
+    if failure is None:
+        settle(lambda: _votes(cluster, voter) == there)
+    return Results.of([change], [failure])
 
 
 def _votes(cluster: Cluster, voter: Voter) -> bool:

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .read import registered
@@ -23,45 +23,34 @@ _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 
 
 @dataclass(frozen=True)
-class UnregisterBroker:
+class UnregisterBroker(BaseStep):
     """One UnregisterBroker request (KIP-631, API key 64)."""
 
     broker: int
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The broker that is forgotten. It registers itself again when it starts."""
         resource = Resource("broker", str(self.broker))
         return (
             Change(resource, "delete", note="it registers again if it starts", reversible=False),
         )
 
     def again(self, cluster: Cluster) -> UnregisterBroker:
-        """Itself, unless the broker has come back."""
         why = _why_not(cluster, self.broker)
         if why is not None:
-            raise ShellError(why.message, hint=why.hint, code=why.name)
+            raise as_error(why)
         return self
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Forget it."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.quorum import UnregisterBrokerRequest
 
-        (change,) = self.changes
         call = Call(UnregisterBrokerRequest(broker_id=self.broker), CONTROLLER, check=False)
-        (answer,) = cluster.send_all([call])
-        if isinstance(answer, Failure):
-            return Results({}, {change: answer})
-        if answer.error_code:
-            slow = answer.error_code == REQUEST_TIMED_OUT
-            hint = "It may still be done. Look: cluster-metadata" if slow else ""
-            hint = hint or needs(answer.error_code, "Alter on the cluster")
-            about = f"broker {self.broker}"
-            why = failure(answer.error_code, answer.error_message, about=about, hint=hint)
-            return Results({}, {change: why})
-        settle(lambda: self.broker not in (registered(cluster) or ()))
-        return Results({change: change})
+        (row,) = cluster.send_all([call])
+        resource = Resource("broker", str(self.broker))
+        failure = row_failure(row, resource, requires="Alter on the cluster", see=resource)
+        if failure is None:
+            settle(lambda: self.broker not in (registered(cluster) or ()))
+        return Results.of(self.changes, [failure])
 
 
 def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
@@ -111,6 +100,6 @@ def _warnings(cluster: Cluster, gone: Iterable[int]) -> Iterable[str]:
         held = sum(broker in p.replicas for topic in sick for p in topic.partitions)
         if held:
             yield (
-                f"broker {broker} still has {held:,} replica{'' if held == 1 else 's'} to hold:"
-                f" they stay offline until they are moved: reassign-partitions --drain {broker}"
+                f"broker {broker} still has {held:,} replica{'' if held == 1 else 's'}, which"
+                f" {'stays' if held == 1 else 'stay'} offline until reassigned to other brokers"
             )

@@ -6,11 +6,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
 
 from .checks import (
@@ -48,8 +49,10 @@ Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
 
 @dataclass(frozen=True)
-class AlterConfigs:
+class AlterConfigs(BaseStep):
     """One IncrementalAlterConfigs request (KIP-339, API key 44) to the broker that answers for it.
+
+    The keys of a resource are altered all or none.
 
     `alterations` and `now` pair each resource with its operations, and with what is known of the
     keys they are about, and of those that decide whether records are deleted.
@@ -61,7 +64,6 @@ class AlterConfigs:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a key of a resource, in the order given."""
         return tuple(change for change, _ in self.with_losses())
 
     def with_losses(self) -> list[tuple[Change, Loss | None]]:
@@ -83,12 +85,11 @@ class AlterConfigs:
             )
         return AlterConfigs(self.alterations, _now(self.alterations, known.values))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Alter, or only validate. A resource's keys are altered all or none."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         target = answerer(self.alterations[0][0])
         response = cluster.send(self._request(validate_only), to=target)
         rows = {(row.resource_type, row.resource_name): row for row in response.responses}
-        results: Results[Change, Change] = Results()
+        results: Outcomes = Results()
         changes = iter(self.changes)
         done: dict[ConfigResource, list[Change]] = {}
         for resource, alterations in self.alterations:

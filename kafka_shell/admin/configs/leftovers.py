@@ -11,11 +11,12 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .model import ResourceType
@@ -26,9 +27,9 @@ _NOTE = "its value is not known: only the broker itself could tell"
 
 
 @dataclass(frozen=True)
-class DeleteLeftoverConfigs:
-    """Dynamic configs of one broker, deleted by the active controller. One that is not set counts
-    as deleted."""
+class DeleteLeftoverConfigs(BaseStep):
+    """Dynamic configs of one broker, deleted by the active controller all or none. One that is not
+    set counts as deleted."""
 
     broker: int
     keys: tuple[str, ...]
@@ -36,31 +37,26 @@ class DeleteLeftoverConfigs:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One a key."""
         resource = Resource("broker", str(self.broker))
         return tuple(
             Change(resource, "delete", key, note=_NOTE, reversible=False) for key in self.keys
         )
 
     def again(self, cluster: Cluster) -> DeleteLeftoverConfigs:
-        """Itself, unless the broker has come back."""
         why = _why_not(cluster, self.broker)
         if why is not None:
-            raise ShellError(why.message, hint=why.hint, code=why.name)
+            raise as_error(why)
         return self
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete them, or only validate; all or none."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         config = replace(cluster.config, bootstrap=(_controller(cluster),))
         with Cluster(config) as controller:
             controller.deadline = cluster.deadline
             answer = controller.send(self._request(validate_only), check=False)
         (row,) = answer.responses
-        if not row.error_code:
-            return Results({change: change for change in self.changes})
-        hint = needs(row.error_code, "AlterConfigs on the cluster")
-        why = failure(row.error_code, row.error_message, about=f"broker {self.broker}", hint=hint)
-        return Results({}, dict.fromkeys(self.changes, why))
+        about = f"broker {self.broker}"
+        failure = row_failure(row, about, requires="AlterConfigs on the cluster")
+        return Results.of(self.changes, [failure] * len(self.keys))
 
     def _request(self, validate_only: bool) -> Any:
         from kafka.protocol.admin import IncrementalAlterConfigsRequest
@@ -107,6 +103,7 @@ def _controller(cluster: Cluster) -> Address:
             return Address(replica.endpoints[0].host, replica.endpoints[0].port)
     raise ShellError(
         "the address of the active controller is not known",
-        hint="It takes Kafka 3.9 or later, and a metadata quorum with a leader: describe-quorum",
+        hint="Requires Kafka 3.9 or later, and a metadata quorum with a leader.",
         code="no-controller",
+        see=Resource("voter"),
     )

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
 from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError, did_you_mean
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from . import read as groups
 from . import streams
@@ -21,6 +21,7 @@ from .model import Group, GroupType, Member, Reset
 from .resets import active
 from .steps import offset_change
 
+_UNKNOWN_MEMBER_ID = 25
 _BY_MEMBER = 3  # LeaveGroup takes several members, and static ones, from v3 on (Kafka 2.4)
 _REASON = "removed by an administrator"
 _STAYS = "a client that still runs joins again"
@@ -44,15 +45,13 @@ _DELETE = Question(_delete_request, _delete_rows, "Delete")
 
 
 @dataclass(frozen=True)
-class DeleteGroups:
-    """Groups that go, with their offsets: one DeleteGroups request a coordinator (API key 42)."""
+class DeleteGroups(BaseStep):
+    """Groups and their offsets: one DeleteGroups request per coordinator (API key 42)."""
 
     groups: tuple[Group, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Each group, and each offset that goes with it."""
         return tuple(change for group in self.groups for change in _changes(group))
 
     def again(self, cluster: Cluster) -> DeleteGroups:
@@ -61,23 +60,18 @@ class DeleteGroups:
         plan = plan_delete(cluster, [group.name for group in self.groups])
         for resource, why in plan.refused.failures.items():
             raise ShellError(f"{resource} changed meanwhile: {why.message}", hint=why.hint,
-                             code="changed-meanwhile")  # fmt: skip
+                             code="changed-meanwhile", see=why.see)  # fmt: skip
         (step,) = plan.steps
         assert isinstance(step, DeleteGroups)
         return step
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete them, each on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         answers = ask(cluster, {group.name: [_DELETE] for group in self.groups})
-        results: Results[Change, Change] = Results()
+        failures: list[Failure | None] = []
         for group in self.groups:
-            told = answers[group.name].told[_DELETE]
-            for change in _changes(group):
-                if isinstance(told, Failure):
-                    results.failures[change] = told
-                else:
-                    results.values[change] = change
-        return results
+            failure = row_failure(answers[group.name].told[_DELETE], group.resource)
+            failures += [failure for _ in _changes(group)]
+        return Results.of(self.changes, failures)
 
 
 def _changes(group: Group) -> Iterator[Change]:
@@ -114,17 +108,15 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
 
 
 @dataclass(frozen=True)
-class RemoveMembers:
-    """One LeaveGroup request for members of a group (API key 13). Static ones go by their name."""
+class RemoveMembers(BaseStep):
+    """One LeaveGroup request (API key 13). Static members are named by group.instance.id."""
 
     group: str
     members: tuple[Member, ...]
     reason: str
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One removal a member."""
         return tuple(
             Change(Resource("group-member", member.id), "delete",
                    note=f"of group {self.group}: {member.label}; {_STAYS}")
@@ -144,8 +136,7 @@ class RemoveMembers:
                 )
         return self
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Remove them, each on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.consumer.group import LeaveGroupRequest
 
         reason = f"{_REASON}: {self.reason}" if self.reason else _REASON
@@ -168,14 +159,13 @@ class RemoveMembers:
             error.hint = needs(code, f"Read on group {self.group}") or error.hint
             raise
         codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
-        results: Results[Change, Change] = Results()
-        for member, change in zip(self.members, self.changes, strict=True):
-            code = codes.get(member.instance_id or member.id, 0)
-            if code:
-                results.failures[change] = failure(code, about=f"member {member.id}")
-            else:
-                results.values[change] = change
-        return results
+        return Results.of(
+            self.changes,
+            (
+                row_failure(codes.get(each.instance_id or each.id, 0), f"member {each.id}")
+                for each in self.members
+            ),
+        )
 
 
 def plan_remove(
@@ -231,6 +221,9 @@ def _chosen(
 
 
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
-    why = failure(25, ours=f"group {group.name} has no member {wanted}")
-    look = f"Look: describe-group {positional('--group', group.name)} --members"
-    return replace(why, hint=did_you_mean(wanted, known, look))
+    return failure(
+        _UNKNOWN_MEMBER_ID,
+        ours=f"group {group.name} has no member {wanted}",
+        hint=did_you_mean(wanted, known),
+        see=Resource("group-members", group.name),
+    )

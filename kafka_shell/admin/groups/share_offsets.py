@@ -1,52 +1,38 @@
-"""Where share groups start in partitions: setting and deleting it (KIP-932; API keys 91, 92)."""
+"""Setting and deleting the start offsets of share groups (KIP-932; API keys 91, 92)."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
-from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.model import Change, Outcomes
+from kafka_shell.plan.results import Results
 
-from .model import GroupType, Reset
-from .steps import again, offset_change, why
-
-_TOPIC_DENIED = 29
+from .model import GroupType
+from .steps import OffsetsStep, offset_change, offset_failure
 
 
 @dataclass(frozen=True)
-class AlterShareOffsets:
+class AlterShareOffsets(OffsetsStep):
     """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
 
-    group: str
-    resets: tuple[Reset, ...]
-    validates = False
+    type = GroupType.SHARE
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a partition. One that was not set cannot be unset alone."""
+        """An offset that was not set cannot be deleted alone, so setting it is irreversible."""
         return tuple(
-            offset_change(self.group, each, GroupType.SHARE, reversible=each.before is not None)
-            for each in self.resets
+            offset_change(self.group, reset, self.type, reversible=reset.before is not None)
+            for reset in self.resets
         )
 
-    def again(self, cluster: Cluster) -> AlterShareOffsets:
-        """The same over the offsets as they are now."""
-        resets = again(cluster, self.group, self.resets, GroupType.SHARE)
-        return AlterShareOffsets(self.group, tuple(resets))
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Set them, each partition on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.groups import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
-        after = {each.partition: each.after for each in self.resets}
+        after = {reset.partition: reset.after for reset in self.resets}
         request = AlterShareGroupOffsetsRequest(
             group_id=self.group,
             topics=[
@@ -54,82 +40,44 @@ class AlterShareOffsets:
                     topic_name=topic,
                     partitions=[
                         kind.AlterShareGroupOffsetsRequestPartition(
-                            partition_index=each.partition, start_offset=after[each]
+                            partition_index=partition.partition, start_offset=after[partition]
                         )
-                        for each in partitions
+                        for partition in partitions
                     ],
                 )
                 for topic, partitions in by_topic(after).items()
             ],
         )
-        response = _send(cluster, self.group, request, "Read")
         rows = {
-            TopicPartition(topic.topic_name, each.partition_index): each
-            for topic in response.responses
-            for each in topic.partitions
+            TopicPartition(topic.topic_name, row.partition_index): row
+            for topic in self._ask(cluster, request).responses
+            for row in topic.partitions
         }
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.resets, self.changes, strict=True):
-            row = rows.get(each.partition)
-            if row is not None and not row.error_code:
-                results.values[change] = change
-            else:
-                results.failures[change] = _why(self.group, each, row, "Read")
-        return results
+        partitions = (reset.partition for reset in self.resets)
+        return Results.of(
+            self.changes,
+            (offset_failure(self.group, p, rows.get(p), self.operation) for p in partitions),
+        )
 
 
 @dataclass(frozen=True)
-class DeleteShareOffsets:
+class DeleteShareOffsets(OffsetsStep):
     """One DeleteShareGroupOffsets request (API key 92): whole topics, while the group is empty."""
 
-    group: str
-    resets: tuple[Reset, ...]
-    validates = False
+    type = GroupType.SHARE
+    operation = "Delete"
 
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """One deletion a partition."""
-        return tuple(offset_change(self.group, each, GroupType.SHARE) for each in self.resets)
-
-    def again(self, cluster: Cluster) -> DeleteShareOffsets:
-        """The same over the offsets as they are now."""
-        resets = again(cluster, self.group, self.resets, GroupType.SHARE)
-        return DeleteShareOffsets(self.group, tuple(resets))
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete them, each topic on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.groups import DeleteShareGroupOffsetsRequest
 
         kind = DeleteShareGroupOffsetsRequest.DeleteShareGroupOffsetsRequestTopic
-        topics = dict.fromkeys(each.partition.topic for each in self.resets)
+        topics = dict.fromkeys(reset.partition.topic for reset in self.resets)
         request = DeleteShareGroupOffsetsRequest(
             group_id=self.group, topics=[kind(topic_name=topic) for topic in topics]
         )
-        response = _send(cluster, self.group, request, "Delete")
-        rows = {topic.topic_name: topic for topic in response.responses}
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.resets, self.changes, strict=True):
-            row = rows.get(each.partition.topic)
-            if row is not None and not row.error_code:
-                results.values[change] = change
-            else:
-                results.failures[change] = _why(self.group, each, row, "Delete")
-        return results
-
-
-def _send(cluster: Cluster, group: str, request: Any, permission: str) -> Any:
-    try:
-        return cluster.send(request, to=Coordinator(CoordinatorKind.GROUP, group))
-    except ShellError as error:
-        code = getattr(error, "kafka_code", None)
-        if code is not None:
-            error.hint = needs(code, f"{permission} on group {group}") or error.hint
-        raise
-
-
-def _why(group: str, each: Reset, row: Any, permission: str) -> Failure:
-    if row is None:
-        return why(group, each.partition, None, permission)
-    if row.error_code == _TOPIC_DENIED:
-        return why(group, each.partition, row.error_code, permission)
-    return failure(row.error_code, row.error_message, about=str(each.partition))
+        rows = {topic.topic_name: topic for topic in self._ask(cluster, request).responses}
+        partitions = (reset.partition for reset in self.resets)
+        return Results.of(
+            self.changes,
+            (offset_failure(self.group, p, rows.get(p.topic), self.operation) for p in partitions),
+        )

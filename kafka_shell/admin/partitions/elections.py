@@ -7,18 +7,18 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from .model import ElectionStatus, LeaderStatus, TopicPartition
 
@@ -44,17 +44,15 @@ class Election:
 
 
 @dataclass(frozen=True)
-class ElectLeaders:
-    """One ElectLeaders request (KIP-183, 460; API key 43). `unclean` from version 1 on."""
+class ElectLeaders(BaseStep):
+    """One ElectLeaders request (KIP-183, 460; API key 43). `unclean` requires version 1."""
 
     elections: tuple[Election, ...]
     unclean: bool = False
     timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One leader a partition."""
         note = "records that only a lost replica has are lost" if self.unclean else ""
         return tuple(
             Change(
@@ -66,7 +64,7 @@ class ElectLeaders:
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> ElectLeaders:
-        """The leaders as they are now. A partition that has gone stays: the broker refuses it."""
+        """The leaders as they are now. The broker refuses partitions deleted since."""
         now = find(cluster, [each.partition for each in self.elections]).values
         return ElectLeaders(
             tuple(
@@ -79,8 +77,7 @@ class ElectLeaders:
             self.timeout_ms,
         )
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Elect. The API cannot only validate."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         by_partition = {each.partition: each for each in self.elections}
         try:
             response = cluster.send(
@@ -97,13 +94,8 @@ class ElectLeaders:
             for topic in response.replica_election_results
             for row in topic.partition_result
         }
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.elections, self.changes, strict=True):
-            why = _why(each.partition, rows.get(each.partition))
-            if why is None:
-                results.values[change] = change
-            else:
-                results.failures[change] = why
+        partitions = (each.partition for each in self.elections)
+        results = Results.of(self.changes, (_failure(each, rows.get(each)) for each in partitions))
         done = {change.resource for change in results.values}
         self._settle(cluster, [each for each in self.elections if each.partition.resource in done])
         return results
@@ -211,14 +203,12 @@ def _stays(what: str, stay: Sequence[Partition], why: str) -> Failure:
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
         ours=f"{what} cannot change over from {who}: {why}",
-        hint=f"Look: describe-topic {positional('--topic', stay[0].topic)}"
-        if len(stay) == 1
-        else "Look: cluster-metadata",
+        see=Resource("topic", stay[0].topic) if len(stay) == 1 else Resource("broker"),
     )
 
 
 def _both(one: Failure, other: Failure) -> Failure:
-    return Failure(one.name, f"{one.message}; {other.message}", one.code, one.hint)
+    return Failure(one.name, f"{one.message}; {other.message}", one.code, one.hint, one.see)
 
 
 def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
@@ -321,14 +311,8 @@ def _led_already(resource: Resource, partition: Partition, note: str) -> Change:
     return Change(resource, "alter", "leader", partition.leader, partition.leader, note=note)
 
 
-def _why(each: TopicPartition, row: Any) -> Failure | None:
-    if row is None:
-        said = f"the broker's answer does not mention partition {each}"
-        look = f"Look: describe-topic {positional('--topic', each.topic)}"
-        return Failure("UNKNOWN", said, hint=look)
-    if row.error_code in (0, _ELECTION_NOT_NEEDED):
+def _failure(each: TopicPartition, row: Any) -> Failure | None:
+    if row is not None and row.error_code == _ELECTION_NOT_NEEDED:
         return None
-    hint = needs(row.error_code, "Alter on the cluster")
-    if row.error_code == REQUEST_TIMED_OUT:
-        hint = f"It may still happen. Look: describe-topic {positional('--topic', each.topic)}"
-    return failure(row.error_code, row.error_message, about=f"partition {each}", hint=hint)
+    resource = each.resource
+    return row_failure(row, resource, requires="Alter on the cluster", see=resource)

@@ -6,14 +6,15 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure, failure
+from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .log_dir_targets import Placing
@@ -25,9 +26,8 @@ _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
 
 @dataclass(frozen=True)
-class MoveReplicas:
-    """One AlterPartitionReassignments request (API key 45). The throttle that was set for it is
-    removed if no partition could be moved.
+class MoveReplicas(BaseStep):
+    """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
 
     The log dirs that replicas are wanted in are told first; a partition whose dir is refused is not
     moved. Partitions that `stay` on their brokers only get other dirs. Moves under way are
@@ -40,11 +40,9 @@ class MoveReplicas:
     cancelled: bool = False
     placing: Placing = field(default_factory=Placing)
     stay: Mapping[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Of each partition its replicas, the preferred leader first, then their log dirs."""
         by_partition: dict[Resource, list[Change]] = {}
         for change in (*self._replicas, *self.placing.changes):
             by_partition.setdefault(change.resource, []).append(change)
@@ -62,7 +60,6 @@ class MoveReplicas:
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> MoveReplicas:
-        """The same wishes over where the replicas are now."""
         found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
         moving = under_way(cluster).values
         now = current(found, moving) if not self.cancelled else _targets(moving)
@@ -75,7 +72,7 @@ class MoveReplicas:
             ),
         )
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Start the moves, each on its own; they go on by themselves."""
         placed = self.placing.send(cluster)
         try:
@@ -85,8 +82,8 @@ class MoveReplicas:
                 self.remove_throttle(cluster)
             if not placed.values:
                 raise
-            why = Failure(error.code, error.message, hint=error.hint)
-            return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, why))])
+            failure = as_failure(error)
+            return Results.merge([placed, Results({}, dict.fromkeys(self._replicas, failure))])
         if not moved.values:
             self.remove_throttle(cluster)
         return Results.merge([placed, moved])
@@ -96,9 +93,7 @@ class MoveReplicas:
         if self.throttle is not None:
             self.throttle.send(cluster, validate_only=False)
 
-    def _send(
-        self, cluster: Cluster, misplaced: Mapping[Change, Failure]
-    ) -> Results[Change, Change]:
+    def _send(self, cluster: Cluster, misplaced: Mapping[Change, Failure]) -> Outcomes:
         refused = {change.resource.name: why for change, why in misplaced.items()}
         wanted = [move for move in self.moves if str(move.partition) not in refused]
         sent = _send_moves(cluster, wanted, cancel=self.cancelled)
@@ -107,16 +102,17 @@ class MoveReplicas:
             _until_back(cluster, done)
             ordered = _send_moves(cluster, _in_another_order(cluster, done), cancel=False)
             sent = Results(sent.values, {**sent.failures, **ordered.failures})
-        results: Results[Change, Change] = Results()
-        for move, change in zip(self.moves, self._replicas, strict=True):
-            why = refused.get(change.resource.name)
-            if why is not None:
-                results.failures[change] = replace(why, message=f"not moved, as {why.message}")
-            elif move.partition in sent.failures:
-                results.failures[change] = sent.failures[move.partition]
-            else:
-                results.values[change] = change
-        return results
+        not_moved = {
+            name: replace(failure, message=f"not moved: {failure.message}")
+            for name, failure in refused.items()
+        }
+        return Results.of(
+            self._replicas,
+            (
+                not_moved.get(str(move.partition)) or sent.failures.get(move.partition)
+                for move in self.moves
+            ),
+        )
 
 
 def _send_moves(
@@ -149,26 +145,23 @@ def _not_sent(why: Failure) -> Failure:
 def _send_request(
     cluster: Cluster, moves: Sequence[Move], *, cancel: bool
 ) -> Results[TopicPartition, TopicPartition]:
-    results: Results[TopicPartition, TopicPartition] = Results()
     try:
         response = cluster.send(_request(moves, cancel), to=CONTROLLER)
     except ShellError as error:
         raise needing(error, "Alter on the cluster") from None
-    rows = {
-        TopicPartition(topic.name, row.partition_index): row
+    done = (0, _NOT_MOVING) if cancel else (0,)
+    failures = {
+        TopicPartition(topic.name, row.partition_index): None
+        if row.error_code in done
+        else row_failure(row, f"partition {topic.name}:{row.partition_index}")
         for topic in response.responses
         for row in topic.partitions
     }
-    for each in (move.partition for move in moves):
-        row, about = rows.get(each), f"partition {each}"
-        if row is None:
-            said = f"the broker's answer does not mention {about}"
-            results.failures[each] = Failure("UNKNOWN", said)
-        elif row.error_code and not (cancel and row.error_code == _NOT_MOVING):
-            results.failures[each] = failure(row.error_code, row.error_message, about=about)
-        else:
-            results.values[each] = each
-    return results
+    partitions = [move.partition for move in moves]
+    return Results.of(
+        partitions,
+        (failures.get(each, not_mentioned(f"partition {each}")) for each in partitions),
+    )
 
 
 def _request(moves: Sequence[Move], cancel: bool) -> Any:

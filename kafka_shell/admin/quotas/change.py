@@ -7,13 +7,13 @@ from collections.abc import Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .model import (
@@ -33,7 +33,7 @@ Entity = tuple[tuple[str, str | None], ...]  # as the wire has it, sorted
 
 
 @dataclass(frozen=True)
-class AlterQuotas:
+class AlterQuotas(BaseStep):
     """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
 
     `now` are the quotas of the entities concerned, as read.
@@ -45,7 +45,6 @@ class AlterQuotas:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a key of an entity, in the order given."""
         before = {(quota.entity, quota.key): quota.value for quota in self.now}
         return tuple(
             Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
@@ -64,7 +63,7 @@ class AlterQuotas:
             )
         return AlterQuotas(self.alterations, _flat(found))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Alter, or only validate. An entity's keys are altered all or none."""
         from kafka.protocol.admin import AlterClientQuotasRequest
 
@@ -98,13 +97,8 @@ class AlterQuotas:
             tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
             for row in response.entries
         }
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.alterations, self.changes, strict=True):
-            why = _why(each.entity, rows.get(_wire(each.entity)))
-            if why is None:
-                results.values[change] = change
-            else:
-                results.failures[change] = why
+        entities = (each.entity for each in self.alterations)
+        results = Results.of(self.changes, (_failure(e, rows.get(_wire(e))) for e in entities))
         if not validate_only:
             self._settle(cluster, {change.resource for change in results})
         return results
@@ -193,12 +187,6 @@ def _flat(found: Results[QuotaEntity, tuple[Quota, ...]]) -> tuple[Quota, ...]:
     return tuple(quota for quotas in found for quota in quotas)
 
 
-def _why(entity: QuotaEntity, row: Any) -> Failure | None:
-    if row is None:
-        return Failure("UNKNOWN", f"the broker's answer does not mention {entity}")
-    if row.error_code == 0:
-        return None
-    hint = needs(row.error_code, "AlterConfigs on the cluster")
-    if row.error_code == REQUEST_TIMED_OUT:
-        hint = "It may still be done. Look: describe-quotas"
-    return failure(row.error_code, row.error_message, about=str(entity), hint=hint)
+def _failure(entity: QuotaEntity, row: Any) -> Failure | None:
+    requires = "AlterConfigs on the cluster"
+    return row_failure(row, entity, requires=requires, see=Resource("quota"))

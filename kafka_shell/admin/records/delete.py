@@ -7,15 +7,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetRange, TopicPartition
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import MOVED, REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.failures import MOVED, failure
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from .offsets import by_topic, list_offsets
 
@@ -52,17 +52,15 @@ class Cut:
 
 
 @dataclass(frozen=True)
-class DeleteRecords:
-    """One DeleteRecords request a leader (KIP-107, API key 21)."""
+class DeleteRecords(BaseStep):
+    """One DeleteRecords request per leader (KIP-107, API key 21)."""
 
     cuts: tuple[Cut, ...]
     topic_ids: tuple[tuple[str, str], ...]
     timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """A new beginning a partition."""
         return tuple(
             Change(
                 cut.partition.resource, "alter", "first offset", cut.first, cut.to,
@@ -83,8 +81,7 @@ class DeleteRecords:
                 )
         return self
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Delete. The API cannot only validate."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         ended: dict[TopicPartition, Failure | None] = {}
         left: Sequence[Cut] = self.cuts
         for _ in cluster.attempts(_MOVED_S):
@@ -93,14 +90,7 @@ class DeleteRecords:
             left = [cut for cut in left if (why := failed.get(cut.partition)) and why.code in MOVED]
             if not left:
                 break
-        results: Results[Change, Change] = Results()
-        for cut, change in zip(self.cuts, self.changes, strict=True):
-            reason = ended[cut.partition]
-            if reason is None:
-                results.values[change] = change
-            else:
-                results.failures[change] = reason
-        return results
+        return Results.of(self.changes, (ended[cut.partition] for cut in self.cuts))
 
     def _round(self, cluster: Cluster, cuts: Sequence[Cut]) -> dict[TopicPartition, Failure]:
         """Ask each leader once; what failed."""
@@ -235,24 +225,17 @@ def _refused(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartit
         for topic in response.topics
         for row in topic.partitions
     }
-    failed = {}
-    for each in group:
-        code = codes.get(each)
-        if code is None:
-            said = f"the broker's answer does not mention partition {each}"
-            look = f"Look: list-offsets {positional('--topic', str(each))}"
-            failed[each] = Failure("UNKNOWN", said, hint=look)
-        elif code:
-            failed[each] = failure(code, about=f"partition {each}", hint=_hint(code, each))
-    return failed
+    failures = {each: _failure(each, codes.get(each)) for each in group}
+    return {each: failure for each, failure in failures.items() if failure is not None}
 
 
-def _hint(code: int, each: TopicPartition) -> str:
-    if code == REQUEST_TIMED_OUT:
-        return f"It may still be done. Look: list-offsets {positional('--topic', str(each))}"
+def _failure(each: TopicPartition, code: int | None) -> Failure | None:
     if code == _POLICY_VIOLATION:
-        return (
-            "Records are only deleted where cleanup.policy has delete."
-            f" Look: describe-configs {positional('--topic', each.topic)} cleanup.policy"
+        return failure(
+            code,
+            about=f"partition {each}",
+            hint="Records can only be deleted if cleanup.policy contains delete.",
+            see=Resource("topic-config", f"{each.topic} cleanup.policy"),
         )
-    return needs(code, f"Delete on topic {each.topic}")
+    see = Resource("partition-offsets", str(each))
+    return row_failure(code, f"partition {each}", requires=f"Delete on topic {each.topic}", see=see)

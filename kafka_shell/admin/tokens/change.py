@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
-from kafka_shell.plan.model import Change, Effect, Plan, Resource, Secret
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.units import format_duration, format_time
 
@@ -34,8 +35,8 @@ _FOR_OTHERS_SINCE = 3  # the version of CreateDelegationToken that names an owne
 
 
 @dataclass(frozen=True)
-class CreateToken:
-    """One CreateDelegationToken request (API key 38), which cannot only validate.
+class CreateToken(BaseStep):
+    """One CreateDelegationToken request (API key 38).
 
     No `owner` is oneself. `max_life` is milliseconds; None is the broker's own maximum. `made`
     holds the token once it is there: only the answer to the request tells it.
@@ -45,7 +46,6 @@ class CreateToken:
     renewers: tuple[str, ...] = ()
     max_life: int | None = None
     made: list[NewToken] = field(default_factory=list, compare=False, repr=False)
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -58,12 +58,7 @@ class CreateToken:
             said.append(f"lives {format_duration(self.max_life)} at most")
         return (Change(about, "create", note="; ".join(said)),)
 
-    def again(self, cluster: Cluster) -> CreateToken:
-        """The same: nothing that is there matters."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Create it."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.delegation_tokens import (
             CreateDelegationTokenRequest as Request,
         )
@@ -130,10 +125,10 @@ def plan_create(
 
 
 @dataclass(frozen=True)
-class AlterLives:
+class AlterLives(BaseStep):
     """How long tokens live from now on: RenewDelegationToken or ExpireDelegationToken.
 
-    API keys 39 and 40, neither of which can only validate; one request a token, all in flight.
+    API keys 39 and 40; one request per token, all in flight at once.
     `until` is what is said of the new time; empty where a token ends at once. `period` is
     milliseconds, -1 the broker's default for a renewal, and at once for an expiry.
     """
@@ -143,11 +138,9 @@ class AlterLives:
     hmacs: tuple[Secret, ...]
     period: int
     until: tuple[str, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """A new time for each token, or its end."""
         return tuple(map(self._change, self.tokens, self.until))
 
     def _change(self, token: DelegationToken, until: str) -> Change:
@@ -158,30 +151,26 @@ class AlterLives:
         return Change(token.resource, "alter", "expires", before, until, reversible=not self.renew)
 
     def again(self, cluster: Cluster) -> AlterLives:
-        """The same over the tokens as they are now."""
         now = read_tokens(cluster)
         return replace(
             self, tokens=tuple(now[each.id][0] if each.id in now else each for each in self.tokens)
         )
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Renew or expire them, each on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         calls = [Call(self._request(hmac), CONTROLLER, check=False) for hmac in self.hmacs]
-        results: Results[Change, Change] = Results()
+        failures: list[Failure | None] = []
         expected: dict[str, int] = {}
-        for change, token, answer in zip(
-            self.changes, self.tokens, cluster.send_all(calls), strict=True
-        ):
-            if isinstance(answer, Failure):
-                results.failures[change] = answer
-            elif answer.error_code:
-                results.failures[change] = failure_of(answer.error_code, str(change.resource))
+        for token, response in zip(self.tokens, cluster.send_all(calls), strict=True):
+            if isinstance(response, Failure):
+                failures.append(response)
+            elif response.error_code:
+                failures.append(failure_of(response.error_code, str(token.resource)))
             else:
-                results.values[change] = change
-                expected[token.id] = answer.expiry_timestamp_ms
+                failures.append(None)
+                expected[token.id] = response.expiry_timestamp_ms
         gone = not any(self.until)
         settle(lambda: _settled(read_tokens(cluster), expected, gone=gone))
-        return results
+        return Results.of(self.changes, failures)
 
     def _request(self, hmac: Secret) -> Any:
         from kafka_shell.admin.wire.schemas import delegation_tokens as messages

@@ -196,8 +196,8 @@ def _cannot_grow(
         return _failure(_INVALID_PARTITIONS, said, "Partitions can only be added.")
     if count == have:
         said = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
-        move = "To move replicas: reassign-partitions. To add partitions, list them as well."
-        return _failure(_INVALID_ASSIGNMENT, said, move)
+        hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
+        return _failure(_INVALID_ASSIGNMENT, said, hint)
     if count > _INT32:
         return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
     if not assignment:

@@ -12,16 +12,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.configs.model import ConfigType
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, in_turn
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from .model import NewTopic, Topic
 
@@ -31,8 +30,6 @@ _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
 _ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
 _POLL_S = 0.05
-
-Outcomes = Results[Change, Change]
 
 
 def records_of(new: NewTopic) -> int:
@@ -45,7 +42,7 @@ def records_of(new: NewTopic) -> int:
 
 
 @dataclass(frozen=True)
-class CreateTopics:
+class CreateTopics(BaseStep):
     """One CreateTopics request (KIP-4, API key 19).
 
     `timeout_ms` bounds the wait for the topics to be complete: every partition has a leader. Zero
@@ -58,17 +55,11 @@ class CreateTopics:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One creation a topic."""
         return tuple(
             Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.topics
         )
 
-    def again(self, cluster: Cluster) -> CreateTopics:
-        """Nothing was there before: the broker refuses a name that exists by now."""
-        return self
-
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Create, or only validate."""
         from kafka.protocol.admin import CreateTopicsRequest
 
         patience = _Patience(cluster, self.timeout_ms)
@@ -93,9 +84,9 @@ class CreateTopics:
 
         if validate_only:
             _, rows = ask(self.topics)
-            return _verdicts(_by_topic(self.changes, rows, "appear", "Create"))
+            return _verdicts(_by_topic(self.changes, rows, "Create"))
         rows = in_turn(cluster, self.topics, lambda new: new.name, ask)
-        results = _by_topic(self.changes, rows, "appear", "Create")
+        results = _by_topic(self.changes, rows, "Create")
         return patience.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
@@ -147,7 +138,7 @@ def _creatable(request: Any, new: NewTopic) -> Any:
 
 
 @dataclass(frozen=True)
-class DeleteTopics:
+class DeleteTopics(BaseStep):
     """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic id where there is one.
 
     A topic that was deleted and created again meanwhile has another id and is not lost.
@@ -155,11 +146,9 @@ class DeleteTopics:
 
     topics: tuple[Topic, ...]
     timeout_ms: int = DEFAULT_TIMEOUT_MS
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One deletion a topic."""
         return tuple(
             Change(
                 Resource("topic", topic.name),
@@ -172,12 +161,7 @@ class DeleteTopics:
             for topic in self.topics
         )
 
-    def again(self, cluster: Cluster) -> DeleteTopics:
-        """The ids hold: what is deleted is what was shown."""
-        return self
-
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Delete. The API cannot only validate."""
         from kafka.protocol.admin import DeleteTopicsRequest
 
         patience = _Patience(cluster, self.timeout_ms)
@@ -205,7 +189,7 @@ class DeleteTopics:
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
         rows = in_turn(cluster, self.topics, lambda topic: topic.name, ask)
-        results = _by_topic(self.changes, rows, "vanish", "Delete")
+        results = _by_topic(self.changes, rows, "Delete")
         for change, why in results.failures.items():
             if why.code == _UNKNOWN_TOPIC_ID:
                 results.failures[change] = _vanished(change.resource.name, ids)
@@ -240,7 +224,7 @@ class Growth:
 
 
 @dataclass(frozen=True)
-class CreatePartitions:
+class CreatePartitions(BaseStep):
     """One CreatePartitions request (KIP-195, API key 37)."""
 
     growths: tuple[Growth, ...]
@@ -249,7 +233,6 @@ class CreatePartitions:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One raised count a topic."""
         return tuple(
             Change(
                 Resource("topic", growth.name), "alter", "partitions", growth.before, growth.after,
@@ -259,22 +242,21 @@ class CreatePartitions:
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> CreatePartitions:
-        """The counts as they are now."""
         now = scan(cluster, [growth.name for growth in self.growths])
         growths = []
         for growth in self.growths:
             if growth.name not in now:
                 raise ShellError(
                     f"topic {growth.name} vanished while the question was open",
-                    hint="Nothing was sent. Look: list-topics",
+                    hint="Nothing was sent.",
                     code="UNKNOWN_TOPIC_OR_PARTITION",
+                    see=Resource("topic"),
                 )
             before = now.summary(growth.name).partitions
             growths.append(Growth(growth.name, before, growth.after, growth.placed))
         return CreatePartitions(tuple(growths), self.timeout_ms)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Add the partitions, or only validate."""
         from kafka.protocol.admin import CreatePartitionsRequest
 
         kind = CreatePartitionsRequest.CreatePartitionsTopic
@@ -302,9 +284,9 @@ class CreatePartitions:
 
         if validate_only:
             _, rows = ask(self.growths)
-            return _verdicts(_by_topic(self.changes, rows, "grow", "Alter"))
+            return _verdicts(_by_topic(self.changes, rows, "Alter"))
         rows = in_turn(cluster, self.growths, lambda growth: growth.name, ask)
-        results = _by_topic(self.changes, rows, "grow", "Alter")
+        results = _by_topic(self.changes, rows, "Alter")
         after = {growth.name: growth.after for growth in self.growths}
         return patience.wait(
             results,
@@ -369,36 +351,19 @@ def _late(results: Outcomes, changes: Iterable[Change], what: str) -> Outcomes:
             "REQUEST_TIMED_OUT",
             f"topic {name} {what}",
             _REQUEST_TIMED_OUT,
-            hint=f"Look again: describe-topic {positional('--topic', name)}",
+            see=change.resource,
         )
     return results
 
 
-def _by_topic(
-    changes: Iterable[Change], rows: Iterable[Any], may_still: str, operation: str
-) -> Outcomes:
-    """Each change with the outcome of its topic's row; a topic without a row is unknown.
-
-    `operation` is what an ACL must allow.
-    """
-    outcomes = {row.name: row for row in rows}
-    results: Outcomes = Results()
-    for change in changes:
-        name = change.resource.name
-        row = outcomes.get(name)
-        if row is None:
-            results.failures[change] = Failure(
-                "UNKNOWN", f"the broker's answer does not mention topic {name}",
-                hint=f"Look: describe-topic {positional('--topic', name)}",
-            )  # fmt: skip
-        elif row.error_code == 0:
-            results.values[change] = change
-        else:
-            late = row.error_code == _REQUEST_TIMED_OUT
-            look = f"Look: describe-topic {positional('--topic', name)}"
-            hint = f"It may still {may_still}. {look}" if late else ""
-            hint = hint or needs(row.error_code, f"{operation} on topic {name}")
-            results.failures[change] = failure(
-                row.error_code, row.error_message, about=f"topic {name}", hint=hint
-            )
-    return results
+def _by_topic(changes: Iterable[Change], rows: Iterable[Any], operation: str) -> Outcomes:
+    """The outcome of each change by the row of its topic. `operation` is required on the topic."""
+    by_name = {row.name: row for row in rows}
+    topics = [change.resource for change in changes]
+    return Results.of(
+        changes,
+        (
+            row_failure(by_name.get(t.name), t, requires=f"{operation} on {t}", see=t)
+            for t in topics
+        ),
+    )

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import (
-    AUTHORIZATION,
     CONCURRENT_TRANSACTIONS,
     COORDINATION,
     failure,
@@ -22,7 +22,7 @@ from kafka_shell.admin.wire.failures import (
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, Node
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from . import producers
@@ -41,15 +41,13 @@ Clock = Callable[[], float]
 
 
 @dataclass(frozen=True)
-class AbortTransactions:
+class AbortTransactions(BaseStep):
     """WriteTxnMarkers requests (API key 27), one to each leader: ABORT for these transactions."""
 
     transactions: tuple[HangingTransaction, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One abortion a transaction."""
         return tuple(
             Change(
                 each.resource,
@@ -62,42 +60,36 @@ class AbortTransactions:
         )
 
     def again(self, cluster: Cluster) -> AbortTransactions:
-        """The same, if each is still open as it was."""
         open_ = _open(cluster, [each.topic_partition for each in self.transactions])
         for each in self.transactions:
             if _identity(each) not in open_:
                 raise ShellError(
                     f"the transaction of {each.resource.name} has ended meanwhile",
-                    hint="Nothing was sent. Look: find-hanging-transactions",
+                    hint="Nothing was sent.",
                     code="changed-meanwhile",
+                    see=Resource("hanging-transaction"),
                 )
         return self
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write the markers. Each transaction has an outcome of its own."""
-        changes = dict(zip(self.transactions, self.changes, strict=True))
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         partitions = find(cluster, [each.topic_partition for each in self.transactions])
-        results: Results[Change, Change] = Results()
+        failures: dict[HangingTransaction, Failure | None] = {}
         by_leader: dict[int, list[HangingTransaction]] = {}
         for each in self.transactions:
-            found = _leader(partitions, each.topic_partition)
-            if isinstance(found, Failure):
-                results.failures[changes[each]] = found
+            leader = _leader(partitions, each.topic_partition)
+            if isinstance(leader, Failure):
+                failures[each] = leader
             else:
-                by_leader.setdefault(found, []).append(each)
+                by_leader.setdefault(leader, []).append(each)
         calls = [Call(_markers(each), Node(leader)) for leader, each in by_leader.items()]
-        for group, answer in zip(by_leader.values(), cluster.send_all(calls), strict=True):
-            codes = {} if isinstance(answer, Failure) else _codes(answer)
+        for group, response in zip(by_leader.values(), cluster.send_all(calls), strict=True):
+            failed = isinstance(response, Failure)
+            codes = {} if failed else _codes(response)
             for each in group:
-                why = answer if isinstance(answer, Failure) else _why_not_aborted(each, codes)
-                if why is None:
-                    results.values[changes[each]] = changes[each]
-                else:
-                    results.failures[changes[each]] = why
-        self._settle(
-            cluster, [each for each in self.transactions if changes[each] in results.values]
-        )
-        return results
+                code = codes.get((each.producer_id, each.topic_partition))
+                failures[each] = _abort_failure(each, response if failed else code)
+        self._settle(cluster, [each for each in self.transactions if failures[each] is None])
+        return Results.of(self.changes, (failures[each] for each in self.transactions))
 
     def _settle(self, cluster: Cluster, done: Sequence[HangingTransaction]) -> None:
         wanted = {_identity(each) for each in done}
@@ -162,19 +154,11 @@ def _codes(response: Any) -> dict[tuple[int, TopicPartition], int]:
     }
 
 
-def _why_not_aborted(
-    each: HangingTransaction, codes: dict[tuple[int, TopicPartition], int]
-) -> Failure | None:
-    code = codes.get((each.producer_id, each.topic_partition))
+def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Failure | None:
     about = f"the transaction of {each.resource.name}"
-    if code is None:
-        return Failure("UNKNOWN", f"the broker's answer does not mention {about}")
-    if not code:
-        return None
-    hint = needs(code, "Alter or ClusterAction on the cluster")
     if code in _NOT_LEADER:
-        hint = "The leader has moved: run the command again."
-    return failure(code, about=about, hint=hint)
+        return failure(code, about=about, hint="The leader has moved. Run the command again.")
+    return row_failure(code, about, requires="Alter or ClusterAction on the cluster")
 
 
 def plan_abort(
@@ -208,7 +192,7 @@ def _not_hanging(
             name = transaction.transactional_id
             yield (
                 f"{each.topic_partition}: this transaction does not hang, its coordinator knows it"
-                f" as {name} ({transaction.state}); fence-producer {name} aborts all of it"
+                f" as {name} ({transaction.state}); fencing producer {name} aborts all of it"
             )
     if not {each.producer_id for each in chosen} <= set(ids):
         yield from transactions.doubts(cluster)
@@ -254,20 +238,17 @@ def find_open(
 
 
 @dataclass(frozen=True)
-class FenceProducers:
+class FenceProducers(BaseStep):
     """InitProducerId (API key 22) of each transactional id: a new epoch, so that the producer that
-    has the old one can do no more, and its open transaction is aborted."""
+    has the old one is fenced, and its open transaction is aborted before the response comes."""
 
     transactions: tuple[Transaction, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One a transactional id."""
         return tuple(_fenced(each) for each in self.transactions)
 
     def again(self, cluster: Cluster) -> FenceProducers:
-        """The same, over the transactions as they are now."""
         found = transactions.describe(
             cluster, [each.transactional_id for each in self.transactions]
         )
@@ -279,8 +260,7 @@ class FenceProducers:
             )
         return FenceProducers(tuple(found))
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Fence each. An open transaction is aborted before the answer comes."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         codes: dict[str, int | Failure] = {}
         left = list(self.transactions)
         for _ in cluster.attempts(_PATIENCE_S):
@@ -295,14 +275,8 @@ class FenceProducers:
             left = [each for each in left if _passing(codes[each.transactional_id])]
             if not left:
                 break
-        results: Results[Change, Change] = Results()
-        for each, change in zip(self.transactions, self.changes, strict=True):
-            why = _why_not_fenced(each.transactional_id, codes[each.transactional_id])
-            if why is None:
-                results.values[change] = change
-            else:
-                results.failures[change] = why
-        return results
+        ids = (each.transactional_id for each in self.transactions)
+        return Results.of(self.changes, (_fence_failure(id, codes[id]) for id in ids))
 
 
 def _fenced(each: Transaction) -> Change:
@@ -333,15 +307,12 @@ def _passing(told: int | Failure) -> bool:
     return told == CONCURRENT_TRANSACTIONS or told in COORDINATION
 
 
-def _why_not_fenced(name: str, told: int | Failure) -> Failure | None:
-    write = f"Write on transactional id {name}"
-    if isinstance(told, Failure):
-        if told.code in AUTHORIZATION and not told.hint:
-            return Failure(told.name, told.message, told.code, hint=f"It takes {write}.")
-        return told
-    if not told:
-        return None
-    return failure(told, about=f"transactional id {name}", hint=needs(told, write))
+def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
+    about = f"transactional id {name}"
+    requires = f"Write on {about}"
+    if isinstance(outcome, Failure):
+        return replace(outcome, hint=outcome.hint or needs(outcome.code or 0, requires))
+    return row_failure(outcome, about, requires=requires)
 
 
 def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:

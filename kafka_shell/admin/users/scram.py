@@ -9,14 +9,14 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
+from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, BrokerError, failure, needs
+from kafka_shell.admin.wire.failures import BrokerError, needs
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from .model import NewScramCredential, ScramCredential, ScramMechanism
 
@@ -47,9 +47,9 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
     rows = {row.user: row for row in _ask(cluster, asked).results}
     found: Credentials = Results()
     for user in sorted(rows) if asked is None else asked:
-        why = _why(user, rows.get(user))
-        if why is not None:
-            found.failures[user] = why
+        failure = _failure(user, rows.get(user))
+        if failure is not None:
+            found.failures[user] = failure
             continue
         credentials = (
             ScramCredential(user, ScramMechanism(info.mechanism), info.iterations)
@@ -77,8 +77,8 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
 
 
 @dataclass(frozen=True)
-class AlterScramCredentials:
-    """One AlterUserScramCredentials request (API key 51), which cannot only validate.
+class AlterScramCredentials(BaseStep):
+    """One AlterUserScramCredentials request (API key 51).
 
     A controller of KRaft takes one credential a user in one request (else DUPLICATE_RESOURCE), also
     where the mechanisms differ. `now` are the credentials the users concerned have, as read.
@@ -87,7 +87,6 @@ class AlterScramCredentials:
     upsertions: tuple[NewScramCredential, ...]
     deletions: tuple[ScramCredential, ...]
     now: tuple[ScramCredential, ...]
-    validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -103,8 +102,7 @@ class AlterScramCredentials:
         found = _existing(cluster, users)
         return AlterScramCredentials(self.upsertions, self.deletions, found)
 
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Set and delete, each user's on its own."""
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import AlterUserScramCredentialsRequest
 
         request = AlterUserScramCredentialsRequest(
@@ -121,14 +119,9 @@ class AlterScramCredentials:
         )
         response = cluster.send(request, to=CONTROLLER)
         rows = {row.user: row for row in response.results}
-        results: Results[Change, Change] = Results()
-        for change in self.changes:
-            user = change.resource.name
-            why = _why(user, rows.get(user))
-            if why is None:
-                results.values[change] = change
-            else:
-                results.failures[change] = why
+        changes = self.changes
+        users = (change.resource.name for change in changes)
+        results = Results.of(changes, (_failure(user, rows.get(user)) for user in users))
         self._settle(cluster, {change.resource.name for change in results})
         return results
 
@@ -277,13 +270,6 @@ def _resource(user: str) -> Resource:
     return Resource("user", user)
 
 
-def _why(user: str, row: Any) -> Failure | None:
-    if row is None:
-        return Failure("UNKNOWN", f"the broker's answer does not mention user {user}")
-    if row.error_code == 0:
-        return None
-    late = row.error_code == REQUEST_TIMED_OUT
-    hint = needs(row.error_code, "Alter on the cluster")
-    if late:
-        hint = f"It may still be done. Look: describe-user {positional('--user', user)}"
-    return failure(row.error_code, row.error_message, about=f"user {user}", hint=hint)
+def _failure(user: str, row: Any) -> Failure | None:
+    resource = _resource(user)
+    return row_failure(row, resource, requires="Alter on the cluster", see=resource)

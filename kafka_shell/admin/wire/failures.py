@@ -7,6 +7,7 @@ import re
 from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, names
+from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS
 
@@ -37,7 +38,13 @@ def error_name(code: int) -> str:
 
 
 def failure(
-    code: int, message: str | None = None, *, ours: str = "", about: str = "", hint: str = ""
+    code: int,
+    message: str | None = None,
+    *,
+    ours: str = "",
+    about: str = "",
+    hint: str = "",
+    see: Resource | None = None,
 ) -> Failure:
     """A failure that a broker reported, or would report.
 
@@ -51,7 +58,7 @@ def failure(
         ours = f"{known}: it needs {found[1]}"
     said = ours or (quoted(remote) if remote else known)
     subject = f"{about}: " if about and not names(ours or remote or known, about) else ""
-    return Failure(error_name(code), subject + said, code, hint)
+    return Failure(error_name(code), subject + said, code, hint, see)
 
 
 def needs(code: int, permission: str) -> str:
@@ -62,12 +69,12 @@ def needs(code: int, permission: str) -> str:
 def as_failure(error: ShellError) -> Failure:
     """A failure of this side (or one that came by this way) as data."""
     code = getattr(error, "kafka_code", None)
-    return Failure(error.code, error.message, code, error.hint)
+    return Failure(error.code, error.message, code, error.hint, error.see)
 
 
 def as_error(why: Failure, status: Status = Status.FAILED) -> ShellError:
     """A failure as the exception that ends a command."""
-    error = BrokerError(why.message, hint=why.hint, code=why.name, status=status)
+    error = BrokerError(why.message, hint=why.hint, code=why.name, status=status, see=why.see)
     error.kafka_code = why.code
     return error
 

@@ -24,6 +24,7 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
+from kafka_shell.plan.look import hint_of
 from kafka_shell.units import approximate_bytes, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
@@ -219,8 +220,9 @@ def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
     """Each partition, then the throttles that are left behind."""
     yield from draw_table(COLUMNS[PartitionMove], state.partitions, width=width)
     for about, why in state.not_read:
-        hint = f" ({why.hint})" if why.hint else ""
-        yield text(f"throttles not read: {about}: {why.message}{hint}", "warning")
+        hint = hint_of(why)
+        more = f" ({hint})" if hint else ""
+        yield text(f"throttles not read: {about}: {why.message}{more}", "warning")
     if not state.throttles:
         return
     if state.partitions:

@@ -165,8 +165,9 @@ def _check_fix(invocation: Invocation, context: Context) -> None:
 
 def _fix(report: AuditReport, context: Context) -> Plan | Nothing:
     """The remedies of what was found as one plan, which asks."""
+    from kafka_shell.admin.wire.failures import as_failure
     from kafka_shell.plan.model import Resource, merge_plans
-    from kafka_shell.plan.results import Failure, Results
+    from kafka_shell.plan.results import Results
 
     remedies: dict[str, list[str]] = {}
     for finding in report.findings:
@@ -179,7 +180,7 @@ def _fix(report: AuditReport, context: Context) -> Plan | Nothing:
         try:
             plans.append(_plan_of(line, resources, context))
         except ShellError as error:
-            failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
+            failed[Resource("remedy", line)] = as_failure(error)
     whole = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
     return replace(whole, confirm=True, fresh=None)
 

@@ -19,6 +19,7 @@ from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
+from kafka_shell.plan.look import hint_of
 from kafka_shell.plan.results import Failure
 
 _TITLE = 16  # cells of a section title with text next to it
@@ -71,9 +72,9 @@ def _part(name: str, part: Any, draw: Any, width: int | None, nothing: str) -> I
     yield Text()
     if isinstance(part, Failure):
         absent = part.name in ABSENT
+        hint = "" if absent else hint_of(part)
         line = title + text(part.message, "dim" if absent else "bad")
-        line = line + (text(f". {part.hint}", "hint") if part.hint and not absent else Text())
-        yield from hang(line, width, _TITLE)
+        yield from hang(line + (text(f". {hint}", "hint") if hint else Text()), width, _TITLE)
     elif not part:
         yield from hang(title + text(nothing, "dim"), width, _TITLE)
     elif draw is _names:

@@ -8,9 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.admin import configs, health, health_checks, quorum, throttles, topics
-from kafka_shell.admin.connection import Cluster, Coordinator, CoordinatorKind
-from kafka_shell.admin.failures import failure
+from kafka_shell.admin.cluster import health, health_checks, quorum
+from kafka_shell.admin.cluster.model import Finding, Health, Severity
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import throttles
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.wire import metadata_scan
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize

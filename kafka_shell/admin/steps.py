@@ -1,0 +1,51 @@
+"""What the steps of all families share: their base, and rows of a response as failures."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
+
+
+class BaseStep:
+    """A step whose API has no validate-only mode, and that does not depend on the cluster's state.
+
+    A step that does overrides `again`.
+    """
+
+    validates = False
+
+    def again(self, cluster: Cluster) -> Self:
+        """The step itself: it changes what was shown."""
+        return self
+
+
+def not_mentioned(about: object, see: Resource | None = None) -> Failure:
+    """The failure of a resource that the broker's answer leaves out."""
+    return Failure("UNKNOWN", f"the broker's answer does not mention {about}", see=see)
+
+
+def row_failure(
+    row: Any, about: object, *, requires: str = "", see: Resource | None = None
+) -> Failure | None:
+    """Why a request failed for one resource, by its row of the response; None if it did not.
+
+    `row` is an object with `error_code` and perhaps `error_message`, a bare error code, a Failure,
+    or None if there is no such row. `requires` is the operation that an ACL must allow. `see` shows
+    what became of the change where the answer leaves that open.
+    """
+    if row is None:
+        return not_mentioned(about, see)
+    if isinstance(row, Failure):
+        return row
+    code = row if isinstance(row, int) else row.error_code
+    if not code:
+        return None
+    message = getattr(row, "error_message", None)
+    if code == REQUEST_TIMED_OUT:
+        hint = "The change may still happen."
+        return failure(code, message, about=str(about), hint=hint, see=see)
+    return failure(code, message, about=str(about), hint=needs(code, requires))
