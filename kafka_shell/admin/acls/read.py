@@ -11,6 +11,7 @@ from kafka_shell.admin.wire.failures import as_error, failure, needs
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
 
 from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResourceType, PatternType
 
@@ -98,8 +99,8 @@ def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]
     if not found:
         raise ShellError(
             f"{source} has no ACLs",
-            hint="Run list-acls --by principal to see who has some.",
             code="no-acl",
+            see=Resource("principal"),
         )
     return [replace(binding, principal=principal) for principal in to for binding in found]
 

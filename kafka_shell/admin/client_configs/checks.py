@@ -135,4 +135,4 @@ def _refusal(message: str, hint: str = "") -> ShellError:
 
 
 def _as_invalid(error: ShellError) -> Failure:
-    return Failure(error.code, error.message, _INVALID_REQUEST, hint=error.hint)
+    return Failure(error.code, error.message, _INVALID_REQUEST, error.hint, error.see)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission, AclResourceType
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics import change as topic_changes
@@ -13,6 +14,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
 
 from .format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 
@@ -22,11 +24,15 @@ _POLICY = "cleanup.policy"
 _POLICIES = {CONFIGS_TOPIC: {"compact"}, REGISTRATIONS_TOPIC: {"compact", "delete"}}
 _MOST_REPLICAS = 3
 
-# Who may what: clients read what binds them and say what they support; only administrators write
-# configs. An authorizer refuses what is not allowed, so nobody else needs a word.
-ACLS = (
-    f"alter-acls --topic {CONFIGS_TOPIC} --add 'allow User:* Read,Describe'",
-    f"alter-acls --topic {REGISTRATIONS_TOPIC} --add 'allow User:* Write,Describe'",
+# The ACLs that clients need: they read their configs and write what they support. Only
+# administrators write configs.
+ACLS = tuple(
+    AclBinding("User:*", "*", operation, AclPermission.ALLOW, AclResourceType.TOPIC, topic)
+    for topic, operations in (
+        (CONFIGS_TOPIC, (AclOperation.READ, AclOperation.DESCRIBE)),
+        (REGISTRATIONS_TOPIC, (AclOperation.WRITE, AclOperation.DESCRIBE)),
+    )
+    for operation in operations
 )
 
 
@@ -75,12 +81,20 @@ def look(cluster: Cluster) -> StoreState:
 
 def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
     if "compact" not in policies or not policies <= _POLICIES[topic]:
-        wanted = ",".join(sorted(_POLICIES[topic]))
-        said = f"topic {topic} has {_POLICY}={','.join(sorted(policies))}: configs would be lost"
-        return Failure("INVALID_CONFIG", said, hint=f"alter-configs {topic} {_POLICY}={wanted}")
+        required = ",".join(sorted(_POLICIES[topic]))
+        return Failure(
+            "INVALID_CONFIG",
+            f"topic {topic} has {_POLICY}={','.join(sorted(policies))}: configs would be lost",
+            hint=f"Set {_POLICY}={required} on topic {topic}.",
+            see=Resource("topic-config", f"{topic} {_POLICY}"),
+        )
     if partitions != 1:
-        said = f"topic {topic} has {partitions} partitions: it must have one, to be read in order"
-        return Failure("INVALID_PARTITIONS", said, hint=f"Delete it: delete-topic {topic}")
+        return Failure(
+            "INVALID_PARTITIONS",
+            f"topic {topic} has {partitions} partitions: it must have one, to be read in order",
+            hint=f"Delete topic {topic}. It is created again when a client config is set.",
+            see=Resource("topic", topic),
+        )
     return None
 
 
@@ -108,7 +122,7 @@ def plan_create(cluster: Cluster, state: StoreState) -> Plan:
         touches=plan.touches,
         warnings=(
             *state.unchecked,
-            "dynamic client configs are kept in two topics, which are created first and which an"
-            " undo does not delete; with an authorizer, clients need: " + "; ".join(ACLS),
+            "dynamic client configs are stored in two topics, which are created first and which"
+            " undo does not delete",
         ),
     )

@@ -103,7 +103,7 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
         Severity.NOT_CHECKED, "brokers",
         "not checked: log directories, groups, throttles and transactions of"
         f" broker{'s' if len(silent) > 1 else ''} {ids}",
-        len(silent), (), checks.BROKERS_LOOK,
+        len(silent),
     )  # fmt: skip
     led = found.led_by()
     what = (
@@ -118,7 +118,7 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
         yield Finding(
             Severity.CRITICAL, "brokers",
             f"broker {id} {what}, and leads {counted(total, 'partition')}: {why.message}",
-            1, (str(id),), checks.BROKERS_LOOK,
+            1, (str(id),),
         )  # fmt: skip
         return
     yield Finding(
@@ -129,7 +129,6 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
             f"broker {id} (leads {led[id]:,}): {why.message}"
             for id, why in list(silent.items())[: checks.EXAMPLES]
         ),
-        checks.BROKERS_LOOK,
     )  # fmt: skip
 
 

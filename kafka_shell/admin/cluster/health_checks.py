@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.admin.partitions import log_dirs, throttles
 from kafka_shell.admin.partitions import progress as move_progress
 from kafka_shell.admin.partitions.model import LogDir, TopicPartition
@@ -25,15 +26,12 @@ from . import probes, quorum
 from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
-BROKERS_LOOK = "cluster-metadata"
 _QUORUM_LAG_MS = 10_000  # a voter that has not caught up for so long is worth a line
 _HEARD_MS = 3_000  # a controller that fetched so recently is alive
 _QUORUM_S = 2.5  # seconds for an answer of the active controller
 _LOW, _FULL = 0.05, 0.01  # of a log dir's volume that is left
 # Beyond these a check would take seconds: it is left to the command that looks closer.
 _MANY_TOPICS, _MANY_PARTITIONS = 2_000, 5_000
-_REBALANCING = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
-_NOT_READY = "NotReady"
 _TRANSACTIONS = "__transaction_state"  # there is one as soon as somebody used a transaction
 # Nothing came back at all. Else a controller answers, if only to refuse a client of brokers.
 _NOT_REACHED = frozenset({"connect-timeout", "unknown-host", "unreachable"})
@@ -53,11 +51,10 @@ class Seen:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: what it reads, the command that looks closer, and what its failure means."""
+    """One check: what it reads, and the finding that its failure is."""
 
     name: str
     what: str
-    look: str
     find: Callable[[Cluster, Seen], Found]
     if_failed: Callable[[Check, Failure], Finding]
 
@@ -67,12 +64,12 @@ def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "
     told = why if isinstance(why, str) else _reason(why)
     examples = (about,) if about else ()
     summary = f"not checked: {check.what}: {told}"
-    return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples, check.look)
+    return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
 
 
 def _skipped(check: Check, why: str) -> Finding:
     summary = f"skipped: {check.what}: {why}"
-    return Finding(Severity.NOTE, check.name, summary, 1, (), check.look)
+    return Finding(Severity.NOTE, check.name, summary, 1)
 
 
 def _reason(why: Failure) -> str:
@@ -101,11 +98,10 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
     yield from _some(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
         "without a leader: nobody can read or write them",
-        "describe-topic --unavailable-partitions",
     )  # fmt: skip
     yield from _some(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
-        "with a replica that is not in sync", "describe-topic --under-replicated-partitions",
+        "with a replica that is not in sync",
     )  # fmt: skip
 
 
@@ -131,7 +127,7 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
             and len(partition.isr)
             < min_isr.needed(partition, read.values[topic.name], capped=capped)
         ],
-        "below min.insync.replicas: acks=all producers fail", _MIN_ISR.look,
+        "below min.insync.replicas: acks=all producers fail",
     )  # fmt: skip
     # Where a partition cannot need more than its replicas, one with all in sync needs no look.
     unread = {n: why for n, why in read.failures.items() if n in sick or not capped}
@@ -152,17 +148,16 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
             f"{counted(len(above), 'topic')} with min.insync.replicas above the number of"
             " replicas: brokers require all replicas instead",
             len(above), tuple(above[:EXAMPLES]),
-            f"describe-configs {' '.join(above[:EXAMPLES])} min.insync.replicas",
         )  # fmt: skip
 
 
 def _some(
-    severity: Severity, check: str, partitions: Sequence[Partition], what: str, look: str
+    severity: Severity, check: str, partitions: Sequence[Partition], what: str
 ) -> Iterator[Finding]:
     if partitions:
         places = [(partition.topic, partition.partition) for partition in partitions]
         summary = f"{counted(len(partitions), 'partition')} {what}"
-        yield Finding(severity, check, summary, len(partitions), _examples(places), look)
+        yield Finding(severity, check, summary, len(partitions), _examples(places))
 
 
 def _examples(places: Sequence[tuple[str, int]]) -> tuple[str, ...]:
@@ -180,7 +175,6 @@ def preferred(found: MetadataScan) -> Iterator[Finding]:
             f" {'its' if len(places) == 1 else 'their'} preferred replica",
             len(places),
             _examples(places),
-            "elect-leaders --all-topic-partitions --dry-run",
         )
 
 
@@ -196,7 +190,6 @@ def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
             else f"{len(gone):,} brokers that hold replicas are gone",
             len(gone),
             tuple(map(str, gone[:EXAMPLES])),
-            BROKERS_LOOK,
         )
 
 
@@ -219,7 +212,6 @@ def _quorum(cluster: Cluster, seen: Seen) -> Found:
             f" {'is' if len(behind) == 1 else 'are'} behind",
             len(behind),
             tuple(str(replica.id) for replica in behind),
-            _QUORUM.look,
         )
 
 
@@ -247,14 +239,14 @@ def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
             Severity.CRITICAL, "controllers",
             f"controller {ids} does not answer: {next(iter(silent.values())).message}"
             if one else f"{len(silent):,} controllers do not answer: {ids}",
-            len(silent), tuple(map(str, list(silent)[:EXAMPLES])), _QUORUM.look,
+            len(silent), tuple(map(str, list(silent)[:EXAMPLES])),
         )  # fmt: skip
     if far:
         yield Finding(
             Severity.NOTE, "controllers",
             f"{counted(len(far), 'controller')} cannot be reached from here; the quorum's leader"
             " hears from them",
-            len(far), tuple(map(str, far[:EXAMPLES])), _QUORUM.look,
+            len(far), tuple(map(str, far[:EXAMPLES])),
         )  # fmt: skip
 
 
@@ -275,7 +267,7 @@ def _no_leader(check: Check, why: str) -> Finding:
         Severity.CRITICAL, check.name,
         f"the metadata quorum cannot be asked: {why}. Metadata may be stale: leaders, in-sync"
         " replicas and brokers may have changed since",
-        1, (), check.look,
+        1,
     )  # fmt: skip
 
 
@@ -292,7 +284,7 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     if moving:
         yield Finding(
             Severity.NOTE, "moves", f"{counted(len(moving), 'partition')} being moved", len(moving),
-            tuple(map(str, list(moving)[:EXAMPLES])), _MOVES.look,
+            tuple(map(str, list(moving)[:EXAMPLES])),
         )  # fmt: skip
     if len(seen.metadata) > _MANY_TOPICS:
         yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics take a while")
@@ -307,7 +299,7 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
         yield Finding(
             Severity.WARNING, "throttles",
             "replication throttles left behind that no partition reassignment needs",
-            len(about), tuple(about[:EXAMPLES]), _THROTTLES.look,
+            len(about), tuple(about[:EXAMPLES]),
         )  # fmt: skip
     yield from _partly(_THROTTLES, not_read)
 
@@ -335,7 +327,7 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
             verb = "is" if len(places) == 1 else "are"
             yield Finding(
                 severity, "log-dirs", f"{counted(len(places), 'log dir')} {verb} {what}",
-                len(places), tuple(places[:EXAMPLES]), _LOG_DIRS.look,
+                len(places), tuple(places[:EXAMPLES]),
             )  # fmt: skip
     yield from _partly(
         _LOG_DIRS, {f"broker {broker}": why for broker, why in told.failures.items()}
@@ -352,24 +344,21 @@ def _hidden(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
             Severity.NOT_CHECKED, "permissions",
             "not checked: topics and groups that this login may not describe: it sees"
             f" {counted(len(topics), 'topic')}",
-            1, (), "list-topics",
+            1,
         )  # fmt: skip
 
 
 def _groups(cluster: Cluster, seen: Seen) -> Found:
     """Groups whose members consume nothing. One look cannot tell how long that has been so."""
-    told = groups.list_groups(cluster, (*_REBALANCING, _NOT_READY))
-    waiting = [group.name for group in told if group.state == _NOT_READY]
-    rebalancing = [group.name for group in told if group.state in _REBALANCING]
-    for severity, names, state, what in (
-        (Severity.WARNING, waiting, (_NOT_READY,), "waiting for topics that are not there"),
-        (Severity.NOTE, rebalancing, _REBALANCING, "rebalancing: stuck, if that lasts"),
+    told = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
+    for severity, states, what in (
+        (Severity.WARNING, NOT_READY_STATES, "waiting for topics that do not exist"),
+        (Severity.NOTE, REBALANCING_STATES, "rebalancing: stuck, if that lasts"),
     ):
-        if names:
-            states = " ".join(f"--state {each}" for each in state)
+        if names := [group.name for group in told if group.state in states]:
             yield Finding(
                 severity, "groups", f"{counted(len(names), 'group')} {what}", len(names),
-                tuple(names[:EXAMPLES]), f"list-groups --long {states}",
+                tuple(names[:EXAMPLES]),
             )  # fmt: skip
     yield from _partly(_GROUPS, told.failures)
 
@@ -395,10 +384,12 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
         yield Finding(
             Severity.WARNING, "transactions",
             f"{len(told.found):,} {hang}: readers of committed records stop there",
-            len(told.found), places, _HANGING.look,
+            len(told.found), places,
         )  # fmt: skip
     unread = {
-        f"{each.topic}:{each.partition}": Failure(each.error, each.message, hint=each.hint)
+        f"{each.topic}:{each.partition}": Failure(
+            each.error, each.message, hint=each.hint, see=each.see
+        )
         for each in told.unread
     }
     yield from _partly(_HANGING, unread)
@@ -409,19 +400,14 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
-_PARTITIONS = Check("partitions", "partitions", "list-topics --long", _partitions, not_checked)
+_PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)
 _MIN_ISR = Check(
-    "under-min-isr", "min.insync.replicas", "describe-topic --under-min-isr-partitions", _min_isr,
-    not_checked,
+    "under-min-isr", "min.insync.replicas", _min_isr, not_checked
 )  # fmt: skip
-_QUORUM = Check("quorum", "the metadata quorum", "describe-quorum", _quorum, _quorum_failed)
-_MOVES = Check("moves", "partition reassignments", "list-reassignments", _moves, not_checked)
-_THROTTLES = Check(
-    "throttles", "replication throttles", "verify-reassign-partitions", _moves, not_checked
-)
-_LOG_DIRS = Check("log-dirs", "log directories", "describe-log-dirs", _log_dirs, not_checked)
-_GROUPS = Check("groups", "groups", "list-groups --long", _groups, not_checked)
-_HANGING = Check(
-    "transactions", "hanging transactions", "find-hanging-transactions", _hanging, not_checked
-)
+_QUORUM = Check("quorum", "the metadata quorum", _quorum, _quorum_failed)
+_MOVES = Check("moves", "partition reassignments", _moves, not_checked)
+_THROTTLES = Check("throttles", "replication throttles", _moves, not_checked)
+_LOG_DIRS = Check("log-dirs", "log directories", _log_dirs, not_checked)
+_GROUPS = Check("groups", "groups", _groups, not_checked)
+_HANGING = Check("transactions", "hanging transactions", _hanging, not_checked)
 CHECKS = (_PARTITIONS, _MIN_ISR, _QUORUM, _MOVES, _LOG_DIRS, _GROUPS, _HANGING)

@@ -65,14 +65,13 @@ class Severity(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One line of `health`: what is wrong, with how many, and the command that looks closer."""
+    """One problem that `health` found, and how many resources have it."""
 
     severity: Severity
     check: str  # offline, under-min-isr, brokers, quorum, throttles, log-dirs, transactions ...
     summary: str
     count: int
     examples: tuple[str, ...] = ()
-    look: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from kafka_shell.admin.wire.failures import (
 )
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
 
 from .model import Endpoint, Quorum, QuorumReplica
 
@@ -39,8 +40,8 @@ def describe(cluster: Cluster) -> Quorum:
             raise
         raise ShellError(
             f"the metadata quorum was not read: {error.message}",
-            hint="Run health to see which brokers and controllers answer.",
             code=error.code,
+            see=Resource("cluster"),
             status=error.status,
         ) from error
 
@@ -62,7 +63,7 @@ def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
         return Failure(
             "STALE_METADATA",
             f"the controller does not answer, so the metadata may be out of date: {error.message}",
-            hint="Run health to see what is wrong.",
+            see=Resource("cluster"),
         )
     return None
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from kafka_shell import config_units
 from kafka_shell.errors import ShellError, near_miss
-from kafka_shell.quoting import positional, with_option
+from kafka_shell.resource import Resource
 
 from .model import (
     ConfigAlteration,
@@ -41,8 +41,10 @@ _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 class ConfigRefused(ShellError):
     """A key or value that this side refuses before anything is sent. `key` is the config's name."""
 
-    def __init__(self, key: str, message: str, *, hint: str = "", code: str) -> None:
-        super().__init__(message, hint=hint, code=code)
+    def __init__(
+        self, key: str, message: str, *, hint: str = "", code: str, see: Resource | None = None
+    ) -> None:
+        super().__init__(message, hint=hint, code=code, see=see)
         self.key = key
 
 
@@ -138,14 +140,12 @@ def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[st
     """A key the broker does not list: refused where its list is closed, else a warning."""
     near = _near(key, known)
     if resource.type in _CLOSED and known:
-        is_topic = resource.type is ResourceType.TOPIC
-        subject = (positional if is_topic else with_option)(f"--{resource.kind}", resource.name)
-        look = f"Look: describe-configs {subject} --all" if resource.name else ""
         raise ConfigRefused(
             key,
             f"{resource.kind} configs have no key {key}",
-            hint=f"Did you mean {near}?" if near else look,
+            hint=f"Did you mean {near}?" if near else "",
             code="unknown-key",
+            see=Resource(f"{resource.kind}-configs", resource.name) if resource.name else None,
         )
     said = f"the broker does not list {key}; it is sent as it is"
     warnings[f"{said}. Did you mean {near}?" if near else said] = None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
+from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, needs
@@ -15,6 +16,7 @@ from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
 from kafka_shell.config_units import convert_unit
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from . import wire as config_wire
 from .model import (
@@ -162,7 +164,7 @@ def why_not(
     `operation` is what an ACL must allow.
     """
     if code is None:
-        return Failure("UNKNOWN", f"the broker's answer does not mention {resource}")
+        return not_mentioned(resource)
     if code == 0:
         return None
     if code == _INVALID_REQUEST and resource.type in _SINCE:
@@ -195,7 +197,7 @@ def _no_broker(resource: ConfigResource, found: Entries) -> bool:
         "INVALID_REQUEST",
         f"{resource}: a broker's id is a number",
         _INVALID_REQUEST,
-        hint="Look: cluster-metadata",
+        see=Resource("broker"),
     )
     return True
 

@@ -8,6 +8,10 @@ from enum import Enum
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.model import Resource
 
+# States in which no member consumes: a topic of a streams group is missing, or a rebalance is on.
+NOT_READY_STATES = ("NotReady",)
+REBALANCING_STATES = ("PreparingRebalance", "CompletingRebalance", "Assigning", "Reconciling")
+
 
 class GroupType(Enum):
     """Which protocol a group speaks, by the words of ListGroups (KIP-848, 932, 1071)."""

@@ -11,6 +11,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from . import offsets as group_offsets
 from .describe import QUESTIONS, read
@@ -110,6 +111,6 @@ def _with_near_misses(cluster: Cluster, failures: Mapping[str, Failure]) -> dict
     except ShellError:
         return found
     for name in missing:
-        hint = did_you_mean(name, existing, "Look: list-groups")
-        found[name] = replace(found[name], hint=hint)
+        hint = did_you_mean(name, existing)
+        found[name] = replace(found[name], hint=hint, see=Resource("group"))
     return found

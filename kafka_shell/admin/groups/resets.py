@@ -13,7 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional, with_option
+from kafka_shell.quoting import with_option
 from kafka_shell.units import format_time
 
 from . import read as groups
@@ -158,7 +158,8 @@ def active(group: Group) -> Failure:
         "NON_EMPTY_GROUP",
         f"group {group.name} is {group.state} and has {said}{who}",
         _NON_EMPTY_GROUP,
-        hint=f"Stop them first. Look: describe-group {positional('--group', group.name)} --members",
+        hint="Stop its members first.",
+        see=Resource("group-members", group.name),
     )
 
 
@@ -174,9 +175,13 @@ def _topics(member: Member) -> set[str]:
 
 
 def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
-    said = f"group {name} reads topic {topic}: {_labels(readers)}"
-    hint = f"Stop them first. Look: describe-group {positional('--group', name)} --members"
-    return Failure("GROUP_SUBSCRIBED_TO_TOPIC", said, _SUBSCRIBED, hint)
+    return Failure(
+        "GROUP_SUBSCRIBED_TO_TOPIC",
+        f"group {name} is subscribed to topic {topic}: {_labels(readers)}",
+        _SUBSCRIBED,
+        "Stop these members first.",
+        Resource("group-members", name),
+    )
 
 
 def _refused(name: str, why: Failure) -> Plan:
@@ -189,9 +194,8 @@ def _nothing_to_reset(name: str) -> Failure:
 
 
 def _no_offset(name: str, each: TopicPartition) -> Failure:
-    said = f"group {name} has no offset in {each}"
-    look = f"Look: describe-group {positional('--group', name)} --offsets"
-    return Failure("NO_OFFSETS", said, hint=look)
+    message = f"group {name} has no committed offset for partition {each}"
+    return Failure("NO_OFFSETS", message, see=Resource("group-offsets", name))
 
 
 # -- where to --------------------------------------------------------------------------------------

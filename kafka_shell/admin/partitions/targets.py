@@ -31,7 +31,7 @@ def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = (
         most = max(len(now.replicas[each]) for each in chosen)
         raise ShellError(
             f"{most} replicas of a partition do not fit on {len(racks)} brokers",
-            hint="Name more brokers, or lower the replication factor first: alter-topic",
+            hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         ) from None
 
@@ -64,7 +64,8 @@ def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wi
                 "INVALID_REPLICA_ASSIGNMENT",
                 f"topic {each.topic} has replicas on every other broker already",
                 39,
-                f"Lower it first: alter-topic {each.topic} --replication-factor {len(left)}",
+                f"Lower the replication factor of topic {each.topic} to {len(left)} first.",
+                Resource("topic", each.topic),
             )
     return placement.drain(now.replicas, broker, now.racks, movable), refused
 
@@ -93,7 +94,7 @@ def _partitions(
     there = [topic for topic in topics if topic in now.found]
     refused = {
         Resource("topic", topic): failure(
-            now.found.errors.get(topic, 3), about=f"topic {topic}", hint="Look: list-topics"
+            now.found.errors.get(topic, 3), about=f"topic {topic}", see=Resource("topic")
         )
         for topic in topics
         if topic not in now.found

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from .offsets import by_topic
 
@@ -148,8 +150,7 @@ def fetch(
                 results.values[where] = bytes(row.records or b"")
     for where in at:
         if where not in results.values and where not in results.failures:
-            said = f"the broker's answer does not mention partition {where}"
-            results.failures[where] = Failure("UNKNOWN", said)
+            results.failures[where] = not_mentioned(f"partition {where}")
     return results
 
 
@@ -167,7 +168,7 @@ def _unthrottled(cluster: Cluster, call: Call) -> Any:
 THROTTLED = Failure(
     "throttled",
     "a quota of this client held back every answer until the deadline",
-    hint="See: resolve-quota",
+    see=Resource("effective-quota"),
 )
 
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
-from kafka_shell.quoting import positional
+from kafka_shell.resource import Resource
 
 from . import offsets
 from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, records, wait_out
@@ -175,8 +175,8 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
     raise ShellError(
         f"{about} partition {partition} has had no leader that would answer"
         + (f" (the last one said {error_name(why.code)})" if why and why.code else ""),
-        hint=f"Look: describe-topic {positional('--topic', topic)}",
         code="deadline",
+        see=Resource("topic", topic),
     )
 
 

@@ -13,6 +13,7 @@ from kafka_shell.admin.partitions.model import (
     Offset,
     TopicPartition,
 )
+from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, needs
@@ -151,9 +152,7 @@ def _take(
     for each in group:
         row = rows.get(each)
         if row is None:
-            found.failures[each] = Failure(
-                "UNKNOWN", f"the broker's answer does not mention {each}"
-            )
+            found.failures[each] = not_mentioned(f"partition {each}")
         elif row.error_code:
             found.failures[each] = failure(
                 row.error_code,

@@ -16,15 +16,15 @@ from kafka_shell.admin.wire.failures import as_error, failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource import Resource
 
 from .model import DelegationToken
 
 NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
 _HINTS = {
     61: "The brokers need delegation.token.secret.key to be set.",
-    NOT_FOUND: "Look: describe-tokens",
-    _OWNER_MISMATCH: "Its owner and its renewers may: describe-tokens tells who they are.",
-    _NOT_ALLOWED: "Log in on a SASL or TLS listener: --command-config FILE.",
+    _OWNER_MISMATCH: "Only its owner and its renewers may do that.",
+    _NOT_ALLOWED: "Log in to a SASL or TLS listener: --command-config FILE.",
 }
 
 Tokens = dict[str, tuple[DelegationToken, Secret]]
@@ -101,4 +101,5 @@ def hmac_secret(hmac: bytes) -> Secret:
 
 
 def failure_of(code: int, about: str) -> Failure:
-    return failure(code, about=about, hint=_HINTS.get(code, ""))
+    see = Resource("token") if code in (NOT_FOUND, _OWNER_MISMATCH) else None
+    return failure(code, about=about, hint=_HINTS.get(code, ""), see=see)

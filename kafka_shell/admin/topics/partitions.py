@@ -10,7 +10,6 @@ from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
-from kafka_shell.quoting import positional
 
 from .model import Partition, Topic
 from .similar import with_near_misses
@@ -63,9 +62,8 @@ def of_topics(
 
 def without_leader(each: TopicPartition) -> Failure:
     """Why nothing can be asked about a partition that is offline."""
-    said = f"partition {each} has no leader"
-    look = f"Look: describe-topic {positional('--topic', each.topic)}"
-    return failure(_LEADER_NOT_AVAILABLE, ours=said, hint=look)
+    message = f"partition {each} has no leader"
+    return failure(_LEADER_NOT_AVAILABLE, ours=message, see=each.resource)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:

@@ -115,6 +115,7 @@ class Unread:
     error: str
     message: str
     hint: str = ""
+    see: Resource | None = None
 
 
 @dataclass(frozen=True, slots=True)

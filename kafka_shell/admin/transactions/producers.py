@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
@@ -117,9 +118,7 @@ def _take(batch: Iterable[TopicPartition], response: Any, found: States) -> list
     for each in batch:
         row = rows.get(each)
         if row is None:
-            found.failures[each] = Failure(
-                "UNKNOWN", f"the broker's answer does not mention {each}"
-            )
+            found.failures[each] = not_mentioned(f"partition {each}")
         elif row.error_code:
             found.failures[each] = failure(
                 row.error_code,

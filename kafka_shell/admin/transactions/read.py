@@ -7,12 +7,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, needs
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.resource import Resource
 
 from . import producers
 from .model import (
@@ -147,7 +149,7 @@ def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
 
 def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | Failure:
     if row is None:
-        return Failure("UNKNOWN", f"the broker's answer does not mention transactional id {each}")
+        return not_mentioned(f"transactional id {each}")
     if row.error_code:
         return _why(each, row.error_code)
     started = row.transaction_start_time_ms if row.transaction_start_time_ms >= 0 else None
@@ -172,10 +174,9 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 
 
 def _why(each: str, code: int) -> Failure:
-    hint = needs(code, f"Describe on transactional id {each}")
-    if code == NOT_FOUND:
-        hint = "Look: list-transactions"
-    return failure(code, about=f"transactional id {each}", hint=hint)
+    about = f"transactional id {each}"
+    see = Resource("transactional-id") if code == NOT_FOUND else None
+    return failure(code, about=about, hint=needs(code, f"Describe on {about}"), see=see)
 
 
 # -- hanging ---------------------------------------------------------------------------------------
@@ -214,9 +215,12 @@ def find_hanging(
         searched=len(states.values),
         doubts=doubts(cluster) if nameless else (),
         unread=(
-            *(Unread(name, None, why.name, why.message, why.hint) for name, why in refused.items()),
             *(
-                Unread(each.topic, each.partition, why.name, why.message, why.hint)
+                Unread(name, None, why.name, why.message, why.hint, why.see)
+                for name, why in refused.items()
+            ),
+            *(
+                Unread(each.topic, each.partition, why.name, why.message, why.hint, why.see)
                 for each, why in (states.failures | untold).items()
             ),
         ),
@@ -293,7 +297,7 @@ def hanging(state: ProducerState, transactional_id: str | None, now: int) -> Han
 
 def _unasked(broker: int, why: Failure) -> Failure:
     said = f"broker {broker} could not be asked which transactions it coordinates: {why.message}"
-    return Failure(why.name, said, None, why.hint)
+    return Failure(why.name, said, None, why.hint, why.see)
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
-from kafka_shell.commands.configs.config_dynamic import SUPPORTED
+from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan, merge_plans
@@ -117,7 +117,8 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
         ]
     ]
     if alterations:
-        plans.append(client_config_changes.plan_alter(context.cluster, alterations))
+        plan = client_config_changes.plan_alter(context.cluster, alterations)
+        plans.append(with_acl_commands(plan))
     if SUPPORTED in deleted:
         plans.append(_forget(entities, context))
     return merge_plans(plans)

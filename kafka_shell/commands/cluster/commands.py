@@ -31,12 +31,17 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 
 
 def health(invocation: Invocation, context: Context) -> Health:
-    """The problems of the cluster, worst first."""
+    """One screen of what is wrong, the worst first."""
+    from dataclasses import replace
+
     from kafka_shell.admin.cluster import health
+
+    from .look import with_look
 
     timeout = invocation["probe-timeout"]
     seconds = health.PROBE_S if timeout is None else timeout / 1000
-    return health.health(context.cluster, probe_timeout=seconds, report=context.report)
+    found = health.health(context.cluster, probe_timeout=seconds, report=context.report)
+    return replace(found, findings=tuple(map(with_look, found.findings)))
 
 
 def unregister_broker(invocation: Invocation, context: Context) -> Plan:

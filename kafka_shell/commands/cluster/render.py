@@ -24,6 +24,9 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+from kafka_shell.plan.look import hint_of
+
+from .look import FindingWithLook, command_for
 
 _LABEL = 10
 _SEVERITY_LABEL = 13
@@ -38,7 +41,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("STATE", lambda b: _state(b)),
         Column("ROLE", lambda b: "controller" if b.controller else None, role="good"),
     ),
-    Finding: (
+    FindingWithLook: (
         Column("SEVERITY", lambda f: _words(f.severity)),
         Column("CHECK", lambda f: f.check),
         Column("COUNT", lambda f: f.count, "right"),
@@ -81,8 +84,9 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
     if cluster.not_read:
         yield Text()
         for what, why in cluster.not_read:
-            line = f"not read: {what}: {why.message}" + (f" ({why.hint})" if why.hint else "")
-            yield from hang(text(line, "warning"), width, _LABEL)
+            hint = hint_of(why)
+            message = f"not read: {what}: {why.message}" + (f" ({hint})" if hint else "")
+            yield from hang(text(message, "warning"), width, _LABEL)
 
 
 _SEVERITY: dict[Severity, Role] = {
@@ -146,8 +150,7 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     if finding.examples:
         for line in wrap(text(_examples(finding), "name"), room):
             yield indent + line
-    if finding.look:
-        yield indent + text(finding.look, "hint")
+    yield indent + text(command_for(finding), "hint")
 
 
 def _examples(finding: Finding) -> str:

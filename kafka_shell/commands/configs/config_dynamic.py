@@ -99,6 +99,22 @@ def _filter(parts: Mapping[str, str | Default | None]) -> ClientConfigFilter | N
 # -- alter -----------------------------------------------------------------------------------------
 
 
+def with_acl_commands(plan: Plan) -> Plan:
+    """The plan; if it creates the two topics, with a warning that gives the ACLs clients need."""
+    if not plan.confirm:
+        return plan
+    from dataclasses import replace
+
+    from kafka_shell.admin.client_configs.store import ACLS
+    from kafka_shell.plan.model import Change
+    from kafka_shell.plan.undo import take_back
+
+    (command,) = take_back([Change(binding.resource, "delete") for binding in ACLS])
+    return replace(
+        plan, warnings=(*plan.warnings, f"with an authorizer, clients need ACLs: {command}")
+    )
+
+
 def plan(
     context: Context,
     entity: QuotaEntity,
@@ -123,7 +139,9 @@ def plan(
     ]
     plans = []
     if alterations:
-        plans.append(client_config_changes.plan_alter(context.cluster, alterations))
+        plans.append(
+            with_acl_commands(client_config_changes.plan_alter(context.cluster, alterations))
+        )
     if SUPPORTED in deleted:
         now = int(context.clock() * 1000)
         plans.append(client_config_changes.plan_forget(context.cluster, [of], now=now))

@@ -116,7 +116,8 @@ def _search(invocation: Invocation, context: Context) -> HangingSearch:
         clock=context.clock,
     )
     unread = tuple(
-        Unread(about.name, None, why.name, why.message, why.hint) for about, why in refused.items()
+        Unread(about.name, None, why.name, why.message, why.hint, why.see)
+        for about, why in refused.items()
     )
     return replace(search, unread=(*unread, *search.unread))
 
@@ -189,7 +190,8 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
         first = search.unread[0]
         raise ShellError(
             f"{len(search.unread)} partitions could not be searched: {first.message}",
-            hint=first.hint or "Look: find-hanging-transactions",
+            hint=first.hint,
+            see=first.see or Resource("hanging-transaction"),
             code=first.error,
         )
     found = [each for each in search.found if not wanted or each.transactional_id == wanted]

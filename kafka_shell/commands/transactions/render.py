@@ -16,6 +16,7 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
+from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import positional
 
 _STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}
@@ -113,7 +114,7 @@ def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
         yield text(f"not searched: {plural(len(search.unread), 'partition')}", "bad")
         shown = search.unread[:_UNREAD_SHOWN]
         yield from draw_table(COLUMNS[Unread], shown, width=width)
-        for hint in dict.fromkeys(each.hint for each in shown if each.hint):
+        for hint in filter(None, dict.fromkeys(map(hint_of, shown))):
             yield text(hint, "hint")
 
 

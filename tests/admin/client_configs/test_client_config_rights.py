@@ -33,7 +33,12 @@ from kafka_shell.admin.client_configs.store import ACLS
 from kafka_shell.admin.records import log
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.configs.config_dynamic import with_acl_commands
 from kafka_shell.errors import ShellError
+from kafka_shell.language.parse import parse
+from kafka_shell.language.tokens import tokenize
+from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done
 from tests.admin.test_rights import log_in
@@ -70,12 +75,13 @@ def allow(admin: Cluster, topic: str, *operations: AclOperation) -> None:
 
 
 def as_printed(admin: Cluster) -> None:
-    """The rights that the plan's own commands give."""
-    assert [f"{CONFIGS_TOPIC} --add 'allow User:* Read,Describe'" in line for line in ACLS] == [
-        True, False,
-    ]  # fmt: skip
-    allow(admin, CONFIGS_TOPIC, AclOperation.READ, AclOperation.DESCRIBE)
-    allow(admin, REGISTRATIONS_TOPIC, AclOperation.WRITE, AclOperation.DESCRIBE)
+    """The ACLs that clients need, and that the command for them names."""
+    asking = Plan(Effect.CHANGE, (), confirm=True)
+    (warning,) = with_acl_commands(asking).warnings
+    line = warning[warning.index("alter-acls") :]
+    assert len(parse(tokenize(line), REGISTRY)["add"]) == len(ACLS)
+    assert all(str(binding) in line for binding in ACLS), line
+    done(acl_changes.plan_create(admin, ACLS), admin)
 
 
 def test_who_may_register_may_not_override(admin: Cluster, alice: Cluster) -> None:

@@ -20,6 +20,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.cluster.look import command_for
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
@@ -47,10 +48,11 @@ def every_example(monkeypatch: pytest.MonkeyPatch) -> None:
 def look(cluster: Cluster) -> dict[str, Finding]:
     found = health.health(cluster)
     for finding in found.findings:
-        invocation = parse(tokenize(finding.look), REGISTRY)
+        line = command_for(finding)
+        invocation = parse(tokenize(line), REGISTRY)
         command = invocation.command
         only_shown = command.name == ONLY_READS or invocation.get("dry-run")
-        assert command.effect.value == "read" or only_shown, finding.look
+        assert command.effect.value == "read" or only_shown, line
     return by_check(found)
 
 
@@ -205,7 +207,7 @@ def test_a_group_whose_rebalance_does_not_end(cluster: Cluster, name: str) -> No
     try:
         found = look(cluster)["groups"]
         assert (found.severity, found.count, found.examples) == (Severity.NOTE, 1, (name,))
-        assert "--state CompletingRebalance" in found.look
+        assert "--state CompletingRebalance" in command_for(found)
     finally:
         identity = LeaveGroupRequest.MemberIdentity(
             member_id=members[0], group_instance_id=None, reason=None

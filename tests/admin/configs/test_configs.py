@@ -32,6 +32,7 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.errors import ShellError
+from kafka_shell.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals
 
@@ -237,19 +238,22 @@ def test_what_is_wrong_is_refused_before_it_is_sent(
 
 
 @quick
-def test_a_refused_key_names_the_near_miss_or_where_to_look(cluster: Cluster, topic: str) -> None:
+def test_a_refused_key_names_the_near_miss_or_the_keys_to_see(cluster: Cluster, topic: str) -> None:
     group = ConfigResource(ResourceType.GROUP, "g")
     metrics = ConfigResource(ResourceType.CLIENT_METRICS, "m")
-    for resource, key, hint in (
-        (topic_of(topic), "retention.mss", "Did you mean retention.ms?"),
-        (topic_of(topic), "zzz", f"Look: describe-configs {topic} --all"),
-        (group, "consumer.session.timeout", "Did you mean consumer.session.timeout.ms?"),
-        (group, "zzz", "Look: describe-configs --group g --all"),
-        (metrics, "intervall.ms", "Did you mean interval.ms?"),
+    keys_of_topic, keys_of_group = Resource("topic-configs", topic), Resource("group-configs", "g")
+    keys_of_metrics = Resource("client-metrics-configs", "m")
+    session = "Did you mean consumer.session.timeout.ms?"
+    for resource, key, hint, see in (
+        (topic_of(topic), "retention.mss", "Did you mean retention.ms?", keys_of_topic),
+        (topic_of(topic), "zzz", "", keys_of_topic),
+        (group, "consumer.session.timeout", session, keys_of_group),
+        (group, "zzz", "", keys_of_group),
+        (metrics, "intervall.ms", "Did you mean interval.ms?", keys_of_metrics),
     ):
         with pytest.raises(ConfigRefused) as refused:
             config_changes.plan_alter(cluster, {resource: [set_(key, "1")]})
-        assert refused.value.hint == hint
+        assert (refused.value.hint, refused.value.see) == (hint, see)
 
 
 @quick

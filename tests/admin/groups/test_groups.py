@@ -17,6 +17,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
+from kafka_shell.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import RECORDS, commit, described, filled, forget, held
@@ -132,7 +133,7 @@ def test_groups_that_are_not_there_name_what_was_meant(either: Cluster, group: s
         "zzz": "GROUP_ID_NOT_FOUND",
     }
     assert found.failures[f"{group[:-1]}x"].hint == f"Did you mean {group}?"
-    assert found.failures["zzz"].hint == "Look: list-groups"
+    assert (found.failures["zzz"].hint, found.failures["zzz"].see) == ("", Resource("group"))
 
 
 def test_a_topic_that_has_gone_is_a_row(cluster: Cluster, sandbox: Sandbox, name: str) -> None:

@@ -1,0 +1,50 @@
+"""The command that shows more about a finding of `health`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+
+from kafka_shell.admin.cluster.model import Finding, Severity
+from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
+from kafka_shell.quoting import positional
+
+# The check of a finding -> command.
+_COMMANDS = {
+    "partitions": "list-topics --long",
+    "offline": "describe-topic --unavailable-partitions",
+    "under-replicated": "describe-topic --under-replicated-partitions",
+    "under-min-isr": "describe-topic --under-min-isr-partitions",
+    "off-preferred": "elect-leaders --all-topic-partitions --dry-run",
+    "brokers": "cluster-metadata",
+    "quorum": "describe-quorum",
+    "controllers": "describe-quorum",
+    "moves": "list-reassignments",
+    "throttles": "verify-reassign-partitions",
+    "log-dirs": "describe-log-dirs",
+    "permissions": "list-topics",
+    "groups": "list-groups --long",
+    "transactions": "find-hanging-transactions",
+}
+_GROUP_STATES = {Severity.WARNING: NOT_READY_STATES, Severity.NOTE: REBALANCING_STATES}
+
+
+@dataclass(frozen=True, slots=True)
+class FindingWithLook(Finding):
+    """A finding and the command that shows more about it."""
+
+    look: str = ""
+
+
+def with_look(finding: Finding) -> FindingWithLook:
+    """The finding with its command."""
+    values = {field.name: getattr(finding, field.name) for field in fields(Finding)}
+    return FindingWithLook(**values, look=command_for(finding))
+
+
+def command_for(finding: Finding) -> str:
+    """The command that shows more about a finding."""
+    if finding.check == "min-isr-above-replicas":
+        topics = positional("--topic", ",".join(finding.examples))
+        return f"describe-configs {topics} min.insync.replicas"
+    states = _GROUP_STATES.get(finding.severity, ()) if finding.check == "groups" else ()
+    return " ".join([_COMMANDS[finding.check], *(f"--state {state}" for state in states)])
