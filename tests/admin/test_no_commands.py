@@ -23,6 +23,8 @@ ADMIN = Path(kafka_shell.admin.__file__).parent
 NAMES = sorted((command.name for command in REGISTRY if "-" in command.name), key=len, reverse=True)
 COMMAND = re.compile(rf"(?<![\w.-])({'|'.join(map(re.escape, NAMES))})(?![\w-])")
 NAMES_OF_RESOURCES = {
+    "group-members": ("g", "-x", "it's"),
+    "group-offsets": ("g", "-x", "it's"),
     "log-dirs": ("", "1"),
     "partition-offsets": ("orders:0", "-x:1", "it's:2"),
     "topic-config": ("orders cleanup.policy", "-x cleanup.policy"),

@@ -95,11 +95,10 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
         Finding(Severity.NOTE, "off-preferred", "leaders are off their preferred replica", 2),
         Finding(
             Severity.CRITICAL,
-            "offline-partitions",
+            "offline",
             "12 partitions have no leader",
             12,
             ("orders-2", "orders-3"),
-            "describe-topic --unavailable-partitions",
         ),
     )
     assert drawn(Health("5L6g", 3, 41, 312, findings)) == (
@@ -110,6 +109,7 @@ def test_health_is_worst_first_with_the_command_that_looks_closer() -> None:
         "             describe-topic --unavailable-partitions\n"
         "\n"
         "NOTE         leaders are off their preferred replica\n"
+        "             elect-leaders --all-topic-partitions --dry-run\n"
     )
 
 

@@ -88,16 +88,16 @@ def test_nothing_to_change() -> None:
 
 
 def test_what_is_so_already_stands_with_its_resource() -> None:
-    note = "no change: this is what is set"
+    note = "no change: already set"
     same = Change(topic("a"), "alter", "retention.ms", "3600000", "3600000", note=note)
     none = Change(
-        topic("a"), "alter", "flush.ms", note="not set here: there is nothing to delete",
+        topic("a"), "alter", "flush.ms", note="not set here: nothing to delete",
         effective="1", source="Default config",
     )  # fmt: skip
     assert plain(plan_lines(plan(unchanged=(same, none)))) == (
         "topic a\n"
-        "  retention.ms: 1h (no change: this is what is set)\n"
-        "  flush.ms (not set here: there is nothing to delete)\n"
+        "  retention.ms: 1h (no change: already set)\n"
+        "  flush.ms (not set here: nothing to delete)\n"
         "nothing to change"
     )
     changes = Change(topic("a"), "create"), Change(topic("b"), "alter", "x", "1", "2")

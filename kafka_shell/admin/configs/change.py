@@ -1,4 +1,4 @@
-"""Configs: incrementally altered (KIP-226, 339; API key 44); see config_reads for the reading."""
+"""Plans that alter configs incrementally (KIP-226, 339; API key 44)."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ from .read import (
     with_retention,
 )
 
-HIDDEN = "[hidden]"  # stands for a sensitive value, as in Kafka's own texts
+HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
 
@@ -54,8 +54,8 @@ class AlterConfigs(BaseStep):
 
     The keys of a resource are altered all or none.
 
-    `alterations` and `now` pair each resource with its operations, and with what is known of the
-    keys they are about, and of those that decide whether records are deleted.
+    `alterations` pairs each resource with its operations. `now` pairs it with the current entries
+    of the altered keys and of the keys that decide whether records are deleted.
     """
 
     alterations: tuple[tuple[ConfigResource, tuple[ConfigAlteration, ...]], ...]
@@ -67,7 +67,7 @@ class AlterConfigs(BaseStep):
         return tuple(change for change, _ in self.with_losses())
 
     def with_losses(self) -> list[tuple[Change, Loss | None]]:
-        """Each change with what it deletes."""
+        """The changes, each with what it deletes."""
         known = {resource: by_name(entries) for resource, entries in self.now}
         found: list[tuple[Change, Loss | None]] = []
         for resource, alterations in self.alterations:
@@ -75,7 +75,6 @@ class AlterConfigs(BaseStep):
         return found
 
     def again(self, cluster: Cluster) -> AlterConfigs:
-        """The same operations over the configs as they are now."""
         known = _known(cluster, dict(self.alterations))
         for resource, why in known.failures.items():
             raise ShellError(
@@ -131,11 +130,11 @@ class AlterConfigs(BaseStep):
 
 
 def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
-    """Alter configs of several resources, each on its own.
+    """Alter configs of several resources independently.
 
-    Every value is checked against the broker's type first and its units turned into what the broker
-    wants (`7d` to 604800000). Raises ConfigRefused for a key or value that is wrong for every
-    resource; a resource that cannot be read is refused alone.
+    Values are checked against the types that the broker reports, and units are converted (`7d` to
+    604800000). Raises ConfigRefused for an invalid key or value; a resource that cannot be read is
+    refused alone.
     """
     for resource, given in alterations.items():
         refuse_twice((alteration.key for alteration in given), str(resource))
@@ -145,8 +144,8 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         resource: tuple(check(resource, keys, each, warnings) for each in alterations[resource])
         for resource, keys in known.values.items()
     }
-    wanted, unchanged = _without_idle(checked, known.values)
-    for said in _out_of_reach(cluster, wanted):
+    wanted, unchanged = _without_unchanged(checked, known.values)
+    for said in _override_warnings(cluster, wanted):
         warnings[said] = None
     steps = []
     for group in by_answerer(wanted).values():
@@ -168,7 +167,7 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
 
 
 def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:
-    """What is known of each resource's keys, and what holds where a topic's own are removed."""
+    """The keys of each resource, with inherited values where a topic's own value is removed."""
     known = known_of(cluster, alterations)
     removal = ConfigAlteration("retention.ms", ConfigOp.DELETE)
     removed = [
@@ -179,31 +178,31 @@ def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource
     return Results(with_retention(cluster, known.values, removed), known.failures)
 
 
-def _without_idle(
+def _without_unchanged(
     checked: Mapping[ConfigResource, Sequence[ConfigAlteration]],
     known: Mapping[ConfigResource, Any],
 ) -> tuple[dict[ConfigResource, tuple[ConfigAlteration, ...]], tuple[Change, ...]]:
-    """The alterations that change something, and what the others would leave as it is."""
+    """The alterations that change something, and the unchanged configs of the others."""
     wanted: dict[ConfigResource, tuple[ConfigAlteration, ...]] = {}
     unchanged = []
     for resource, alterations in checked.items():
-        busy = []
+        changing = []
         for alteration in alterations:
             entry = entry_of(resource, known[resource], alteration.key)
             change = _change(resource, alteration, entry)
-            if _is_idle(alteration, entry, change):
+            if _is_unchanged(alteration, entry, change):
                 unchanged.append(change)
             else:
-                busy.append(alteration)
-        if busy:
-            wanted[resource] = tuple(busy)
+                changing.append(alteration)
+        if changing:
+            wanted[resource] = tuple(changing)
     return wanted, tuple(unchanged)
 
 
-def _is_idle(alteration: ConfigAlteration, entry: ConfigEntry | None, change: Change) -> bool:
-    """Whether nothing would change, as far as the broker tells.
+def _is_unchanged(alteration: ConfigAlteration, entry: ConfigEntry | None, change: Change) -> bool:
+    """Whether nothing would change, as far as known.
 
-    It does not tell sensitive values, nor whether a logger's level is its own.
+    Brokers return neither sensitive values nor whether a logger's level is its own.
     """
     if entry is None or entry.source is ConfigSource.UNKNOWN or change.before != change.after:
         return False
@@ -216,7 +215,7 @@ def _now(
     alterations: Sequence[tuple[ConfigResource, Sequence[ConfigAlteration]]],
     known: Mapping[ConfigResource, Any],
 ) -> tuple[tuple[ConfigResource, tuple[ConfigEntry, ...]], ...]:
-    """What is known of the keys that are altered, and of those that belong to them."""
+    """The current entries of the altered keys and of the keys related to them."""
     found = []
     for resource, wanted in alterations:
         altered = [alteration.key for alteration in wanted]
@@ -226,10 +225,10 @@ def _now(
     return tuple(found)
 
 
-def _out_of_reach(
+def _override_warnings(
     cluster: Cluster, checked: Mapping[ConfigResource, Sequence[ConfigAlteration]]
 ) -> list[str]:
-    """Brokers with a value of their own, which a cluster-wide default does not reach."""
+    """Warnings of brokers whose own value overrides the cluster-wide default."""
     keys = [
         alteration.key
         for resource, wanted in checked.items()
@@ -241,12 +240,12 @@ def _out_of_reach(
     own, unread = own_values(cluster, keys)
     return [
         *(
-            f"broker {broker} keeps its own {entry.name}"
+            f"broker {broker} overrides {entry.name}"
             + ("" if entry.sensitive else f"={entry.value}")
             for broker, entry in own
         ),
         *(
-            f"broker {broker} may keep a value of its own: it could not be read: {why.message}"
+            f"broker {broker} may override it: its configs could not be read: {why.message}"
             for broker, why in unread.items()
         ),
     ]
@@ -287,9 +286,9 @@ def _change(
     if entry is not None and entry.sensitive:
         before, effective = HIDDEN if is_own else None, None
         after = None if alteration.op is ConfigOp.DELETE else HIDDEN
-        note = "sensitive: its value is not shown"
+        note = "sensitive: the value is not shown"
     elif entry is not None and before is not None and not is_settable(entry, before):
-        note = "the value before is invalid and could not be set again"
+        note = "the previous value is invalid and cannot be restored"
         reversible = False
     return Change(
         Resource(resource.kind, resource.name),
@@ -307,32 +306,32 @@ def _change(
 def _after(
     alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
 ) -> tuple[str | None, str]:
-    """The value afterwards at this very level, and what there is to say of it."""
+    """The new value at the resource's own level, and a note."""
     if alteration.op is ConfigOp.DELETE:
-        return None, _falls_back(entry) if is_own else "not set here: there is nothing to delete"
+        return None, _inherited_note(entry) if is_own else "not set here: nothing to delete"
     after, note = alteration.value, ""
     if alteration.op in LIST_OPS:
         start, note = _list_before(alteration, entry, is_own)
         after = _list_after(start, alteration)
     if is_own and entry is not None and entry.value == after:
-        note = "no change: this is what is set"
+        note = "no change: already set"
     return after, note
 
 
-def _falls_back(entry: ConfigEntry | None) -> str:
-    """What will hold once the own value is gone, where the broker told its synonyms."""
+def _inherited_note(entry: ConfigEntry | None) -> str:
+    """A note with the value that is inherited after the deletion, if synonyms are known."""
     weaker = [s for s in entry.synonyms if s.source is not entry.source] if entry else []
     if not weaker:
         return "falls back to the default"
     below, name = weaker[0], entry.name if entry else ""
-    called = "" if below.name == name else f"{below.name}="  # another key may have another unit
-    return f"falls back to {called}{below.value} ({below.source.label})"
+    prefix = "" if below.name == name else f"{below.name}="  # another key may have another unit
+    return f"falls back to {prefix}{below.value} ({below.source.label})"
 
 
 def _list_before(
     alteration: ConfigAlteration, entry: ConfigEntry | None, is_own: bool
 ) -> tuple[str, str]:
-    """The list that the broker starts from: its own, else Kafka's default, whatever holds now."""
+    """The list that the broker alters: its own, else Kafka's default (not the inherited value)."""
     if entry is None or is_own:
         return (entry.value or "" if entry else ""), ""
     defaults = [s.value or "" for s in entry.synonyms if s.source is ConfigSource.DEFAULT]
@@ -341,8 +340,8 @@ def _list_before(
         start = entry.value or ""
     if start == (entry.value or ""):
         return start, ""
-    verb = "added to" if alteration.op is ConfigOp.APPEND else "taken from"
-    return start, f"{verb} Kafka's own default {start or 'of nothing'}, not to what holds now"
+    verb = "appended to" if alteration.op is ConfigOp.APPEND else "subtracted from"
+    return start, f"{verb} Kafka's default {start or '(empty)'}, not the effective value"
 
 
 def _list_after(current: str, alteration: ConfigAlteration) -> str:
@@ -361,9 +360,9 @@ def _items(text: str) -> list[str]:
 
 
 def _wait_until_visible(cluster: Cluster, done: Mapping[ConfigResource, Sequence[Change]]) -> None:
-    """The controller answers before the brokers know: wait a moment for the one asked next.
+    """Wait a moment until a broker shows the changes, so that the next command sees them.
 
-    Who looks afterwards sees what was done. It is done in any case, so nothing fails here.
+    The controller responds before the brokers have applied them; they are made in any case.
     """
     keys = list(dict.fromkeys(change.field for changes in done.values() for change in changes))
 
@@ -385,5 +384,5 @@ def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[Conf
         return not is_own
     if entry is None or not is_own:
         return False
-    # A value may be told in another spelling: it is enough that it is not the one from before.
+    # The broker may normalize a value: it is enough that it is not the previous one.
     return entry.sensitive or entry.value != change.before or change.before == change.after

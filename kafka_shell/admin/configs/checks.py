@@ -1,4 +1,4 @@
-"""What this side refuses before anything is sent: keys, types, units (KIP-569)."""
+"""Checks of keys, types and units before a config is sent (KIP-569)."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from .model import (
 )
 from .read import Known
 
-# Kinds whose broker refuses a key it does not know. Brokers take keys of plugins and prefixes.
+# Resource types that refuse unknown keys. Brokers accept keys of plugins and with prefixes.
 _CLOSED = {ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLIENT_METRICS}
 LIST_OPS = {ConfigOp.APPEND, ConfigOp.SUBTRACT}
 
-# Brokers take these and list them only where they are set (KIP-73, KIP-113).
+# Brokers list these only if they are set (KIP-73, KIP-113).
 _THROTTLES = (
     "leader.replication.throttled.rate",
     "follower.replication.throttled.rate",
@@ -39,7 +39,7 @@ _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
 class ConfigRefused(ShellError):
-    """A key or value that this side refuses before anything is sent. `key` is the config's name."""
+    """An invalid config, refused before anything is sent. `key` is its name."""
 
     def __init__(
         self, key: str, message: str, *, hint: str = "", code: str, see: Resource | None = None
@@ -49,9 +49,9 @@ class ConfigRefused(ShellError):
 
 
 def entry_of(resource: ConfigResource, known: Known, key: str) -> ConfigEntry | None:
-    """What is known of a key: as listed, or told from its name where brokers do not list it.
+    """The entry of a key: as listed, or derived from its name if brokers do not list it.
 
-    A broker's key that nobody knows may hold a plugin's password: it is sensitive, as for Kafka.
+    An unknown key of a broker may be a plugin's password: it is sensitive, as in Kafka.
     """
     if key in known or resource.type is not ResourceType.BROKER:
         return known.get(key)
@@ -60,13 +60,13 @@ def entry_of(resource: ConfigResource, known: Known, key: str) -> ConfigEntry | 
     base = _base(known, key)
     if base is None:
         return ConfigEntry(resource, key, None, ConfigSource.UNKNOWN, sensitive=True)
-    # Without the prefix it may be set at this very level: that is another key's value.
+    # The key without the prefix may be set on this resource: that is another key's value.
     source = ConfigSource.UNKNOWN if base.source is own_source(resource) else base.source
     return replace(base, name=key, source=source, read_only=False, synonyms=())
 
 
 def _base(known: Known, key: str) -> ConfigEntry | None:
-    """The key behind a listener's (and a mechanism's) prefix."""
+    """The entry of a key without its listener (and mechanism) prefix."""
     prefixed = _PREFIXED.fullmatch(key)
     if prefixed is None:
         return None
@@ -77,24 +77,25 @@ def _base(known: Known, key: str) -> ConfigEntry | None:
 def check(
     resource: ConfigResource, known: Known, alteration: ConfigAlteration, warnings: dict[str, None]
 ) -> ConfigAlteration:
-    """The alteration as the broker wants it, or ConfigRefused. Doubts are added to `warnings`."""
+    """The alteration with the value in the broker's unit. Adds to `warnings`. Raises
+    ConfigRefused."""
     key, entry = alteration.key, entry_of(resource, known, alteration.key)
     if entry is None or (entry.type is ConfigType.UNKNOWN and key not in known):
         _unknown(resource, known, key, warnings)
     if entry is None:
         return alteration
-    if _is_fixed(entry):
+    if _is_static(entry):
         raise ConfigRefused(
             key,
-            f"{key} of {resource} is read-only: it is set in the broker's own file and needs a"
-            " restart",
+            f"{key} of {resource} is read-only: it can only be set in the broker's properties"
+            " file, with a restart",
             code="read-only",
         )
     if alteration.op in LIST_OPS and entry.type not in (ConfigType.LIST, ConfigType.UNKNOWN):
         raise ConfigRefused(
             key,
             f"{key} is {_a(entry.type)}, not a list: it cannot be appended to or subtracted from",
-            hint=f"Set it: {key}=VALUE",
+            hint=f"Set it with {key}=VALUE.",
             code="not-a-list",
         )
     if alteration.value is None or alteration.op is ConfigOp.DELETE:
@@ -104,7 +105,7 @@ def check(
 
 
 def is_settable(entry: ConfigEntry, value: str) -> bool:
-    """Whether this side would take the value for this key: what a broker holds may be refused."""
+    """Whether a value that a broker has passes the checks, so that it can be set again."""
     try:
         _check_choice(entry.name, entry.type, value)
         return _raw(entry.name, entry.type, value) == value
@@ -119,11 +120,11 @@ def _check_choice(key: str, kind: ConfigType, value: str) -> None:
         raise ConfigRefused(key, error.message, hint=error.hint, code="unknown-value") from None
 
 
-def _is_fixed(entry: ConfigEntry) -> bool:
-    """Whether only the broker's file can set it.
+def _is_static(entry: ConfigEntry) -> bool:
+    """Whether only the broker's properties file can set it.
 
-    The broker's flag goes by a table of names: it also marks what was set while it ran (a plugin's
-    key, a listener's), and that can be set again.
+    The broker's read-only flag is a table of names: it also marks keys (of plugins and listeners)
+    that were set dynamically, and these can be set again.
     """
     free = entry.source in _DYNAMIC or entry.type is ConfigType.UNKNOWN
     return entry.read_only and not free and not _PREFIXED.fullmatch(entry.name)
@@ -137,7 +138,7 @@ def _raw(key: str, kind: ConfigType, value: str) -> str:
 
 
 def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[str, None]) -> None:
-    """A key the broker does not list: refused where its list is closed, else a warning."""
+    """Refuse a key that the broker does not list, or warn if such keys are allowed."""
     near = _near(key, known)
     if resource.type in _CLOSED and known:
         raise ConfigRefused(
@@ -147,8 +148,8 @@ def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[st
             code="unknown-key",
             see=Resource(f"{resource.kind}-configs", resource.name) if resource.name else None,
         )
-    said = f"the broker does not list {key}; it is sent as it is"
-    warnings[f"{said}. Did you mean {near}?" if near else said] = None
+    warning = f"the broker does not list {key}; it is sent unchecked"
+    warnings[f"{warning}. Did you mean {near}?" if near else warning] = None
 
 
 def _near(key: str, known: Known) -> str | None:
@@ -165,14 +166,14 @@ def _a(kind: ConfigType) -> str:
 
 
 def refuse_twice(keys: Iterable[str], where: str) -> None:
-    """A key may stand once in one alteration."""
+    """Raise ConfigRefused for a key that is given twice."""
     seen: set[str] = set()
     for key in keys:
         if key in seen:
             raise ConfigRefused(
                 key,
-                f"{key} stands twice for {where}",
-                hint="Say once what it is to be.",
+                f"{key} is set twice for {where}",
+                hint="Give each key once.",
                 code="twice",
             )
         seen.add(key)
@@ -181,10 +182,10 @@ def refuse_twice(keys: Iterable[str], where: str) -> None:
 def checked_for_create(
     key_values: Sequence[tuple[str, str]], known: Known
 ) -> tuple[tuple[str, str], ...]:
-    """Configs of a topic to be created, checked against `known` and their units turned.
+    """The configs of a new topic, checked against `known`, with units converted.
 
-    Raises ConfigRefused. Without `known` (a cluster with no topic yet) a key whose name has a unit
-    is taken for a whole number where its value carries one; the broker checks the rest.
+    Raises ConfigRefused. Without `known` (a cluster without topics) a key whose name has a unit is
+    treated as a number; the broker checks the rest.
     """
     resource = ConfigResource(ResourceType.TOPIC, "")
     refuse_twice((key for key, _ in key_values), "the new topic")

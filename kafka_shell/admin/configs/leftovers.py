@@ -1,7 +1,7 @@
-"""Dynamic configs of brokers that are not running: they stay when a broker is unregistered.
+"""Dynamic configs of brokers that are not running. Unregistering a broker does not delete them.
 
-Only a broker itself answers for its configs, so nobody can list these. The active controller
-deletes them where it is asked directly (IncrementalAlterConfigs, KIP-339 and 919).
+They cannot be listed, as only the broker itself returns its configs. The active controller deletes
+them in response to a direct request (IncrementalAlterConfigs, KIP-339 and 919).
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from .model import ResourceType
 
 _DELETE = 1  # the operation of IncrementalAlterConfigs
 _INVALID_REQUEST = 42
-_NOTE = "its value is not known: only the broker itself could tell"
+_NOTE = "unknown value: only the broker itself returns it"
 
 
 @dataclass(frozen=True)
 class DeleteLeftoverConfigs(BaseStep):
-    """Dynamic configs of one broker, deleted by the active controller all or none. One that is not
-    set counts as deleted."""
+    """Dynamic configs of one broker, deleted by the active controller all or none. A key that
+    is not set counts as deleted."""
 
     broker: int
     keys: tuple[str, ...]
@@ -43,7 +43,7 @@ class DeleteLeftoverConfigs(BaseStep):
         )
 
     def again(self, cluster: Cluster) -> DeleteLeftoverConfigs:
-        why = _why_not(cluster, self.broker)
+        why = _running_failure(cluster, self.broker)
         if why is not None:
             raise as_error(why)
         return self
@@ -73,8 +73,8 @@ class DeleteLeftoverConfigs(BaseStep):
 
 
 def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -> Plan:
-    """Delete these dynamic configs of brokers that are not running. One that is up is refused."""
-    refused = {broker: _why_not(cluster, broker) for broker in brokers}
+    """Delete these dynamic configs of brokers that are not running. A running broker is refused."""
+    refused = {broker: _running_failure(cluster, broker) for broker in brokers}
     return Plan(
         Effect.DESTROY,
         tuple(
@@ -89,20 +89,20 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
     )
 
 
-def _why_not(cluster: Cluster, broker: int) -> Failure | None:
+def _running_failure(cluster: Cluster, broker: int) -> Failure | None:
     if all(each.id != broker for each in cluster.brokers(refresh=True)):
         return None
-    return Failure("INVALID_REQUEST", f"broker {broker} is up", _INVALID_REQUEST)
+    return Failure("INVALID_REQUEST", f"broker {broker} is running", _INVALID_REQUEST)
 
 
 def _controller(cluster: Cluster) -> Address:
-    """Where the active controller listens."""
-    told = quorum.describe(cluster)
-    for replica in told.voters:
-        if replica.id == told.leader and replica.endpoints:
+    """The address of the active controller."""
+    described = quorum.describe(cluster)
+    for replica in described.voters:
+        if replica.id == described.leader and replica.endpoints:
             return Address(replica.endpoints[0].host, replica.endpoints[0].port)
     raise ShellError(
-        "the address of the active controller is not known",
+        "the address of the active controller is unknown",
         hint="Requires Kafka 3.9 or later, and a metadata quorum with a leader.",
         code="no-controller",
         see=Resource("voter"),

@@ -1,4 +1,4 @@
-"""Which altered configs delete records, how far, and in how many topics."""
+"""Which altered configs delete records: which records, and in how many topics."""
 
 from __future__ import annotations
 
@@ -36,26 +36,26 @@ _OF_BROKER = {
     "log.cleaner.delete.retention.ms": "delete.retention.ms",
     "log.cleanup.policy": _POLICY,
 }
-# What a topic's cleanup policy must have for the limit to delete anything.
+# The cleanup policy that makes the limit delete records.
 _DELETED_BY = dict.fromkeys(_OF_TOPIC[:4], "delete") | {"delete.retention.ms": "compact"}
 _UNLIMITED = float("inf")
 
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What one altered key deletes: `what` ("records older than 3d") are `noun`s."""
+    """What one altered key deletes: `what` ("records older than 3d"), in short `noun`."""
 
     what: str
     noun: str = "records"
 
     @property
     def final(self) -> str:
-        """What undoing the alteration does not bring back."""
+        """What undoing the alteration does not restore."""
         return f"deleted {self.noun} cannot be restored"
 
 
 def related(resource: ConfigResource, altered: Iterable[str]) -> tuple[str, ...]:
-    """The keys that decide whether altering these deletes records; none where they never do."""
+    """The keys that decide whether altering these deletes records; none if they never do."""
     names = _names(resource)
     return tuple(names) if any(key in names for key in altered) else ()
 
@@ -63,8 +63,8 @@ def related(resource: ConfigResource, altered: Iterable[str]) -> tuple[str, ...]
 def losses(
     resource: ConfigResource, known: Mapping[str, ConfigEntry], after: Mapping[str, str | None]
 ) -> dict[str, Loss]:
-    """What the alterations of one resource delete, by key. `after` has the value that each altered
-    key is to have, None where that is not known. An unknown value counts as a lowered limit."""
+    """What the alterations of one resource delete, by key. `after` has the new value of each
+    altered key, None if unknown. An unknown value counts as a lowered limit."""
     names = _names(resource)
     old, new = _values(names, known, {}), _values(names, known, after)
     found = {}
@@ -84,7 +84,7 @@ def losses(
 
 
 def _names(resource: ConfigResource) -> Mapping[str, str]:
-    """The resource's own key -> the topic's key."""
+    """The resource's key -> the key of topics."""
     if resource.type is ResourceType.TOPIC:
         return {key: key for key in _OF_TOPIC}
     return _OF_BROKER if resource.type is ResourceType.BROKER else {}
@@ -93,7 +93,7 @@ def _names(resource: ConfigResource) -> Mapping[str, str]:
 def _values(
     names: Mapping[str, str], known: Mapping[str, ConfigEntry], after: Mapping[str, str | None]
 ) -> dict[str, str]:
-    """By the topic's key what holds; unknown values are left out."""
+    """The values by the key of topics; unknown values are left out."""
     found: dict[str, str] = {}
     for key, name in names.items():
         entry = known.get(key)
@@ -141,7 +141,7 @@ def _policies(value: str) -> set[str]:
 
 
 def _limit(values: Mapping[str, str], key: str) -> float | None:
-    """A limit of age or size: a negative one is none at all. None where it is not known."""
+    """A limit of age or size; a negative one is unlimited. None if unknown."""
     try:
         limit = int(values[key])
     except (KeyError, ValueError):
@@ -160,11 +160,11 @@ def _beyond(key: str, values: Mapping[str, str]) -> str:
     return f"{noun} older than {limit}" if limit != "0" else f"all {noun}"
 
 
-# -- what a plan says of it ------------------------------------------------------------------------
+# -- warnings --------------------------------------------------------------------------------------
 
 
 def warnings(cluster: Cluster, changes: Iterable[tuple[Change, Loss]]) -> list[str]:
-    """One line a key and limit: what is deleted, and in how many topics."""
+    """One warning for each key and limit: what is deleted, and in how many topics."""
     groups: dict[tuple[str, str, Loss], list[Resource]] = {}
     for change, loss in changes:
         if change.after is None:
@@ -189,7 +189,7 @@ def _of_topics(resources: list[Resource]) -> str:
 
 
 def _inheriting(cluster: Cluster, keys: Iterable[str]) -> dict[str, str]:
-    """How many topics have no value of their own for these keys of brokers."""
+    """The number of topics that inherit these broker configs, as text by key."""
     topics = [ConfigResource(ResourceType.TOPIC, name) for name in scan(cluster).names]
     names = {key: _OF_BROKER[key] for key in keys}
     read = describe(cluster, topics, [*dict.fromkeys(names.values()), _POLICY])

@@ -17,7 +17,7 @@ class ResourceType(IntEnum):
 
 
 class ConfigType(IntEnum):
-    """Types of config values (KIP-569). A number we do not know is UNKNOWN."""
+    """Types of config values (KIP-569). An unknown number is UNKNOWN."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -36,7 +36,7 @@ class ConfigType(IntEnum):
 
 
 class ConfigSource(IntEnum):
-    """Where a value comes from (KIP-226); `label` is how people and KIP-248 say it."""
+    """Where a value comes from (KIP-226); `label` is its name in KIP-248."""
 
     UNKNOWN = 0
     DYNAMIC_TOPIC = 1
@@ -70,14 +70,15 @@ class ConfigOp(IntEnum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class ConfigResource:
-    """What a config belongs to. A BROKER with an empty name is the cluster-wide broker default."""
+    """The resource of a config. A BROKER with an empty name is the cluster-wide broker default."""
 
     type: ResourceType
     name: str
 
     @property
     def kind(self) -> str:
-        """The word people use: topic, broker, broker-default, logger, group, client-metrics."""
+        """Its kind as users type it: topic, broker, broker-default, logger, group,
+        client-metrics."""
         if self.type is ResourceType.BROKER and not self.name:
             return "broker-default"
         return _KINDS[self.type]
@@ -97,7 +98,7 @@ _KINDS = {
 
 @dataclass(frozen=True, slots=True)
 class ConfigSynonym:
-    """One level that could give the value, the strongest first."""
+    """One level that can provide the value."""
 
     name: str
     value: str | None
@@ -106,7 +107,7 @@ class ConfigSynonym:
 
 @dataclass(frozen=True, slots=True)
 class ConfigEntry:
-    """One config of one resource. `value` is raw; None where it is sensitive or not set."""
+    """One config of one resource. `value` is raw; None if it is sensitive or not set."""
 
     resource: ConfigResource
     name: str
@@ -120,7 +121,7 @@ class ConfigEntry:
 
     @property
     def overridden(self) -> bool:
-        """Whether the value is set at this resource's own level."""
+        """Whether the value is set on this resource itself."""
         return self.source is own_source(self.resource)
 
 
@@ -134,7 +135,7 @@ class ConfigAlteration:
 
 
 class Unit(Enum):
-    """What a number in a config counts, read from the key's name."""
+    """The unit of a number in a config, by the key's name."""
 
     NONE = ""
     BYTES = "bytes"
@@ -146,7 +147,7 @@ class Unit(Enum):
 
 
 def own_source(resource: ConfigResource) -> ConfigSource:
-    """The source of a value that is set at the resource itself."""
+    """The source of a value that is set on the resource itself."""
     if resource.type is ResourceType.BROKER:
         return ConfigSource.DYNAMIC_BROKER if resource.name else ConfigSource.DYNAMIC_DEFAULT_BROKER
     return {

@@ -1,4 +1,4 @@
-"""Configs as the brokers tell them (KIP-133, 226, 569; API keys 32, 74)."""
+"""Configs: describe and list (KIP-133, 226, 569; API keys 32, 74)."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ from .model import (
 
 Entries = Results[ConfigResource, tuple[ConfigEntry, ...]]
 
-_AT_ONCE = 1_000  # topics in one request: some 4 MiB of answer
-_AHEAD = 2  # requests a broker has before its first is read
+_AT_ONCE = 1_000  # topics in one request: a response of about 4 MiB
+_AHEAD = 2  # requests in flight to a broker before its first response is read
 _AHEAD_IN_ALL = 16
-_UNTOLD: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # no part of the answer
+_MISSING: tuple[None, str, tuple[ConfigEntry, ...]] = (None, "", ())  # not in the response
 _UNSUPPORTED_VERSION = 35
 _INVALID_REQUEST = 42
 
-# A broker that is older calls these kinds a malformed request.
+# Older brokers call a request for these types malformed.
 _SINCE = {
     ResourceType.BROKER_LOGGER: ("loggers", (2, 4)),
     ResourceType.CLIENT_METRICS: ("client metrics", (3, 7)),
@@ -53,11 +53,11 @@ def describe(
     synonyms: bool = False,
     documentation: bool = False,
 ) -> Entries:
-    """The configs of each resource, by name; `keys` restricts them.
+    """The configs of each resource; `keys` restricts them.
 
-    One request for all, or for a thousand topics each; but one a broker for what only that broker
-    knows (itself, its loggers). Documentation is some ten times the size of the rest: ask for it
-    once, not for each topic.
+    One request for every thousand topics; but one per broker for configs that only that broker
+    returns (its own and its loggers'). Documentation is about ten times the size of the rest:
+    request it once, not for each topic.
     """
     asked = list(dict.fromkeys(resources))
     found: Entries = Results()
@@ -75,8 +75,8 @@ def in_parts(
     synonyms: bool = False,
     documentation: bool = False,
 ) -> Iterator[Entries]:
-    """The same as it comes, a request's resources at a time: all brokers are asked at once, and
-    there is never more in memory than they are ahead."""
+    """The same one response at a time. All brokers are asked at once, and no more responses are
+    kept in memory than requests are in flight."""
     wrong: Entries = Results()
     asked = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
     if wrong.failures:
@@ -89,19 +89,19 @@ def in_parts(
         for target, group in groups
     ]
     brokers = len({call.to for call in calls})
-    # Only pieces are held back: what each broker is asked of itself is in flight at once.
+    # Only these are limited: requests to brokers about themselves are all in flight at once.
     ahead = max(len(whole), min(_AHEAD * brokers, _AHEAD_IN_ALL))
     answers = cluster.send_each(calls, ahead)
     for (target, group), call, answer in zip(groups, calls, answers, strict=True):
         if isinstance(answer, Failure) and target != answerer(group[0]):
-            answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker has gone
+            answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker is down
         yield _read(cluster, target, group, answer)
 
 
 def _spread(
     cluster: Cluster, groups: Mapping[Target, list[ConfigResource]]
 ) -> list[tuple[Target, list[ConfigResource]]]:
-    """Long groups that anybody can answer for in pieces, to each broker in turn."""
+    """Split long lists that any broker can answer for, and spread them over the brokers."""
     spread: list[tuple[Target, list[ConfigResource]]] = []
     for target, group in groups.items():
         if target is not ANY or len(group) <= _AT_ONCE:
@@ -116,14 +116,14 @@ def _spread(
 def _read(
     cluster: Cluster, target: Target, group: Sequence[ConfigResource], answer: Any
 ) -> Entries:
-    """What one request's answer says of its resources."""
+    """The resources of one response."""
     found: Entries = Results()
     if isinstance(answer, Failure):
         found.failures.update(dict.fromkeys(group, answer))
         return found
     rows = {resource: row for resource, *row in answer}
     for resource in group:
-        code, message, entries = rows.get(resource, _UNTOLD)
+        code, message, entries = rows.get(resource, _MISSING)
         why = why_not(cluster, target, resource, code, message)
         if why is None:
             found.values[resource] = entries
@@ -137,7 +137,7 @@ def _topic_name(resource: ConfigResource) -> str:
 
 
 def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[ConfigResource]]:
-    """The resources by the broker that answers for them."""
+    """The resources by the broker to ask about them."""
     groups: dict[Target, list[ConfigResource]] = {}
     for resource in resources:
         groups.setdefault(answerer(resource), []).append(resource)
@@ -145,7 +145,7 @@ def by_answerer(resources: Iterable[ConfigResource]) -> dict[Target, list[Config
 
 
 def answerer(resource: ConfigResource) -> Target:
-    """The broker that alone knows of itself and its loggers; any for the rest."""
+    """The broker itself for its configs and loggers; any broker for the rest."""
     if _of_one_broker(resource):
         return Node(int(resource.name))
     return ANY
@@ -159,7 +159,7 @@ def why_not(
     message: str,
     operation: str = "DescribeConfigs",
 ) -> Failure | None:
-    """Why a resource's part of an answer is no success; None where it is one.
+    """Why a request failed for a resource; None if it did not.
 
     `operation` is what an ACL must allow.
     """
@@ -174,10 +174,10 @@ def why_not(
             first = ".".join(map(str, since))
             return Failure(
                 "UNSUPPORTED_VERSION",
-                f"{resource}: a broker of Kafka {release} has no configs of {what}:"
-                f" they exist since Kafka {first}",
+                f"{resource}: Kafka {release} has no configs of {what}, which exist since Kafka"
+                f" {first}",
                 _UNSUPPORTED_VERSION,
-                hint="Upgrade the brokers, or do without it.",
+                hint="Upgrade the brokers.",
             )
     own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
     hint = needs(code, f"{operation} on {resource if own else 'the cluster'}")
@@ -190,12 +190,12 @@ def _of_one_broker(resource: ConfigResource) -> bool:
 
 
 def _no_broker(resource: ConfigResource, found: Entries) -> bool:
-    """Whether the name can be no broker's id; said so in `found`."""
+    """Whether the name is not a broker id; adds the failure to `found`."""
     if not _of_one_broker(resource) or (resource.name.isascii() and resource.name.isdigit()):
         return False
     found.failures[resource] = Failure(
         "INVALID_REQUEST",
-        f"{resource}: a broker's id is a number",
+        f"{resource}: a broker id must be a number",
         _INVALID_REQUEST,
         see=Resource("broker"),
     )
@@ -219,10 +219,10 @@ def _request(
 
 
 def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
-    """Names of the resources of this kind that have configs.
+    """The names of the resources of this type that have configs.
 
-    Client-metrics subscriptions and groups are those that were given some (KIP-1142, API key 74:
-    subscriptions since Kafka 3.7, groups since 4.1).
+    Client-metrics subscriptions and groups are those with configs of their own (KIP-1142, API key
+    74: subscriptions since Kafka 3.7, groups since 4.1).
     """
     if kind is ResourceType.TOPIC:
         return sorted(scan(cluster).names)
@@ -242,7 +242,7 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
 
 
 def topic_types(cluster: Cluster) -> dict[str, ConfigEntry]:
-    """What the brokers know of topic configs, read off some topic; empty where there is none."""
+    """The configs that topics can have, read from any topic; empty if there is none."""
     names = scan(cluster).names
     if not names:
         return {}
@@ -252,28 +252,28 @@ def topic_types(cluster: Cluster) -> dict[str, ConfigEntry]:
 
 
 def by_name(entries: Iterable[ConfigEntry]) -> dict[str, ConfigEntry]:
-    """The entries of one resource by their key."""
+    """The entries of one resource by key."""
     return {entry.name: entry for entry in entries}
 
 
-# -- what may be set, and what holds where it is not -----------------------------------------------
+# -- keys that can be set, and inherited values ----------------------------------------------------
 
 Known = Mapping[str, ConfigEntry]
 
-# A client-metrics subscription consists of these (KIP-714). Brokers before 4.0 list only what is
-# set, and tell no types.
+# The keys of a client-metrics subscription (KIP-714). Brokers before 4.0 list only keys that are
+# set, without types.
 _SUBSCRIPTION = {
     "interval.ms": ConfigType.INT,
     "match": ConfigType.LIST,
     "metrics": ConfigType.LIST,
 }
-# Where a broker says how long its topics keep records: the first that is set.
+# The configs of a broker for the retention time of its topics: the first that is set wins.
 _AGES = ("log.retention.ms", "log.retention.minutes", "log.retention.hours")
 _FIXED = (ConfigSource.STATIC_BROKER, ConfigSource.DEFAULT)
 
 
 def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[ConfigResource, Any]:
-    """Every key that each resource may have, by name, with its type and what holds there now."""
+    """All keys that each resource can have, with their types and effective values."""
     found = describe(cluster, resources, synonyms=True)
     known: Results[ConfigResource, Known] = Results({}, found.failures)
     for resource, entries in found.values.items():
@@ -289,11 +289,11 @@ def known_of(cluster: Cluster, resources: Iterable[ConfigResource]) -> Results[C
 def _of_default(
     cluster: Cluster, default: ConfigResource, own: Iterable[ConfigEntry]
 ) -> dict[str, ConfigEntry]:
-    """A cluster-wide default lists what is set only: the rest is read off a broker."""
+    """A cluster-wide default lists only keys that are set: the rest is read from a broker."""
     known: dict[str, ConfigEntry] = {}
     try:
         theirs = of_some_broker(cluster, synonyms=True)
-    except ShellError:  # their types are not known then
+    except ShellError:  # the types stay unknown
         theirs = {}
     for entry in theirs.values():
         fixed = tuple(synonym for synonym in entry.synonyms if synonym.source in _FIXED)
@@ -317,9 +317,9 @@ def _of_default(
 def of_some_broker(
     cluster: Cluster, keys: Sequence[str] | None = None, *, synonyms: bool = False
 ) -> dict[str, ConfigEntry]:
-    """The configs of one broker by name, the first that tells them; those that we are connected to
-    come first. Raises ShellError where none tells."""
-    why = Failure("BROKER_NOT_AVAILABLE", "no broker of the cluster is up", 8)
+    """The configs of one broker by key: of the first that returns them, connected brokers first.
+    Raises ShellError if none does."""
+    why = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
     for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))
         found = describe(cluster, [resource], keys, synonyms=synonyms)
@@ -347,8 +347,8 @@ def _of_subscription(
 
 
 def inherited(entry: ConfigEntry) -> str | None:
-    """The value that holds once the own one is gone, in the key's own unit; None where the broker
-    did not tell, as without synonyms."""
+    """The value without the resource's own one, in the key's unit; None if unknown (without
+    synonyms)."""
     weaker = next((s for s in entry.synonyms if s.source is not entry.source), None)
     if weaker is None or weaker.value is None:
         return None
@@ -358,8 +358,9 @@ def inherited(entry: ConfigEntry) -> str | None:
 def with_retention(
     cluster: Cluster, found: Mapping[ConfigResource, Known], removed: Iterable[ConfigResource]
 ) -> dict[ConfigResource, Known]:
-    """The same, where `removed` topics lose their own retention.ms: brokers do not name what holds
-    then if log.retention.hours or log.retention.minutes says it, so it is read off one."""
+    """The same with the inherited retention.ms of the `removed` topics: brokers leave it out of the
+    synonyms if log.retention.hours or log.retention.minutes sets it, so it is read from a
+    broker."""
     topics = [
         resource
         for resource in removed
@@ -369,20 +370,20 @@ def with_retention(
         return dict(found)
     try:
         broker = of_some_broker(cluster, _AGES)
-    except ShellError:  # what holds then is not known
+    except ShellError:  # the inherited value stays unknown
         broker = {}
-    told = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
-    weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in told[:1])
+    ages = [broker[key] for key in _AGES if key in broker and broker[key].value is not None]
+    weaker = tuple(ConfigSynonym(entry.name, entry.value, entry.source) for entry in ages[:1])
     return dict(found) | {
         resource: {
             **found[resource],
-            "retention.ms": _also(found[resource]["retention.ms"], weaker),
+            "retention.ms": _with_synonyms(found[resource]["retention.ms"], weaker),
         }
         for resource in topics
     }
 
 
-def _also(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
+def _with_synonyms(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
     own = tuple(synonym for synonym in entry.synonyms if synonym.source is entry.source)
     return replace(entry, synonyms=(*own, *weaker))
 
@@ -390,8 +391,8 @@ def _also(entry: ConfigEntry, weaker: tuple[ConfigSynonym, ...]) -> ConfigEntry:
 def own_values(
     cluster: Cluster, keys: Sequence[str]
 ) -> tuple[list[tuple[str, ConfigEntry]], dict[str, Failure]]:
-    """(broker's id, entry) of each broker that has one of these keys set for itself alone; and why
-    some could not be asked, by id."""
+    """(broker id, entry) of each broker that sets one of these keys itself; and failures by broker
+    id."""
     brokers = [ConfigResource(ResourceType.BROKER, str(broker.id)) for broker in cluster.brokers()]
     found = describe(cluster, brokers, keys)
     own = [

@@ -1,7 +1,7 @@
 """DescribeConfigs (API key 32, KIP-133, 226, 569), v1 to v4, by hand.
 
-Every description of a topic asks for its configs; with these few lines a one-shot needs no
-kafka-python for it, which costs more to import than the whole conversation takes.
+Describing topics reads configs; with this codec a one-shot command does not import kafka-python,
+which takes longer than all its requests.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ API_KEY = 32
 VERSIONS = (1, 4)
 DOCUMENTED_SINCE = 3  # types and documentation: Kafka 2.6
 _FLEXIBLE_SINCE = 4
-_REMEMBERED = 4  # entries of one place: the default, and what some topics set
+_REMEMBERED = 4  # entries per position: the default, and values that some topics set
 
 _Fields = tuple[
     str, str | None, ConfigSource, bool, bool, ConfigType, str, tuple[ConfigSynonym, ...]
@@ -40,7 +40,7 @@ def encode_request(
     synonyms: bool,
     documentation: bool,
 ) -> bytes:
-    """The body of a request; keys None asks for every key."""
+    """The body of a request; keys None requests all keys."""
     flexible = version >= _FLEXIBLE_SINCE
     out = bytearray(count(len(resources), flexible))
     for resource in resources:
@@ -56,7 +56,7 @@ def encode_request(
 
 
 def read_response(version: int, body: bytes) -> list[Answer]:
-    """(resource, error code, error message, entries by name) of each resource asked for."""
+    """(resource, error code, error message, entries) of each requested resource."""
     reader, flexible = Reader(body), version >= _FLEXIBLE_SINCE
     reader.int32()  # throttle time
     entry = _Entries(reader, version, body)
@@ -72,9 +72,9 @@ def read_response(version: int, body: bytes) -> list[Answer]:
 
 
 class _Entries:
-    """The entries of one answer. Most topics have the same configs in the same order: bytes that
-    stood at this place of a resource before are not decoded again, which is most of the work on a
-    hundred thousand topics."""
+    """Decodes the entries of one response. Most topics have the same configs in the same order:
+    bytes seen at the same position before are not decoded again, which saves most of the work for
+    a hundred thousand topics."""
 
     def __init__(self, reader: Reader, version: int, body: bytes) -> None:
         self._reader = reader
@@ -83,7 +83,7 @@ class _Entries:
         self._met: dict[int, list[tuple[bytes, _Fields]]] = {}
 
     def next(self, resource: ConfigResource, place: int) -> ConfigEntry:
-        """The entry that begins here, as this resource's."""
+        """The entry at the reader's position, for this resource."""
         reader, start = self._reader, self._reader.position
         met = self._met.setdefault(place, [])
         for raw, fields in met:
@@ -97,7 +97,7 @@ class _Entries:
 
 
 def _fields(reader: Reader, version: int) -> _Fields:
-    """What a ConfigEntry has besides its resource, in its order."""
+    """The fields of a ConfigEntry after its resource, in order."""
     flexible = version >= _FLEXIBLE_SINCE
     name, value = reader.string(flexible) or "", reader.string(flexible)
     read_only = bool(reader.int8())

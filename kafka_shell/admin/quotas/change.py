@@ -26,7 +26,7 @@ from .read import describe_each
 
 _INVALID_REQUEST = 42
 
-Entity = tuple[tuple[str, str | None], ...]  # as the wire has it, sorted
+Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 
 
 # -- alter -----------------------------------------------------------------------------------------
@@ -36,7 +36,7 @@ Entity = tuple[tuple[str, str | None], ...]  # as the wire has it, sorted
 class AlterQuotas(BaseStep):
     """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
 
-    `now` are the quotas of the entities concerned, as read.
+    The keys of an entity are altered all or none. `now` are the current quotas of the entities.
     """
 
     alterations: tuple[QuotaAlteration, ...]
@@ -53,7 +53,6 @@ class AlterQuotas(BaseStep):
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> AlterQuotas:
-        """The same alterations over the quotas as they are now."""
         found = describe_each(cluster, [each.entity for each in self.alterations])
         for entity, why in found.failures.items():
             raise ShellError(
@@ -64,7 +63,6 @@ class AlterQuotas(BaseStep):
         return AlterQuotas(self.alterations, _flat(found))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Alter, or only validate. An entity's keys are altered all or none."""
         from kafka.protocol.admin import AlterClientQuotasRequest
 
         kind = AlterClientQuotasRequest.EntryData
@@ -92,7 +90,7 @@ class AlterQuotas(BaseStep):
             validate_only=validate_only,
         )
         response = cluster.send(request, to=CONTROLLER)
-        # The answer has another order than the request: what failed comes last.
+        # The response has another order than the request: failures come last.
         rows = {
             tuple(sorted((part.entity_type, part.entity_name) for part in row.entity)): row
             for row in response.entries
@@ -104,7 +102,7 @@ class AlterQuotas(BaseStep):
         return results
 
     def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
-        """Wait until a broker tells what was just done to these entities."""
+        """Wait until a broker shows the changes of these entities."""
         wanted = [each for each in self.alterations if each.entity.resource in done]
         entities = [each.entity for each in wanted]
 
@@ -117,23 +115,23 @@ class AlterQuotas(BaseStep):
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:
-    """Set and remove quotas, each entity on its own; keys that are not named stay.
+    """Set and remove quotas of several entities independently. Other keys are not changed.
 
-    An entity is refused alone: where one of its keys stands twice, where a value is no number (a
-    broker would take NaN), or where it cannot be read. What is so already is not sent.
+    An entity is refused alone if a key is given twice, a value is not finite (brokers accept NaN)
+    or its quotas cannot be read. Values that are already set are not sent.
     """
-    refused = _wrong(alterations)
+    refused = _invalid(alterations)
     asked = [each.entity for each in alterations if each.entity.resource not in refused]
     found = describe_each(cluster, asked)
     refused |= {entity.resource: why for entity, why in found.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
     changed = list(found.values)
     now = _flat(found)
-    held = {(quota.entity, quota.key): quota.value for quota in now}
+    current = {(quota.entity, quota.key): quota.value for quota in now}
     new: dict[QuotaEntity, list[QuotaAlteration]] = {}
     same = []
     for each in wanted:
-        if held.get((each.entity, each.key)) == each.value:
+        if current.get((each.entity, each.key)) == each.value:
             same.append(each)
         else:
             new.setdefault(each.entity, []).append(each)
@@ -150,29 +148,32 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
         fresh=lambda later: describe_each(later, changed),
         refused=Results({}, refused),
         unchanged=tuple(
-            replace(change, note="no change: this is what is set" if change.after is not None
-                    else "no change: it is not set")
+            replace(change, note="no change: already set" if change.after is not None
+                    else "no change: not set")
             for change in AlterQuotas(tuple(same), now).changes
         ),
     )  # fmt: skip
 
 
-def _wrong(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
+def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
     refused: dict[Resource, Failure] = {}
     seen: set[tuple[QuotaEntity, str]] = set()
     for each in alterations:
         what = f"{each.key} of {each.entity}"
         if not each.entity.parts:
-            said = "a quota is set for a user, a client id or an ip: none is named"
+            message = "a quota needs a user, a client id or an IP address"
         elif (each.entity, each.key) in seen:
-            said = f"{what} stands twice in one request"
+            message = f"{what} is set twice"
         elif each.value is not None and not math.isfinite(each.value):
-            said = f"{what} cannot be {each.value}: a quota is a number"
+            message = f"{what} must be a finite number, got {each.value}"
         else:
             seen.add((each.entity, each.key))
             continue
         refused[each.entity.resource] = Failure(
-            "INVALID_REQUEST", said, _INVALID_REQUEST, hint="Nothing is sent for it."
+            "INVALID_REQUEST",
+            message,
+            _INVALID_REQUEST,
+            hint="No quota of this entity was changed.",
         )
     return refused
 

@@ -1,4 +1,4 @@
-"""Clients and users: quotas (KIP-13, 124, 546, 599, 612) and SCRAM credentials (KIP-554)."""
+"""Client quotas (KIP-13, 124, 546, 599, 612)."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from kafka_shell.quoting import quote
 
 @dataclass(frozen=True, slots=True)
 class Default:
-    """The default of an entity type. Not a name: a user may well be called `<default>`."""
+    """The default of an entity type. Not a name: a user can be called `<default>`."""
 
     default: bool = True
 
@@ -23,7 +23,7 @@ class Default:
 
 @dataclass(frozen=True, slots=True)
 class AnyName:
-    """In a filter: every name of an entity type, and its default."""
+    """In a filter: all names of an entity type, and its default."""
 
 
 DEFAULT: Final = Default()
@@ -32,9 +32,9 @@ ANY_NAME: Final = AnyName()
 
 @dataclass(frozen=True, slots=True)
 class QuotaEntity:
-    """Whom a quota binds: a user, a client id, a client id of a user, or an ip.
+    """A quota entity: a user, a client id, a client id of a user, or an IP address.
 
-    Each is a name, DEFAULT, or None where the entity does not speak of it.
+    Each part is a name, DEFAULT, or None if the entity does not have it.
     """
 
     user: str | Default | None = None
@@ -49,16 +49,16 @@ class QuotaEntity:
 
     @property
     def resource(self) -> Resource:
-        """What a change of its quotas is about: `user alice client-id app`, `user-default`.
+        """The resource of its quotas: `user alice client-id app`, `user-default`.
 
-        Read as words (names that are none are quoted as a shell does) it names one entity only.
+        Names are quoted as in a shell, so that the text is unambiguous.
         """
         words = [word for kind, name in self.parts for word in _words(kind, name)]
         return Resource(words[0] if words else "", " ".join(words[1:]))
 
     @property
     def order(self) -> tuple[tuple[int, str], ...]:
-        """A key to sort by: the default before its names, a user before its client ids."""
+        """The sort key: the default before names, a user before its client ids."""
         return tuple(map(_rank, (self.ip, self.user, self.client_id)))
 
     def __str__(self) -> str:
@@ -81,10 +81,10 @@ def _rank(name: str | Default | None) -> tuple[int, str]:
 
 @dataclass(frozen=True, slots=True)
 class QuotaFilter:
-    """Which entities to describe. None does not ask about a part, ANY_NAME takes all of it.
+    """Which entities to describe. None ignores a part, ANY_NAME matches all names.
 
-    `strict` leaves out the entities that have a part the filter does not ask about. An ip cannot be
-    asked about together with a user or client id.
+    `strict` leaves out entities that have a part the filter ignores. An IP address cannot be
+    combined with a user or client id.
     """
 
     user: str | Default | AnyName | None = None
@@ -94,12 +94,12 @@ class QuotaFilter:
 
     @staticmethod
     def exactly(entity: QuotaEntity) -> QuotaFilter:
-        """The filter that only this entity passes."""
+        """The filter that matches only this entity."""
         return QuotaFilter(entity.user, entity.client_id, entity.ip, strict=True)
 
 
 class QuotaSource(Enum):
-    """Whose a quota is, by KIP-248's own strings; the two of ips came later (KIP-612)."""
+    """The source of a quota, spelled as in KIP-248; those of IP addresses are newer (KIP-612)."""
 
     CLIENT_OF_USER = "Client of user"
     DEFAULT_CLIENT_OF_USER = "Default client of user"
@@ -114,12 +114,12 @@ class QuotaSource(Enum):
 
     @property
     def label(self) -> str:
-        """As KIP-248 spells it."""
+        """Its name in KIP-248."""
         return self.value
 
     @staticmethod
     def of(entity: QuotaEntity) -> QuotaSource:
-        """The source that a quota of this entity is."""
+        """The source of the quotas of this entity."""
         names = entity.client_id, entity.user, entity.ip
         words = [
             ("default " if isinstance(name, Default) else "") + kind
@@ -154,9 +154,9 @@ class Quota:
 
 @dataclass(frozen=True, slots=True)
 class QuotaHolder:
-    """Who has quotas: its own keys, and how many entities below it have some.
+    """An entity with its own quota keys, and the number of entities below it that have quotas.
 
-    The children of a user are its client ids; those of a client id, the users that have it.
+    The children of a user are its client ids; those of a client id are its users.
     """
 
     entity: QuotaEntity
@@ -166,7 +166,7 @@ class QuotaHolder:
 
 @dataclass(frozen=True, slots=True)
 class QuotaLevel:
-    """One level of the ladder that a broker climbs down, and what is set there."""
+    """One level at which a broker looks for a quota, and the value set there."""
 
     source: QuotaSource
     entity: QuotaEntity
@@ -175,7 +175,7 @@ class QuotaLevel:
 
 @dataclass(frozen=True, slots=True)
 class QuotaResolution:
-    """Which level decides one limit: the first that holds a value. None: nothing limits it."""
+    """The level that decides one limit: the first with a value. None: unlimited."""
 
     key: str
     value: float | None
@@ -186,9 +186,9 @@ class QuotaResolution:
 
 @dataclass(frozen=True, slots=True)
 class QuotaLadder:
-    """What holds for a client. A part that is None is one that no quota names.
+    """The effective quotas of a client. A part that is None is a name that no quota has.
 
-    The empty client id is Kafka's "none": no quota of client ids binds it.
+    The empty client id is Kafka's "none": quotas of client ids do not apply to it.
     """
 
     user: str | None
@@ -199,7 +199,7 @@ class QuotaLadder:
 
 @dataclass(frozen=True, slots=True)
 class QuotaAlteration:
-    """One limit to set, or to remove where `value` is None."""
+    """One limit to set, or to remove if `value` is None."""
 
     entity: QuotaEntity
     key: str

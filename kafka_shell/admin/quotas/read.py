@@ -1,4 +1,4 @@
-"""Client quotas: describe and incrementally alter (KIP-546; API keys 48, 49; Kafka 2.6)."""
+"""Client quotas: describe (KIP-546; API key 48; Kafka 2.6)."""
 
 from __future__ import annotations
 
@@ -33,17 +33,17 @@ _EVERYTHING = QuotaFilter()
 
 
 def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
-    """The quotas that are set for the entities that pass the filter: all of them without one.
+    """The quotas of the entities that match the filter: all quotas without one.
 
-    Sorted by entity and key. Raises ShellError where the broker refuses the filter.
+    Sorted by entity and key. Raises ShellError if the broker refuses the request.
     """
     return describe_many(cluster, [which])
 
 
 def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quota, ...]:
-    """What any of the filters takes, each quota once, all asked at the same time.
+    """The quotas that match any of the filters, each once. All requests are sent at once.
 
-    Raises ShellError where the broker refuses one.
+    Raises ShellError if the broker refuses one.
     """
     found: dict[Quota, None] = {}
     for answer in cluster.send_all([Call(_describe_request(which)) for which in filters]):
@@ -54,7 +54,8 @@ def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quo
 
 
 def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
-    """Who of one kind (`user`, `client_id`, `ip`) has quotas, or children that have some."""
+    """The entities of one type (`user`, `client_id`, `ip`) that have quotas or children with
+    quotas."""
     own: dict[QuotaEntity, dict[str, None]] = {}
     below: dict[QuotaEntity, set[QuotaEntity]] = {}
     for quota in found:
@@ -74,7 +75,7 @@ def holders(found: Sequence[Quota], kind: str) -> tuple[QuotaHolder, ...]:
 
 
 def entities(found: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
-    """Every entity that has quotas, with their keys."""
+    """The keys of all entities that have quotas."""
     keys: dict[QuotaEntity, list[str]] = {}
     for quota in found:
         keys.setdefault(quota.entity, []).append(quota.key)
@@ -84,10 +85,10 @@ def entities(found: Sequence[Quota]) -> tuple[QuotaHolder, ...]:
 def describe_each(
     cluster: Cluster, entities: Sequence[QuotaEntity]
 ) -> Results[QuotaEntity, tuple[Quota, ...]]:
-    """What is set for each of these very entities; nothing set is no failure."""
+    """The quotas of exactly these entities. No quota is not a failure."""
     asked = list(dict.fromkeys(entities))
     if len(asked) > MANY:
-        return _out_of_all(cluster, asked)
+        return _describe_by_listing(cluster, asked)
     calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in asked]
     results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
     for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
@@ -98,7 +99,7 @@ def describe_each(
     return results
 
 
-def _out_of_all(
+def _describe_by_listing(
     cluster: Cluster, asked: Sequence[QuotaEntity]
 ) -> Results[QuotaEntity, tuple[Quota, ...]]:
     own: dict[QuotaEntity, list[Quota]] = {entity: [] for entity in asked}
@@ -149,15 +150,15 @@ def _quotas(response: Any) -> tuple[Quota, ...]:
 
 
 def _noun(parts: Any) -> QuotaEntity:
-    """Raises ShellError for an entity type that is newer than this program: left out, a quota
-    would be shown as that of someone else."""
+    """Raises ShellError for an unknown (newer) entity type: without it the quota would be shown for
+    another entity."""
     names: dict[str, str | Default] = {}
     for part in parts:
         field = _FIELDS.get(part.entity_type)
         if field is None:
             raise ShellError(
-                f"a quota is set for a {part.entity_type}, which this kafka.sh does not know",
-                hint="A newer kafka.sh may.",
+                f"a quota is set for the unknown entity type {part.entity_type}",
+                hint="Upgrade kafka.sh.",
                 code="unknown-entity-type",
             )
         names[field] = DEFAULT if part.entity_name is None else part.entity_name

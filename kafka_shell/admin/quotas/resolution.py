@@ -1,7 +1,7 @@
-"""Which quota holds for a client: the levels that a broker looks at, in its order.
+"""The effective quota of a client: the levels that a broker checks, in order.
 
-Kafka's own ClientQuotaManager decides so (KIP-55), each kind of limit on its own; ips are looked up
-by the broker's ConnectionQuotas (KIP-612). A broker may be given a callback that decides otherwise.
+This is what Kafka's ClientQuotaManager does for each kind of limit (KIP-55), and ConnectionQuotas
+for IP addresses (KIP-612). A broker can have a callback (client.quota.callback.class) instead.
 """
 
 from __future__ import annotations
@@ -36,9 +36,10 @@ def resolve(
     client_id: str | None = None,
     ip: str | None = None,
 ) -> QuotaLadder:
-    """What holds for a connection of this user, client id and ip; None is one that no quota names.
+    """The effective quotas of this user, client id and IP address; None is a name that no quota
+    has.
 
-    An ip alone asks about connections only. Raises ShellError where quotas cannot be read.
+    An IP address alone gives connection quotas only. Raises ShellError if quotas cannot be read.
     """
     rungs, doors = _asked(user, client_id, ip)
     found = quotas.describe_each(cluster, [*rungs, *doors])
@@ -51,7 +52,7 @@ def resolve(
 def ladder_of(
     found: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
 ) -> QuotaLadder:
-    """The same out of quotas that were read already."""
+    """The same from quotas that were read before."""
     held = {(quota.entity, quota.key): quota.value for quota in found}
     rungs, doors = _asked(user, client_id, ip)
     resolutions = [_resolved(key, rungs, held) for key in CLIENT_QUOTAS if rungs]
@@ -60,16 +61,16 @@ def ladder_of(
 
 
 def _asked(user: str | None, client_id: str | None, ip: str | None) -> tuple[Entities, Entities]:
-    """The levels of clients, where an ip is not all that is asked about, and those of addresses."""
+    """The levels of clients (unless only an IP address is given), and those of addresses."""
     only_ip = ip is not None and user is None and client_id is None
     rungs = () if only_ip else levels(user, client_id)
     return rungs, ip_levels(ip) if ip is not None else ()
 
 
 def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
-    """The entities that can hold a limit for this user and client id, the one that wins first.
+    """The entities whose quotas can apply to this user and client id, by precedence.
 
-    A client that tells no id (an empty one) is bound by the quotas of users only.
+    Only quotas of users apply to an empty client id.
     """
     users: tuple[_Name, ...] = (DEFAULT,) if user is None else (user, DEFAULT)
     clients: tuple[_Name, ...] = (DEFAULT,) if client_id is None else (client_id, DEFAULT)
@@ -82,14 +83,14 @@ def levels(user: str | None, client_id: str | None) -> tuple[QuotaEntity, ...]:
 
 
 def ip_levels(ip: str) -> tuple[QuotaEntity, ...]:
-    """The entities that can hold a limit for this address."""
+    """The entities whose quotas can apply to this address."""
     return QuotaEntity(ip=ip), QuotaEntity(ip=DEFAULT)
 
 
 def callback(cluster: Cluster) -> str:
-    """The class that decides instead of Kafka's own, on the broker asked; "" for none.
+    """The callback class that replaces Kafka's own, on one broker; "" if there is none.
 
-    Raises ShellError where the broker's configs cannot be read.
+    Raises ShellError if the broker's configs cannot be read.
     """
     from kafka_shell.admin.configs.read import of_some_broker
 

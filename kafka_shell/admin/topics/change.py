@@ -36,7 +36,7 @@ _INT16, _INT32 = (1 << 15) - 1, (1 << 31) - 1
 
 
 def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
-    """Create topics. A name that stands twice in the batch is refused, and it alone (KIP-4)."""
+    """Create topics. A name given twice is refused; the other topics are created (KIP-4)."""
     count = Counter(new.name for new in topics)
     refused: Results[Resource, Any] = Results()
     wanted = []
@@ -56,7 +56,7 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
 
 
 def _there(cluster: Cluster, wanted: Sequence[NewTopic]) -> Results[Resource, TopicDescription]:
-    """Those that are there, with what was set: what became of the others has been told."""
+    """The topics that exist, with their own configs. Others were reported as failures already."""
     found = scan(cluster, [new.name for new in wanted])
     there = [new for new in wanted if new.name in found]
     own = _own_configs(cluster, [new for new in there if new.configs])
@@ -71,7 +71,7 @@ def _there(cluster: Cluster, wanted: Sequence[NewTopic]) -> Results[Resource, To
 
 
 def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[ConfigEntry, ...]]:
-    """The configs that were set; nothing where they may not be read."""
+    """The configs set on each topic; none for a topic whose configs cannot be read."""
     if not made:
         return {}
     keys = list(dict.fromkeys(key for new in made for key, _ in new.configs))
@@ -89,20 +89,21 @@ def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[
 def _twice(name: str, times: int) -> Failure:
     return _failure(
         _INVALID_REQUEST,
-        f"topic {name} stands {times} times in one request",
-        "Name it once; nothing was created for it.",
+        f"topic {name} is given {times} times",
+        "Name it once. It was not created.",
     )
 
 
 def _cannot_be(new: NewTopic) -> Failure | None:
-    """Numbers that a request cannot hold, or that mean something else there (-1: the default)."""
+    """Why a topic cannot be created: numbers that the request cannot hold or that mean the default
+    (-1)."""
     count, factor = new.partitions, new.replication_factor
     if count is not None and not 0 < count <= _INT32:
         said = f"topic {new.name} cannot have {count} partitions"
-        return _failure(_INVALID_PARTITIONS, said, "At least one; leave it out for the default.")
+        return _failure(_INVALID_PARTITIONS, said, "Give at least 1, or leave it out.")
     if factor is not None and not 0 < factor <= _INT16:
-        said = f"topic {new.name} cannot have the replication factor {factor}"
-        return _failure(_INVALID_FACTOR, said, "At least one; leave it out for the default.")
+        said = f"topic {new.name} cannot have a replication factor of {factor}"
+        return _failure(_INVALID_FACTOR, said, "Give at least 1, or leave it out.")
     return _no_brokers(new.name, new.assignment)
 
 
@@ -111,17 +112,18 @@ def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | Non
     if not wrong:
         return None
     return _failure(
-        _INVALID_ASSIGNMENT, f"the assignment of topic {name} names {wrong[0]}: that is no broker"
+        _INVALID_ASSIGNMENT,
+        f"the assignment of topic {name} contains {wrong[0]}, which is not a broker id",
     )
 
 
 def plan_delete(
     cluster: Cluster, names: Sequence[str], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
 ) -> Plan:
-    """Delete topics. A name given twice is sent once; one that is not there is refused."""
+    """Delete topics. A name given twice is sent once; a topic that does not exist is refused."""
     found = describe(cluster, names)
     warnings = tuple(
-        f"{topic.name} is internal: Kafka itself keeps its state there"
+        f"{topic.name} is an internal topic: Kafka stores its own state in it"
         for topic in found
         if topic.internal
     )
@@ -145,10 +147,10 @@ def plan_partitions(
     assignment: Sequence[Sequence[int]] = (),
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Raise the number of partitions to `count`; a topic that has as many is left as it is.
+    """Raise the number of partitions to `count`. A topic that has that many is not changed.
 
-    `assignment`, where given, lists every partition as Kafka's tool has it: those that exist must
-    be as they are, the rest places the new ones.
+    `assignment` lists the replicas of every partition, as for Kafka's tool: existing partitions
+    with their current replicas, then the new ones.
     """
     found = describe(cluster, names)
     refused = _as_refused(found)
@@ -190,10 +192,10 @@ def _cannot_grow(
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
         said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
-        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, those that exist first.")
+        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, existing ones first.")
     if count < have:
-        said = f"topic {topic.name} has {count_of(have)}: {count} is not more"
-        return _failure(_INVALID_PARTITIONS, said, "Partitions can only be added.")
+        said = f"topic {topic.name} already has {count_of(have)}"
+        return _failure(_INVALID_PARTITIONS, said, "The number of partitions can only be raised.")
     if count == have:
         said = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
         hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
@@ -205,8 +207,8 @@ def _cannot_grow(
     if assignment[:have] != now:
         return _failure(
             _INVALID_ASSIGNMENT,
-            f"the first {count_of(have)} of topic {topic.name} must stay on {spell(now)}",
-            "List every partition: the ones that exist as they are, then the new ones.",
+            f"the first {count_of(have)} of topic {topic.name} must be {spell(now)}",
+            "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)
 

@@ -1,4 +1,4 @@
-"""How many in-sync replicas a partition needs before acks=all producers may write to it."""
+"""The number of in-sync replicas that acks=all producers require."""
 
 from __future__ import annotations
 
@@ -27,18 +27,20 @@ def read(cluster: Cluster, topics: Iterable[str]) -> Results[str, int]:
         if entries and entries[0].value is not None:
             values[resource.name] = int(entries[0].value)
         else:
-            failures[resource.name] = Failure("UNKNOWN", f"{resource}: the broker has no {KEY}")
+            failures[resource.name] = Failure(
+                "UNKNOWN", f"{resource}: the broker did not return {KEY}"
+            )
     return Results(values, failures)
 
 
 def is_capped(cluster: Cluster) -> bool:
-    """Whether brokers need no more in-sync replicas than a partition has replicas (Kafka 3.7).
+    """Whether brokers cap min.insync.replicas at the number of replicas (since Kafka 3.7).
 
-    Older ones refuse acks=all writes to a topic with fewer replicas than min.insync.replicas.
+    Older brokers refuse acks=all writes to a topic with fewer replicas than min.insync.replicas.
     """
     return tuple(map(int, cluster.release().split("."))) >= _CAPPED_SINCE
 
 
 def needed(partition: Partition, minimum: int, *, capped: bool) -> int:
-    """In-sync replicas that acks=all takes, where the topic has this min.insync.replicas."""
+    """The in-sync replicas that acks=all requires, given the topic's min.insync.replicas."""
     return min(minimum, len(partition.replicas)) if capped else minimum

@@ -1,4 +1,4 @@
-"""Topics, partitions and brokers, as Metadata (API key 3) tells of them."""
+"""Topics and partitions (Metadata, API key 3)."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Partition:
-    """One partition. `leader` is None while it has none; the first replica is the preferred one."""
+    """One partition. `leader` is None if it is offline; the first replica is the preferred
+    leader."""
 
     topic: str
     partition: int
@@ -34,8 +35,8 @@ class Partition:
 
 @dataclass(frozen=True, slots=True)
 class TopicSummary:
-    """One line of `list-topics`. `under_replicated` and `offline` (without a leader) count
-    partitions; the replication factors are the smallest and the largest of a partition."""
+    """A topic in figures. `under_replicated` and `offline` (without a leader) count partitions; the
+    replication factors are the smallest and the largest of its partitions."""
 
     name: str
     id: str
@@ -49,7 +50,7 @@ class TopicSummary:
 
 @dataclass(frozen=True, slots=True)
 class Topic:
-    """One topic, its partitions in order. `id` is empty on brokers before 2.8, which have none."""
+    """One topic, its partitions in order. `id` is empty before Kafka 2.8."""
 
     name: str
     id: str
@@ -58,7 +59,7 @@ class Topic:
 
     @property
     def replication_factor(self) -> int:
-        """Replicas of the first partition, as Kafka's tool reports it."""
+        """The number of replicas of the first partition, as Kafka's tool reports it."""
         return len(self.partitions[0].replicas) if self.partitions else 0
 
     @property
@@ -84,8 +85,8 @@ class NewTopic:
 
 @dataclass(frozen=True, slots=True)
 class TopicDescription:
-    """A topic, and the configs that are set at its own level."""
+    """A topic and the configs set on it."""
 
     topic: Topic
     overrides: tuple[ConfigEntry, ...] = ()
-    shown: tuple[Partition, ...] | None = None  # the partitions a filter left; None is all
+    shown: tuple[Partition, ...] | None = None  # the partitions that match a filter; None is all

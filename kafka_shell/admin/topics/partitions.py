@@ -1,4 +1,4 @@
-"""Partitions as Metadata has them: leader, replicas, or why there is no such partition."""
+"""Partitions by number: leader and replicas, or why there is no such partition."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEADER_NOT_AVAILABLE = 5
 
 
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:
-    """Each of these partitions, or why it cannot be told of. One Metadata request (API key 3)."""
+    """These partitions, or why one cannot be described. One Metadata request (API key 3)."""
     asked = list(dict.fromkeys(wanted))
     results: Results[TopicPartition, Partition] = Results()
     if not asked:
@@ -42,7 +42,7 @@ def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPar
 def of_topics(
     cluster: Cluster, found: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
 ) -> Results[Resource, Partition]:
-    """The partitions of these topics with these numbers (None: all); near misses are named."""
+    """The partitions of these topics with these numbers (None: all). Hints name similar topics."""
     results: Results[Resource, Partition] = Results()
     for name, numbers in wanted.items():
         if name not in found:
@@ -61,13 +61,13 @@ def of_topics(
 
 
 def without_leader(each: TopicPartition) -> Failure:
-    """Why nothing can be asked about a partition that is offline."""
+    """The failure of a request about an offline partition."""
     message = f"partition {each} has no leader"
     return failure(_LEADER_NOT_AVAILABLE, ours=message, see=each.resource)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:
-    """Partitions are in order, and mostly all there."""
+    """The partition of this number: usually at that index."""
     if number < len(topic.partitions) and topic.partitions[number].partition == number:
         return topic.partitions[number]
     return next((each for each in topic.partitions if each.partition == number), None)

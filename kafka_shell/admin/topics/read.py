@@ -1,4 +1,4 @@
-"""Topics: list, describe, and plans to create, delete and grow them (KIP-4)."""
+"""Topics: list and describe (Metadata, API key 3)."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ def describe(
     seen: MetadataScan | None = None,
     only: Callable[[TopicSummary], bool] | None = None,
 ) -> Results[str, Topic]:
-    """Each topic with its partitions, or why it cannot be described.
+    """The topics with their partitions, or why one cannot be described.
 
-    `seen` is what was just read of them; without it they are asked for. Those that are not `only`
-    what is wanted are left out, and never decoded.
+    `seen` is metadata that was just read; without it, it is requested. Topics that `only` rejects
+    are left out, and never decoded.
     """
     asked = list(dict.fromkeys(names))
     results: Results[str, Topic] = Results()

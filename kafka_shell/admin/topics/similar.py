@@ -1,4 +1,4 @@
-"""The topic that was probably meant, for one that is not there."""
+"""Similar names for topics that do not exist."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.plan.results import Failure
 
 _UNKNOWN_TOPIC = 3
-_LOOKED_FOR = 10  # names missing at once after which nobody mistyped: a whole list is out of date
-_MANY = 2_000  # names beyond which a comparison with each takes too long
+_MOST_UNKNOWN = 10  # more unknown names than this are an outdated list, not typing errors
+_MANY = 2_000  # with more topics, comparing all names takes too long
 _TOO_MANY = 20_000
-_LENGTHS = 3  # ... and a name is compared with those as long, give or take
+_LENGTHS = 3  # ... so names of about the same length are compared
 
 K = TypeVar("K")
 
@@ -23,14 +23,14 @@ K = TypeVar("K")
 def with_near_misses(
     cluster: Cluster, failures: Mapping[K, Failure], name_of: Callable[[K], str]
 ) -> dict[K, Failure]:
-    """The failures; those of unknown topics name the near miss, for one more look at all names."""
+    """The failures; the hint of an unknown topic is a similar name. Lists all topics once."""
     missing = [
         key
         for key, why in failures.items()
         if why.code == _UNKNOWN_TOPIC and not why.hint and name_of(key)
     ]
     found = dict(failures)
-    if not 0 < len(missing) <= _LOOKED_FOR:
+    if not 0 < len(missing) <= _MOST_UNKNOWN:
         return found
     try:
         names = scan(cluster).names

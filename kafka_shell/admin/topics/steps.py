@@ -1,7 +1,7 @@
 """The requests that change topics: create, delete, add partitions (KIP-4; API keys 19, 20, 37).
 
-A controller answers before the brokers know of a change. Each step waits, within its own timeout,
-until the broker that is asked next shows it: who looks right afterwards sees what was done.
+A controller responds before the brokers have applied a change. Each step waits, within its own
+timeout, until a broker's metadata shows it, so that the next command sees the change.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from kafka_shell.plan.results import Failure, Results
 from .model import NewTopic, Topic
 
 DEFAULT_TIMEOUT_MS = 30_000
-_PARTITIONS_BY_DEFAULT = 10  # reckoned where the broker decides
+_PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
-_ANSWER_GRACE_S = 5.0  # a broker that waits its whole timeout still needs time to answer
+_ANSWER_GRACE_S = 5.0  # a broker that uses up its timeout still needs time to respond
 _POLL_S = 0.05
 
 
 def records_of(new: NewTopic) -> int:
-    """Records that creating this topic takes."""
+    """The number of metadata records that creating this topic writes."""
     partitions = len(new.assignment) or new.partitions or _PARTITIONS_BY_DEFAULT
     return 1 + partitions + len(new.configs)
 
@@ -45,8 +45,8 @@ def records_of(new: NewTopic) -> int:
 class CreateTopics(BaseStep):
     """One CreateTopics request (KIP-4, API key 19).
 
-    `timeout_ms` bounds the wait for the topics to be complete: every partition has a leader. Zero
-    or less does not wait; the broker still gets its usual time, as one of 4.x does nothing in none.
+    `timeout_ms` bounds the wait until every partition has a leader; zero or less does not wait. The
+    broker then gets the default timeout, as Kafka 4.x creates nothing within a timeout of 0.
     """
 
     topics: tuple[NewTopic, ...]
@@ -62,7 +62,7 @@ class CreateTopics(BaseStep):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import CreateTopicsRequest
 
-        patience = _Patience(cluster, self.timeout_ms)
+        timeout = _Timeout(cluster, self.timeout_ms)
         by_default = any(
             None in (new.partitions, new.replication_factor) and not new.assignment
             for new in self.topics
@@ -71,38 +71,38 @@ class CreateTopics(BaseStep):
         def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
             request = CreateTopicsRequest(
                 topics=[_creatable(CreateTopicsRequest, new) for new in topics],
-                timeout_ms=patience.broker_ms,
+                timeout_ms=timeout.broker_ms,
                 validate_only=validate_only,
             )
             answer = cluster.send(
                 request,
                 to=CONTROLLER,
                 lowest=4 if by_default else 1,
-                timeout=patience.begin(),
+                timeout=timeout.begin(),
             )
             return getattr(answer, "throttle_time_ms", 0), answer.topics
 
         if validate_only:
             _, rows = ask(self.topics)
-            return _verdicts(_by_topic(self.changes, rows, "Create"))
+            return _validated(_by_topic(self.changes, rows, "Create"))
         rows = in_turn(cluster, self.topics, lambda new: new.name, ask)
         results = _by_topic(self.changes, rows, "Create")
-        return patience.wait(
+        return timeout.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
-            "is created but not complete: a partition has no leader yet",
+            "is created, but a partition has no leader yet",
         )
 
 
 def _shape(new: NewTopic) -> str:
-    """What a topic is created with, in a line."""
+    """Partitions, replication factor and configs of a new topic in one line."""
     if new.assignment:
         parts = [f"{count_of(len(new.assignment))} on {spell(new.assignment)}"]
     else:
         count, factor = new.partitions, new.replication_factor
         parts = [
-            "the broker's number of partitions" if count is None else count_of(count),
-            "the broker's replication factor" if factor is None else f"replication factor {factor}",
+            "the default number of partitions" if count is None else count_of(count),
+            "the default replication factor" if factor is None else f"replication factor {factor}",
         ]
     configs = (
         f"{key}={format_config_value(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs
@@ -139,9 +139,9 @@ def _creatable(request: Any, new: NewTopic) -> Any:
 
 @dataclass(frozen=True)
 class DeleteTopics(BaseStep):
-    """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic id where there is one.
+    """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic ID if topics have one.
 
-    A topic that was deleted and created again meanwhile has another id and is not lost.
+    A topic that was deleted and created again since has another ID and is not deleted.
     """
 
     topics: tuple[Topic, ...]
@@ -164,7 +164,7 @@ class DeleteTopics(BaseStep):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import DeleteTopicsRequest
 
-        patience = _Patience(cluster, self.timeout_ms)
+        timeout = _Timeout(cluster, self.timeout_ms)
         ids = {topic.name: topic.id for topic in self.topics}
         names = {topic_id: name for name, topic_id in ids.items()}
         by_id = all(ids.values())
@@ -174,14 +174,14 @@ class DeleteTopics(BaseStep):
             request = DeleteTopicsRequest(
                 topics=[state(name=None, topic_id=uuid_of(each.id)) for each in topics if by_id],
                 topic_names=[each.name for each in topics],
-                timeout_ms=patience.broker_ms,
+                timeout_ms=timeout.broker_ms,
             )
             answer = cluster.send(
                 request,
                 to=CONTROLLER,
                 lowest=6 if by_id else 0,
                 highest=6 if by_id else 5,
-                timeout=patience.begin(),
+                timeout=timeout.begin(),
             )
             for row in answer.responses:
                 if by_id:
@@ -192,21 +192,21 @@ class DeleteTopics(BaseStep):
         results = _by_topic(self.changes, rows, "Delete")
         for change, why in results.failures.items():
             if why.code == _UNKNOWN_TOPIC_ID:
-                results.failures[change] = _vanished(change.resource.name, ids)
-        return patience.wait(
+                results.failures[change] = _already_deleted(change.resource.name, ids)
+        return timeout.wait(
             results,
             lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
-            "is deleted, but the brokers still show it",
+            "is deleted, but brokers still list it",
         )
 
 
-def _vanished(name: str, ids: dict[str, str]) -> Failure:
+def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
     return Failure(
         "UNKNOWN_TOPIC_ID",
-        f"topic {name} with the id {ids[name]} is not there any more",
+        f"topic {name} with ID {ids[name]} no longer exists",
         _UNKNOWN_TOPIC_ID,
-        hint=f"Someone else deleted it. If a topic {name} is there now, it is another one, and"
-        " was left alone.",
+        hint=f"Another client deleted it. A topic {name} that exists now is a new one and was not"
+        " deleted.",
     )
 
 
@@ -215,7 +215,8 @@ def _vanished(name: str, ids: dict[str, str]) -> Failure:
 
 @dataclass(frozen=True, slots=True)
 class Growth:
-    """A topic's partitions before and after; `placed` puts the new ones, or is empty."""
+    """A topic's partitions before and after; `placed` lists the replicas of new ones,
+    or is empty."""
 
     name: str
     before: int
@@ -247,7 +248,7 @@ class CreatePartitions(BaseStep):
         for growth in self.growths:
             if growth.name not in now:
                 raise ShellError(
-                    f"topic {growth.name} vanished while the question was open",
+                    f"topic {growth.name} was deleted while the question was open",
                     hint="Nothing was sent.",
                     code="UNKNOWN_TOPIC_OR_PARTITION",
                     see=Resource("topic"),
@@ -260,7 +261,7 @@ class CreatePartitions(BaseStep):
         from kafka.protocol.admin import CreatePartitionsRequest
 
         kind = CreatePartitionsRequest.CreatePartitionsTopic
-        patience = _Patience(cluster, self.timeout_ms)
+        timeout = _Timeout(cluster, self.timeout_ms)
 
         def ask(growths: Sequence[Growth]) -> tuple[int, Rows]:
             request = CreatePartitionsRequest(
@@ -276,34 +277,34 @@ class CreatePartitions(BaseStep):
                     )
                     for growth in growths
                 ],
-                timeout_ms=patience.broker_ms,
+                timeout_ms=timeout.broker_ms,
                 validate_only=validate_only,
             )
-            answer = cluster.send(request, to=CONTROLLER, timeout=patience.begin())
+            answer = cluster.send(request, to=CONTROLLER, timeout=timeout.begin())
             return answer.throttle_time_ms, answer.results
 
         if validate_only:
             _, rows = ask(self.growths)
-            return _verdicts(_by_topic(self.changes, rows, "Alter"))
+            return _validated(_by_topic(self.changes, rows, "Alter"))
         rows = in_turn(cluster, self.growths, lambda growth: growth.name, ask)
         results = _by_topic(self.changes, rows, "Alter")
         after = {growth.name: growth.after for growth in self.growths}
-        return patience.wait(
+        return timeout.wait(
             results,
             lambda seen, name: (
                 name in seen
                 and seen.summary(name).partitions >= after[name]
                 and not seen.summary(name).offline
             ),
-            "has its new partitions, but one of them has no leader yet",
+            "has its new partitions, but one has no leader yet",
         )
 
 
 # -- shared ----------------------------------------------------------------------------------------
 
 
-class _Patience:
-    """How long a request may take at the broker, and until when its effect is waited for."""
+class _Timeout:
+    """The timeout of a request at the broker, and of the wait for its effect."""
 
     def __init__(self, cluster: Cluster, timeout_ms: int) -> None:
         self._cluster = cluster
@@ -312,20 +313,25 @@ class _Patience:
         self._until = 0.0
 
     def begin(self) -> float:
-        """A request goes out: how long its answer may take (seconds)."""
+        """Start the timeout, and return how long the response may take (seconds)."""
         self._until = time.monotonic() + self.broker_ms / 1000
         return self.broker_ms / 1000 + _ANSWER_GRACE_S
 
     def wait(
         self, results: Outcomes, visible: Callable[[MetadataScan, str], bool], otherwise: str
     ) -> Outcomes:
-        """Wait for what is done to be visible; what is not in time has timed out."""
+        """Wait until brokers show the changes. A change not visible in time is a
+        REQUEST_TIMED_OUT."""
         waiting = {change.resource.name: change for change in results.values.values()}
         while self._waits and waiting:
             try:
                 seen = scan(self._cluster, list(waiting))
-            except ShellError as error:  # it is done all the same: only the look failed
-                return _late(results, waiting.values(), f"is asked for, and then: {error.message}")
+            except ShellError as error:  # the change is made: only reading it back failed
+                return _late(
+                    results,
+                    waiting.values(),
+                    f"was changed, but could not be read back: {error.message}",
+                )
             for name in [name for name in waiting if visible(seen, name)]:
                 del waiting[name]
             if waiting and time.monotonic() > self._until:
@@ -335,8 +341,8 @@ class _Patience:
         return results
 
 
-def _verdicts(results: Outcomes) -> Outcomes:
-    """What validating tells: a quota that is used up for now is no verdict."""
+def _validated(results: Outcomes) -> Outcomes:
+    """The outcomes of a validation, without those that failed for an exhausted quota only."""
     return Results(
         results.values,
         {c: why for c, why in results.failures.items() if why.code != QUOTA_EXCEEDED},

@@ -42,9 +42,9 @@ def with_look(finding: Finding) -> FindingWithLook:
 
 
 def command_for(finding: Finding) -> str:
-    """The command that shows more about a finding."""
+    """The command that shows more about a finding; empty if there is none."""
     if finding.check == "min-isr-above-replicas":
         topics = positional("--topic", ",".join(finding.examples))
         return f"describe-configs {topics} min.insync.replicas"
     states = _GROUP_STATES.get(finding.severity, ()) if finding.check == "groups" else ()
-    return " ".join([_COMMANDS[finding.check], *(f"--state {state}" for state in states)])
+    return " ".join([_COMMANDS.get(finding.check, ""), *(f"--state {state}" for state in states)])

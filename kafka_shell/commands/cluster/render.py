@@ -150,7 +150,8 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     if finding.examples:
         for line in wrap(text(_examples(finding), "name"), room):
             yield indent + line
-    yield indent + text(command_for(finding), "hint")
+    if command := command_for(finding):
+        yield indent + text(command, "hint")
 
 
 def _examples(finding: Finding) -> str:

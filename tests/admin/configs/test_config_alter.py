@@ -92,9 +92,9 @@ def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> N
     plan = config_changes.plan_alter(cluster, {topic_of(name): idle})
     assert plan.steps == (), "it would be sent all the same"
     assert [change.note for change in plan.unchanged] == [
-        "no change: this is what is set",
-        "no change: this is what is set",
-        "not set here: there is nothing to delete",
+        "no change: already set",
+        "no change: already set",
+        "not set here: nothing to delete",
     ]
     part = config_changes.plan_alter(cluster, {topic_of(name): [*idle, set_("flush.ms", "1s")]})
     assert [change.field for change in part.changes] == ["flush.ms"]

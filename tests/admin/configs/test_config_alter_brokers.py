@@ -46,7 +46,7 @@ def test_a_broker_and_the_default_below_it(either: Cluster) -> None:
         )  # fmt: skip
         assert own(either, BROKER, key) == "3"
         plan = config_changes.plan_alter(either, {DEFAULT: [set_(key, "4")]})
-        assert plan.warnings == ("broker 1 keeps its own log.cleaner.threads=3",)
+        assert plan.warnings == ("broker 1 overrides log.cleaner.threads=3",)
         assert (plan.changes[0].before, plan.changes[0].effective) == ("2", None)
         (third,) = alter(either, BROKER, delete(key))
         assert third.note == "falls back to 2 (Dynamic default broker config)"

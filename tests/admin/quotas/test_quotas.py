@@ -205,9 +205,9 @@ def test_what_no_broker_should_get_is_refused_and_the_rest_is_not(
     )
     assert [change.resource for change in plan.changes] == [fine.resource]
     said = refused(plan)
-    assert "stands twice" in said[str(twice)]
-    assert "cannot be nan" in said[str(nan)]
-    assert "none is named" in said[""]
+    assert "is set twice" in said[str(twice)]
+    assert "got nan" in said[str(nan)]
+    assert "needs a user" in said[""]
 
 
 def test_a_filter_the_broker_refuses_is_an_error(cluster: Cluster) -> None:

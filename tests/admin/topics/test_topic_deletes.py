@@ -49,7 +49,7 @@ def test_a_topic_that_vanished_between_fails_alone(either: Cluster, name: str) -
     results = apply(plan, either)
     assert failures(results) == {goes: "UNKNOWN_TOPIC_ID"}
     (why,) = results.failures.values()
-    assert goes in why.message and "not there any more" in why.message
+    assert goes in why.message and "no longer exists" in why.message
     assert stays not in metadata_scan.scan(either), "the other one is deleted all the same"
 
 
