@@ -290,4 +290,4 @@ def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic
     other.rename(other.with_name("another-cluster"))  # it was at this address when it was changed
     run = kafka.ok("journal", "--undo")
     assert run.stdout == ""
-    assert f"the journal has no change of cluster {entry['cluster']}" in run.stderr
+    assert f"the journal has no changes of cluster {entry['cluster']}" in run.stderr

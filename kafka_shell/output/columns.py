@@ -1,4 +1,4 @@
-"""What each noun looks like as a row."""
+"""The table columns of a model."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .text import Text
 
 
 def columns_of(row: object) -> tuple[Column, ...]:
-    """The columns of a noun; one not declared here gets a column a field."""
+    """The columns of a row: the declared ones, or one per field."""
     declared = columns_declared(type(row))
     if declared is not None:
         return declared
@@ -46,5 +46,5 @@ def _plain_cell(value: object) -> Cell:
     if isinstance(value, tuple | list | set | frozenset):
         return ",".join(str(_plain_cell(item)) for item in value)
     if type(value).__name__ == "Secret":
-        raise TypeError("a Secret is not written")
+        raise TypeError("a Secret cannot be printed")
     return str(value)

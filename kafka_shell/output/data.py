@@ -1,15 +1,14 @@
-"""Nouns as plain data: what JSON, YAML and CSV print. The keys are a promise.
+"""Convert models to plain data for JSON, YAML and CSV. The keys are stable: scripts rely on them.
 
-- A noun is an object; its keys are the noun's field names, in their order.
-- An enum is its name in lower case (`dynamic_topic`), but a SCRAM mechanism is spelled as it is
-  typed (`SCRAM-SHA-512`); a tuple is a list, a resource what people call
-  it (`topic orders`, one string wherever it stands: here, in failures, in changes).
-- A failure is `{"resource", "error", "message"}`, a row among the rows that succeeded.
-- A Results whose values are sequences (the configs of many resources) is one flat array.
-- A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`,
-  its values raw. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`; what was refused
-  while planning is among its changes, with the status `refused`; what is so already, `unchanged`.
-  A plan with figures (the load of brokers before and after a move) has them as `figures`.
+- A model is an object with its field names as keys, in order.
+- An enum is its name in lower case (`dynamic_topic`), except SCRAM mechanisms (`SCRAM-SHA-512`).
+  A tuple is a list. A resource is one string (`topic orders`).
+- A failure is `{"resource", "error", "message"}`, a row among the successful rows.
+- Results whose values are sequences (the configs of many resources) are one flat array.
+- A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`
+  with raw values. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`. Its changes include
+  those refused while planning (status `refused`) and those already in place (`unchanged`). The
+  figures of a plan (broker load before and after a reassignment) are in `figures`.
 """
 
 from __future__ import annotations
@@ -29,17 +28,17 @@ from kafka_shell.plan.results import Failure, Results
 
 from .renderers import rows_of
 
-_NOT_SHOWN = "# not shown, as it contains control characters"
+_NOT_SHOWN = "# not shown: contains control characters"
 
 Data = Any  # None, bool, int, float, str, lists and dicts of these
 
 
 def plain(value: object) -> Data:
-    """A value as plain data. TypeError for a Secret, and for what has no such form."""
+    """A value as plain data. Raises TypeError for a Secret and for unsupported types."""
     if value is None or type(value) in (str, int, float, bool):
         return value
     if isinstance(value, Secret):
-        raise TypeError("a Secret is not written")
+        raise TypeError("a Secret cannot be printed")
     special = _SPECIAL.get(type(value))
     if special is not None:
         return special(value)
@@ -66,7 +65,7 @@ def _scalar(value: object) -> Data:
         return str(value)
     if hasattr(value, "isoformat"):
         return value.isoformat()
-    raise TypeError(f"{type(value).__name__} has no form as data")
+    raise TypeError(f"{type(value).__name__} cannot be converted to data")
 
 
 _NAMES: dict[type, tuple[str, ...]] = {}
@@ -80,7 +79,7 @@ def _names(kind: type) -> tuple[str, ...]:
 
 
 def each(results: Results[Any, Any]) -> Iterator[object]:
-    """The values of a Results, one by one; values that are sequences are opened."""
+    """The values of Results; sequences are flattened."""
     for value in results:
         if isinstance(value, tuple | list):
             yield from value
@@ -94,14 +93,14 @@ def failure_row(about: object, failure: Failure) -> dict[str, Data]:
 
 
 def is_array(value: object) -> bool:
-    """Whether a value is an array in JSON: also where it holds one thing, or nothing."""
+    """Whether a value is an array in JSON, whatever its length."""
     if isinstance(value, Results | Listing | tuple | list | set | frozenset):
         return True
     return isinstance(value, Iterator)
 
 
 def items(value: object) -> Iterator[Data]:
-    """The elements of an array as data, as they come."""
+    """The elements of an array as data, lazily."""
     if isinstance(value, Results):
         yield from map(plain, each(value))
         for key, failure in value.failures.items():
@@ -117,7 +116,7 @@ def items(value: object) -> Iterator[Data]:
 
 
 def rows(value: object) -> Iterator[object]:
-    """What CSV prints of a value: the rows of a page (a topic's partitions), else the noun."""
+    """The CSV rows of a value: the rows of its page (a topic's partitions), or the model."""
     if isinstance(value, Results):
         for item in each(value):
             yield from rows(item)
@@ -177,8 +176,8 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
 
 
 def _undo(lines: Iterable[str]) -> list[str]:
-    """Commands as text to be run: a comment stands for one that holds control characters, as its
-    second row could be read as another command."""
+    """The undo commands. A comment replaces one with control characters, because a line break in it
+    could be run as another command."""
     return [line if line.isprintable() else _NOT_SHOWN for line in lines]
 
 

@@ -1,4 +1,4 @@
-"""JSON, YAML and CSV, written as the elements come."""
+"""Encode values as JSON, YAML and CSV, element by element."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from .data import Data, failure_row, is_array, items, plain, rows
 
 
 class Encoder(Protocol):
-    """A value as pieces of text that are written one after the other."""
+    """Encodes a value as pieces of text, printed one after the other."""
 
     def __call__(self, value: object, how: How) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
 class How:
-    """Where to and how: a stream that takes `unicode`, a `terminal`; `safe_csv` for spreadsheets,
-    which take a cell that begins with = + - @ for a formula.
+    """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
+    spreadsheets, which would run cells that start with = + - @ as formulas.
     """
 
     unicode: bool = True
@@ -33,18 +33,18 @@ _FILE = How()
 
 
 def json_text(value: object, how: How = _FILE) -> Iterator[str]:
-    """Indented JSON; an array's elements each as soon as they are there.
+    """Indented JSON, printed element by element.
 
-    Also where JSON need not, it spells out what a terminal would obey, hide or turn around.
+    Characters that a terminal would interpret, hide or reorder are escaped.
     """
     import json
     import re
 
-    # A list of numbers (replicas) reads better on one line. No string holds a line end as it is.
+    # Lists of numbers (replicas) go on one line. JSON strings never contain raw line breaks.
     numbers = re.compile(r"\[\s+((?:-?\d+,\s+)*-?\d+)\s+\]")
 
     def dump(data: Data) -> str:
-        dumped = _spelled_out(json.dumps(data, indent=2, ensure_ascii=not how.unicode), wide=False)
+        dumped = _escaped(json.dumps(data, indent=2, ensure_ascii=not how.unicode), wide=False)
         return numbers.sub(lambda found: "[" + re.sub(r"\s+", " ", found[1]) + "]", dumped)
 
     if not is_array(value):
@@ -59,11 +59,11 @@ def json_text(value: object, how: How = _FILE) -> Iterator[str]:
 
 
 def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
-    """YAML in block style, keys in the noun's order; an array's elements as they come."""
+    """Block-style YAML with keys in field order, printed element by element."""
     import yaml
 
     class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-        """Strings that must be spelled out are in double quotes, where YAML has escapes."""
+        """Puts strings that need escapes in double quotes."""
 
     def string(dumper: Any, value: str) -> Any:
         plain = value.replace("\n", "").isprintable()
@@ -72,7 +72,7 @@ def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
     Dumper.add_representer(str, string)
 
     def dump(data: Data) -> str:
-        return _spelled_out(
+        return _escaped(
             yaml.dump(
                 data,
                 Dumper=Dumper,
@@ -96,11 +96,10 @@ def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
 
 
 def csv_text(value: object, how: How = _FILE) -> Iterator[str]:
-    """A header of field names, then a row a noun; nested fields as `outer.inner`.
+    """A header of field names, then one row per model; nested fields are `outer.inner`.
 
-    A Results, whole or in parts, always has the columns `resource`, `error` and `message` too, for
-    what failed.
-    Lists of plain values are joined by commas; lists of nouns are JSON in their cell.
+    Results always have the columns `resource`, `error` and `message`, for failures.
+    Lists of plain values are joined by commas; lists of objects are JSON.
     """
     failing = isinstance(value, Results | Parts)
     extra = ("resource", "error", "message") if failing else ()
@@ -109,11 +108,13 @@ def csv_text(value: object, how: How = _FILE) -> Iterator[str]:
         cells = _flat(plain(row))
         if not header or not cells.keys() <= set(header):
             if header:
-                yield "\n"  # other nouns: a table of their own
+                yield "\n"  # another type of rows: start a new table
             header = [*cells, *(name for name in extra if name not in cells)]
             yield _csv_line(header, how)
         yield _csv_line([cells.get(name, "") for name in header], how)
-    failures = value.failures.items() if isinstance(value, Results) else ()  # others tell theirs
+    failures = (
+        value.failures.items() if isinstance(value, Results) else ()
+    )  # Parts yield theirs as rows
     if failures and not header:
         header = list(extra)
         yield _csv_line(header, how)
@@ -159,16 +160,16 @@ def _csv_line(cells: Sequence[str], how: How) -> str:
         cells = list(map(escape, cells))
 
     line = io.StringIO(newline="")
-    csv.writer(line).writerow(cells)  # its \r\n has it quote both; the row itself ends in \n
+    csv.writer(line).writerow(cells)  # quotes \r and \n because its terminator is \r\n
     return _safe(line.getvalue().removesuffix("\r\n") + "\n")
 
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
-def _spelled_out(quoted: str, *, wide: bool) -> str:
-    """The text with each character inside its quotes that cannot be seen spelled as JSON and YAML
-    do it. `wide`: characters beyond U+FFFF are one escape (YAML), not two.
+def _escaped(quoted: str, *, wide: bool) -> str:
+    """The text with unprintable characters escaped as in JSON and YAML. `wide`: characters beyond
+    U+FFFF are one escape (YAML) instead of two (JSON).
     """
     if quoted.replace("\n", "").isprintable():
         return quoted
@@ -185,7 +186,7 @@ def _spelled_out(quoted: str, *, wide: bool) -> str:
 
 
 def _safe(characters: str) -> str:
-    """Lone surrogates (bytes that were no UTF-8) spelled out: no stream takes them."""
+    """The text with lone surrogates (from invalid UTF-8) escaped, so that it can be encoded."""
     try:
         characters.encode()
     except UnicodeEncodeError:
@@ -194,7 +195,7 @@ def _safe(characters: str) -> str:
 
 
 def _scrubbed(data: Data) -> Data:
-    """Data whose strings YAML can hold."""
+    """The data with all strings encodable."""
     if isinstance(data, str):
         return _safe(data)
     if isinstance(data, dict):

@@ -1,4 +1,4 @@
-"""Errors for people: what happened, the word to blame, what to do. Never a traceback."""
+"""Render errors: the message, the word it points at, the hint, the usage. Never a traceback."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from .pane import Pane
 from .text import ELLIPSIS, Role, Text, hang, text, width, wrap
 
 MARGIN = "  "
-ROOM = 100  # cells for a line of input where the terminal does not say
+DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
 
 def draw_error(error: ShellError, pane: Pane, *, place: str = "", line: str = "") -> None:
-    """An error on a pane. `place` is `file:line` in a script; `line` what the span points into."""
+    """Print an error. `place` is `file:line` in a script; `line` is what the span points into."""
     pane.lines(error_lines(error, pane.width, place=place, line=line))
 
 
 def draw_failure(failure: Failure, about: object, pane: Pane, *, place: str = "") -> None:
-    """Why one thing of several failed."""
+    """Print the failure of one of several items."""
     pane.lines(failure_lines(failure, about, pane.width, place=place))
 
 
 def draw_note(message: str, pane: Pane, *, label: str = "warning") -> None:
-    """A sentence that is no error: a warning, or another label."""
+    """Print a message with a label, `warning` by default."""
     role: Role = "warning" if label == "warning" else "hint"
-    pane.lines(_labelled(text(f"{label}: ", role), message, pane.width))
+    pane.lines(_labeled(text(f"{label}: ", role), message, pane.width))
 
 
 def error_lines(
     error: ShellError, room: int | None = None, *, place: str = "", line: str = ""
 ) -> Iterator[Text]:
-    """`error: message`, the line with its word pointed at, `hint:`, `usage:`."""
+    """`error: message`, the source line with the word marked, `hint:`, `usage:`."""
     head = text(f"{place}: ") if place else Text()
-    yield from _labelled(head + text("error: ", "error"), masked(_short(error.message)), room)
+    yield from _labeled(head + text("error: ", "error"), masked(_short(error.message)), room)
     source = masked(getattr(error, "text", "") or line)
     if error.span is not None and source:
         yield from pointed(source, error.span, room)
@@ -54,37 +54,37 @@ def failure_lines(
 ) -> Iterator[Text]:
     """`error: orders: UNKNOWN_TOPIC_OR_PARTITION: ...` and its hint.
 
-    The subject is left out where the failure's own words name it.
+    The subject is left out if the message already names it.
     """
     head = text(f"{place}: ") if place else Text()
     subject = f"{about}: " if str(about) and not names(failure.message, str(about)) else ""
-    yield from _labelled(head + text("error: ", "error"), subject + str(failure), room)
+    yield from _labeled(head + text("error: ", "error"), subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
 
 
 def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:
-    """What to do now. A line `To go on: <line>` is left whole, to be copied."""
+    """`hint: ...`. A line such as `To continue: <command>` is not wrapped, for copying."""
     lines = hint.split("\n")
-    sentences = "\n".join(line for line in lines if not _TYPED.match(line))
+    sentences = "\n".join(line for line in lines if not _COMMAND_LINE.match(line))
     if sentences or see:
         advice = " ".join(filter(None, (sentences, see)))
-        yield from _labelled(text("hint: ", "hint"), advice, room)
+        yield from _labeled(text("hint: ", "hint"), advice, room)
     for line in lines:
-        if found := _TYPED.match(line):
+        if found := _COMMAND_LINE.match(line):
             yield text(found[1], "hint") + text(line[found.end(1) :])
 
 
 def pointed(source: str, span: tuple[int, int], room: int | None = None) -> Iterator[Text]:
-    """The line of `source` that holds the span, and carets under it; a window of a long line."""
+    """The source line with carets under the span; long lines are cut around it."""
     before, word, after = _around(source, span)
-    cells = max(20, (room or ROOM) - len(MARGIN) - 1)
+    cells = max(20, (room or DEFAULT_WIDTH) - len(MARGIN) - 1)
     before, word, after = _window(before, word, after, cells)
     yield text(MARGIN + before) + text(word, "pointer") + text(after)
     yield text(MARGIN + " " * width(before)) + text("^" * max(1, width(word)), "error")
 
 
 def _around(source: str, span: tuple[int, int]) -> tuple[str, str, str]:
-    """The line of the span in three parts, escaped; tabs are one space, line ends are left out."""
+    """(before, word, after) of the line with the span, escaped; a tab becomes one space."""
     start = max(0, min(span[0], len(source)))
     end = max(start, min(span[1], len(source)))
     first = source.rfind("\n", 0, start) + 1
@@ -92,20 +92,20 @@ def _around(source: str, span: tuple[int, int]) -> tuple[str, str, str]:
     last = len(source) if last < 0 else last
     parts = source[first:start], source[start : min(end, last)], source[min(end, last) : last]
     before, word, after = (part.rstrip("\r").replace("\t", " ") for part in parts)
-    # Far from the word nothing will be seen: escape what might be, not ten megabytes.
+    # Escape only what may be visible: the line can be megabytes long.
     return _tail(before), _head(word), _head(after)
 
 
 def _tail(part: str) -> str:
-    return (ELLIPSIS if len(part) > 4 * ROOM else "") + escape(part[-4 * ROOM :])
+    return (ELLIPSIS if len(part) > 4 * DEFAULT_WIDTH else "") + escape(part[-4 * DEFAULT_WIDTH :])
 
 
 def _head(part: str) -> str:
-    return escape(part[: 4 * ROOM]) + (ELLIPSIS if len(part) > 4 * ROOM else "")
+    return escape(part[: 4 * DEFAULT_WIDTH]) + (ELLIPSIS if len(part) > 4 * DEFAULT_WIDTH else "")
 
 
 def _window(before: str, word: str, after: str, cells: int) -> tuple[str, str, str]:
-    """The three parts in so many cells: the word whole if it fits, and what is near it."""
+    """The three parts cut to this many cells, keeping the word whole if it fits."""
     if width(before + word + after) <= cells:
         return before, word, after
     word = _keep_start(word, cells - 8)
@@ -133,11 +133,11 @@ def _keep_end(part: str, cells: int) -> str:
     return ELLIPSIS + kept
 
 
-_TYPED = re.compile(r"(To [a-z ]+: )\S")
-LONGEST = 2_000  # characters of one message: nobody reads more, and a terminal should not have to
+_COMMAND_LINE = re.compile(r"(To [a-z ]+: )\S")
+MAX_MESSAGE = 2_000  # characters; longer messages are cut
 
 
-def _labelled(label: Text, message: str, room: int | None) -> Iterator[Text]:
+def _labeled(label: Text, message: str, room: int | None) -> Iterator[Text]:
     message = _short(message)
     first, *rest = message.split("\n") if message else [""]
     yield from hang(label + text(first), room, len(MARGIN))
@@ -146,7 +146,7 @@ def _labelled(label: Text, message: str, room: int | None) -> Iterator[Text]:
 
 
 def _short(message: str) -> str:
-    return message if len(message) <= LONGEST else message[: LONGEST - 1] + ELLIPSIS
+    return message if len(message) <= MAX_MESSAGE else message[: MAX_MESSAGE - 1] + ELLIPSIS
 
 
 def _usage(usage: str, room: int | None) -> Iterator[Text]:

@@ -1,4 +1,4 @@
-"""Values as people say them; the exact ones are in JSON."""
+"""Format values for people: units, counts, times. JSON has the exact values."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from kafka_shell.plan.model import Change, Value
 
 
 def config_value(entry: ConfigEntry) -> str:
-    """A config's value for people: `7d`; `(sensitive)` where the broker keeps it to itself."""
+    """The value of a config with its unit: `7d`; `(sensitive)` if the broker hides it."""
     if entry.sensitive:
         return "(sensitive)"
     if entry.value is None:
@@ -16,7 +16,7 @@ def config_value(entry: ConfigEntry) -> str:
 
 
 def spoken(key: str, kind: ConfigType, raw: str) -> str:
-    """One raw config value for people; the empty string is `""`."""
+    """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
     from kafka_shell.config_units import format_config_value
@@ -25,14 +25,14 @@ def spoken(key: str, kind: ConfigType, raw: str) -> str:
 
 
 def change_values(change: Change) -> tuple[str, str]:
-    """Before (what held, at any level) and after, for people; "" is absent.
+    """(before, after) of a change with units; "" is absent. `before` is the effective value.
 
-    Exact ones where the friendly ones would look the same.
+    Raw values if both would read the same.
     """
     before = change.effective if change.before is None else change.before
-    friendly = _value(change, before), _value(change, change.after)
-    if friendly[0] != friendly[1] or before == change.after:
-        return friendly
+    formatted = _value(change, before), _value(change, change.after)
+    if formatted[0] != formatted[1] or before == change.after:
+        return formatted
     return str(before), str(change.after)
 
 
@@ -49,19 +49,19 @@ def _value(change: Change, value: Value) -> str:
 
 
 def quota_value(key: str, value: float) -> str:
-    """A limit for people: `5MiB/s`, `50%`, `10/s`."""
+    """The value of a quota with its unit: `5MiB/s`, `50%`, `10/s`."""
     from kafka_shell.quota_units import format_quota
 
     return format_quota(key, value)
 
 
 def plural(count: int, noun: str, many: str = "") -> str:
-    """`1 topic`, `3 topics`, `2 entries`; thousands apart."""
+    """`1 topic`, `3 topics`, `2 entries`, `1,000 topics`."""
     return f"{count:,} {noun if count == 1 else many or noun + 's'}"
 
 
 def local_time(milliseconds: int) -> str:
-    """Milliseconds since the epoch as local time with its zone; "" for a negative one."""
+    """Milliseconds since the epoch as local time with its zone; "" if negative."""
     if milliseconds < 0:
         return ""
     from kafka_shell.units import format_time

@@ -1,4 +1,4 @@
-"""What became of a plan: what is done in short, what failed or is unknown in full."""
+"""Render an Outcome: done changes in short, failed and unknown ones in full."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 _PAST = {"create": "created", "delete": "deleted", "abort": "aborted", "fence": "fenced"}
-FRESH = 10  # resources whose fresh state is shown
+FRESH = 10  # the fresh state is printed for at most this many resources
 _LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
-_OTHER = {
-    "unknown": "it may still happen; check before retrying",
-    "skipped": "not sent, as something before it failed",
+_EXPLANATIONS = {
+    "unknown": "the change may still be applied; check before retrying",
+    "skipped": "an earlier change failed",
 }
 
 
 def draw_outcome(outcome: Outcome, writer: Writer) -> None:
-    """Done changes and the fresh state on `out`; failed and unknown ones, and the undo, on `err`.
+    """Print done changes and the fresh state to `out`; failures and the undo commands to `err`.
 
-    The undo is not told again where it was told before a question.
-
-    What was refused while planning was shown with the plan and is only counted here. A dry run
-    is its plan, on `out`, with all refusals and the broker's verdicts on `err`.
+    The undo commands are not repeated if the question already showed them. Failures found while
+    planning were shown with the plan and are only counted. For a dry run, the plan is printed to
+    `out`, failures and the verdict of the brokers to `err`.
     """
     if outcome.dry_run:
         pane = writer.out
@@ -60,63 +59,63 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
     if len(_done_resources(outcome)) <= FRESH:
         writer.write(outcome.fresh)
-    writer.err.lines(look_lines(outcome))
+    writer.err.lines(next_lines(outcome))
 
 
 def draw_trouble(outcome: Outcome, pane: Pane) -> None:
-    """What did not go well, in every format."""
+    """Print failures and what to do next, for every output format."""
     pane.lines(trouble_lines(outcome, pane.width))
-    pane.lines(look_lines(outcome))
+    pane.lines(next_lines(outcome))
     if outcome.dry_run:
         pane.line(_verdict(outcome))
 
 
-def look_lines(outcome: Outcome) -> Iterator[Text]:
-    """`look: <line>` after a change that goes on by itself and that nobody followed."""
+def next_lines(outcome: Outcome) -> Iterator[Text]:
+    """`see: <command>` for a change that continues in the background, and how to continue."""
     plan = outcome.plan
     done = any(item.status == "done" for item in outcome.changes)
     if plan.look and plan.waited is None and done:
-        yield text("look:", "hint") + " " + text(plan.look)
+        yield text("see:", "hint") + " " + text(plan.look)
     if outcome.look:
-        yield text("look:", "hint") + " " + text(outcome.look)
+        yield text("see:", "hint") + " " + text(outcome.look)
     if outcome.again:
-        yield text("to go on:", "hint") + " " + text(outcome.again)
-        yield text("which they are:", "hint") + " " + text(f"journal {outcome.entry} --output json")
+        yield text("to continue:", "hint") + " " + text(outcome.again)
+        yield text("details:", "hint") + " " + text(f"journal {outcome.entry} --output json")
 
 
 def _verdict(outcome: Outcome) -> Text:
-    """What a dry run says of itself, and what the broker says to the plan."""
+    """The last line of a dry run: whether brokers validated the plan."""
     steps = outcome.plan.steps
     if outcome.plan.effect is Effect.DESTROY and steps and not outcome.ok:
-        said = "nothing would be sent while some items are invalid; nothing was changed"
+        verdict = "nothing was changed; the plan cannot be applied while some items are invalid"
     elif not all(step.validates for step in steps):
-        said = "nothing was changed (the broker was not asked: its API cannot only validate)"
+        verdict = "nothing was changed (not validated: this API has no validate-only mode)"
         if any(step.validates for step in steps):
-            said = "nothing was changed (the broker was asked about a part only)"
+            verdict = "nothing was changed (only a part was validated by the brokers)"
     elif steps and all(item.status == "planned" for item in outcome.changes):
-        rest = "it" if outcome.plan.refused.ok else "the rest"
-        return text(f"dry run: the broker accepts {rest}; nothing was changed", "hint")
+        rest = "the plan" if outcome.plan.refused.ok else "the rest"
+        return text(f"dry run: nothing was changed; the brokers accept {rest}", "hint")
     else:
-        said = "nothing was changed"
-    return text(f"dry run: {said}", "hint")
+        verdict = "nothing was changed"
+    return text(f"dry run: {verdict}", "hint")
 
 
 def done_lines(outcome: Outcome) -> Iterator[Text]:
-    """`created topic orders`, a line a resource; counts where there are many."""
+    """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     if len(resources) > MANY:
         yield text("done: ", "good") + text(counted(done))
         return
     for first in resources:
-        yield _did([change for change in done if change.resource == first.resource])
+        yield _done_line([change for change in done if change.resource == first.resource])
 
 
 def _done_resources(outcome: Outcome) -> list[Change]:
     return set_of_resources([item.change for item in outcome.changes if item.status == "done"])
 
 
-def _did(changes: Sequence[Change]) -> Text:
+def _done_line(changes: Sequence[Change]) -> Text:
     verbs = {change.verb for change in changes}
     past = _PAST.get(verbs.pop(), "altered") if len(verbs) == 1 else "altered"
     fields = ", ".join(dict.fromkeys(change.field for change in changes if change.field))
@@ -125,7 +124,7 @@ def _did(changes: Sequence[Change]) -> Text:
 
 
 def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
-    """All that failed or is unknown, each with its reason; then the counts."""
+    """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
     alike: dict[tuple[str, str], list[Done]] = {}
@@ -148,16 +147,16 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
 def _nothing_sent(outcome: Outcome, room: int | None) -> Iterator[Text]:
     invalid = {resource.name for resource in outcome.plan.refused.failures}
     invalid |= {item.change.resource.name for item in outcome.changes if item.status == "failed"}
-    asked = invalid | {item.change.resource.name for item in outcome.changes}
+    items = invalid | {item.change.resource.name for item in outcome.changes}
     are = "is" if len(invalid) == 1 else "are"
-    said = f"nothing was sent: {len(invalid):,} of {len(asked):,} items {are} invalid"
-    yield from hang(text("error: ", "error") + text(said), room, 2)
-    hint = "A command that destroys data does all of it or nothing. Leave the invalid items out."
+    message = f"nothing was changed: {len(invalid):,} of {len(items):,} items {are} invalid"
+    yield from hang(text("error: ", "error") + text(message), room, 2)
+    hint = "Leave out the invalid items: destructive commands change everything or nothing."
     yield from hang(text("hint: ", "hint") + text(hint), room, 2)
 
 
 def _troubles(items: Sequence[Done], entry: str, room: int | None) -> Iterator[Text]:
-    """What ended alike, each by itself; of very many their number and the first of them."""
+    """Changes with the same result, one by one; of very many the first and a count."""
     resources = set_of_resources([item.change for item in items])
     if len(resources) <= MANY:
         for item in items:
@@ -177,20 +176,20 @@ def _trouble(item: Done, room: int | None) -> Iterator[Text]:
     failure = item.failure
     parts = [part for part in (str(item.change.resource), item.change.field) if part]
     if item.status == "failed":
-        told = failure or Failure("UNKNOWN", "no reason given")
-        about = " ".join(part for part in parts if not names(told.message, part))
-        yield from failure_lines(told, about, room)
+        reason = failure or Failure("UNKNOWN", "no reason given")
+        about = " ".join(part for part in parts if not names(reason.message, part))
+        yield from failure_lines(reason, about, room)
         return
     why = f" ({failure})" if failure else ""
     yield from hang(
-        _label(item.status) + text(f"{' '.join(parts)}: {_OTHER.get(item.status, '')}{why}"),
+        _label(item.status) + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{why}"),
         room,
         2,
     )
 
 
 def _counts(outcome: Outcome) -> str:
-    """`2 done, 1 failed`; nothing where all is done."""
+    """`2 done, 1 failed`; empty if all changes are done."""
     if outcome.ok or len(outcome.changes) + len(outcome.plan.refused.failures) == 1:
         return ""
     counts: dict[str, int] = {}

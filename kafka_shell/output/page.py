@@ -1,4 +1,4 @@
-"""What pages are made of: a line of facts, a noun as `field  value` lines."""
+"""Parts of pages: a summary line, and a model as `field  value` lines."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Rows = Callable[[Any], Iterable[object]]
 
 
 def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:
-    """Facts three spaces apart, so that the eye parts them; on more lines where they need it."""
+    """The facts on one line, three spaces apart; wrapped if needed."""
     line = Text()
     for fact in facts:
         piece = text(fact) if isinstance(fact, str) else fact
@@ -27,9 +27,9 @@ def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:
     yield from hang(line, width, 4)
 
 
-def facts_page(noun: Any, width: int | None) -> Iterator[Text]:
-    """Any noun as `field  value` lines; fields that are empty are left out."""
-    pairs = [(column.heading.lower(), cell_of(column, noun)) for column in columns_of(noun)]
+def facts_page(model: Any, width: int | None) -> Iterator[Text]:
+    """A model as `field  value` lines, without empty fields."""
+    pairs = [(column.heading.lower(), cell_of(column, model)) for column in columns_of(model)]
     shown = [(name, value) for name, value in pairs if value is not NOTHING]
     room = max([0, *(len(name) for name, _ in shown)])
     for name, value in shown:

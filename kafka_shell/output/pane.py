@@ -1,4 +1,4 @@
-"""One stream of the terminal or a file: takes Text, writes characters and colours."""
+"""An output stream, a terminal or a file, that prints Text in colors."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def columns_of(stream: TextIO) -> int | None:
-    """Columns of the terminal, or None where the stream is none."""
+    """The width of the terminal, or None if the stream is not a terminal."""
     columns: int | None = getattr(stream, "columns", None)
     if columns is not None:
         return columns
@@ -28,14 +28,14 @@ def columns_of(stream: TextIO) -> int | None:
 
 
 class PipeClosed(Exception):
-    """Whoever read our output has gone (`| head`). No error: the caller just stops writing.
+    """The reader of the output has closed it (`| head`); the caller stops quietly.
 
-    The stream's descriptor points to the null device by then, so no later flush can fail either.
+    The stream then points to the null device, so that a later flush cannot fail.
     """
 
 
 class Pane:
-    """A stream with a width (None: not a terminal, or as long as need be) and colours (or none)."""
+    """A stream with a width (None: unlimited) and optionally colors."""
 
     def __init__(
         self,
@@ -64,7 +64,7 @@ class Pane:
         self.draw("".join(self.paint(rstrip(line)) + "\n" for line in lines))
 
     def words(self, words: Sequence[str]) -> None:
-        """Words without a role, one a line, written at once: there may be a hundred thousand."""
+        """Plain words, one per line; fast for hundreds of thousands."""
         together = "".join(words)
         if together.isprintable() and " " not in together:
             self.raw("\n".join(words) + "\n" if words else "")
@@ -72,7 +72,7 @@ class Pane:
             self.lines(map(text, words))
 
     def paint(self, line: Text) -> str:
-        """The characters with the theme's colours around them; without colour, the characters."""
+        """The text with the theme's color codes, if colors are on."""
         codes = self._codes
         if not codes:
             return line.plain
@@ -82,11 +82,11 @@ class Pane:
         )
 
     def raw(self, characters: str) -> None:
-        """Characters as they are; on a terminal, without what it would obey."""
+        """Print text as is; on a terminal, without control sequences."""
         self.draw(printable(characters) if self.terminal else characters)
 
     def draw(self, characters: str) -> None:
-        """What may hold control sequences: ours. Raises PipeClosed when nobody reads any more."""
+        """Print text that may contain our control sequences. Raises PipeClosed."""
         if not characters:
             return
         if self.before is not None:

@@ -1,8 +1,8 @@
-"""A Plan for people: what would change, per resource, and the commands that undo it.
+"""Render a Plan: the changes by resource, and the commands that undo them.
 
 topic orders
   retention.ms: 7d -> 1d (was default config)
-  segment.ms: 1h (no change: this is what is set)
+  segment.ms: 1h (no change: already set)
 + topic invoices: 6 partitions, replication factor 3
 - topic old: 12 partitions, replication factor 3 (irreversible)
 3 changes: create 1, alter 1, delete 1
@@ -30,8 +30,8 @@ from .text import Role, Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
-MANY = 19  # resources after which they are counted, not listed; JSON has them all
-LONG = 40  # lines of changes after which a terminal gets counts instead
+MANY = 19  # more resources than this are counted instead of listed; JSON has them all
+LONG = 40  # more lines of changes than this are counted instead of printed
 FOREVER = "irreversible"
 REMOVED = "(removed)"
 _DONE = {"create": "created", "alter": "altered", "delete": "deleted"}
@@ -42,10 +42,9 @@ _SIGNS: dict[str, tuple[str, Role]] = {
 
 
 def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | None = None) -> None:
-    """Draw a plan, on `writer.err` unless told (a dry run's goes to `writer.out`).
+    """Print a plan to `writer.err`, or to `pane`; `undo` are the commands that will undo it.
 
-    `undo` are the commands that will undo it. A long plan is summarised: a dry run, which is the
-    answer itself, only on a terminal.
+    A long plan is shortened, but a dry run (a `pane`) only on a terminal.
     """
     short = pane is None or pane.terminal
     pane = pane or writer.err
@@ -74,7 +73,7 @@ def plan_lines(
 
 
 def figure_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
-    """What the plan comes to: pages and tables of its figures, a blank line around them."""
+    """The figures of the plan as pages and tables, with blank lines around."""
     for kind, run in groupby(plan.figures, type):
         rows, page = list(run), page_of(kind)
         yield Text()
@@ -87,7 +86,7 @@ def figure_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
 
 
 def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
-    """What is asked for and so already stands with the changes of its resource."""
+    """All changes, with unchanged ones next to the other changes of their resource."""
     if not plan.unchanged:
         return plan.changes
     every = plan.changes + plan.unchanged
@@ -96,12 +95,12 @@ def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
 
 
 def lost_by(changes: Iterable[Change]) -> str:
-    """What taking these changes back does not bring back."""
+    """What undoing these changes does not restore."""
     return "; ".join(dict.fromkeys(change.lost for change in changes if change.lost))
 
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
-    """What failed while planning, with the reasons; of very many with one reason the first."""
+    """The failures found while planning; of very many alike only the first and a count."""
     alike: dict[str, list[tuple[Resource, Failure]]] = {}
     for about, failure in plan.refused.failures.items():
         alike.setdefault(failure.name, []).append((about, failure))
@@ -115,31 +114,31 @@ def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
 
 
 def same_for(resources: Sequence[Resource], entry: str = "") -> str:
-    """What stands for all but the first of many resources: `the same for 59 topics, a to z`."""
+    """A summary of all but the first resource: `the same for 59 topics, a to z`."""
     rest = resources[1:]
     listed = f"journal {entry} --output json" if entry else "--output json"
     return (
         f"the same for {count_kinds(rest)}, {rest[0].name} to {rest[-1].name}"
-        f" (all of them: {listed})"
+        f" (for the full list, use {listed})"
     )
 
 
 def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator[Text]:
-    """`undo: <command>`; several under a heading, each whole and alone, to be copied.
+    """`undo: <command>`, or several commands below `undo:`, unwrapped for copying.
 
-    Very many are in the journal (its `entry`), and so are those that cannot be shown as they are.
-    Below stands what they do not bring back.
+    Very many commands and unprintable ones are left to the journal (`entry`). `lost` is what they
+    do not restore.
     """
     if not undo:
         return
     lead = text("undo:", "hint")
-    kept = f"journal {entry} --undo" if entry else "the journal keeps them when it is applied"
+    source = f"see journal {entry} --undo" if entry else "saved in the journal when applied"
     if len(undo) > MANY:
-        yield lead + f" {len(undo):,} commands: {kept}"
+        yield lead + f" {len(undo):,} commands ({source})"
     elif not all(map(str.isprintable, undo)):
         one = len(undo) == 1
-        why = f"as {'it contains' if one else 'they contain'} control characters"
-        yield lead + f" not shown, {why} (the journal keeps {'it' if one else 'them'})"
+        reason = f"{'it contains' if one else 'they contain'} control characters"
+        yield lead + f" not shown: {reason} (saved in the journal)"
     elif len(undo) == 1:
         yield lead + " " + text(undo[0])
     else:
@@ -150,27 +149,27 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
 
 
 def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text]:
-    """Changes grouped by resource; after `limit` lines, counts of what is left."""
+    """The changes grouped by resource; after `limit` lines a count of the rest."""
     shown = 0
     groups = [list(group) for _, group in groupby(changes, lambda change: change.resource)]
     for number, group in enumerate(groups):
         lines = list(_resource_lines(group))
         left = groups[number:]
         if limit is not None and number == MANY:
-            yield text(_left_out(left, True), "dim")
+            yield text(_rest(left, True), "dim")
             return
         if limit is not None and shown + len(lines) > limit and (number or len(lines) > limit):
             lines = lines[: limit - shown] if not number else []
             yield from lines
-            yield text(_left_out(left, bool(number)), "dim")
+            yield text(_rest(left, bool(number)), "dim")
             return
         shown += len(lines)
         yield from lines
 
 
-def _left_out(groups: Sequence[Sequence[Change]], whole: bool) -> str:
+def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:
     changes = [change for group in groups for change in group]
-    lead = "... and" if whole else "... in all"
+    lead = "... and" if whole else "... in total"
     kinds = count_kinds(change.resource for change in changes)
     return f"{lead} {kinds} ({counted(changes)})"
 
@@ -181,7 +180,7 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
 
 
 def counted(changes: Sequence[Change]) -> str:
-    """Counts of what happened: `1 created, 2 altered`."""
+    """The changes counted: `1 created, 2 altered`."""
     return ", ".join(f"{count:,} {_DONE[verb]}" for verb, count in _by_verb(changes))
 
 
@@ -191,7 +190,7 @@ def _by_verb(changes: Sequence[Change]) -> list[tuple[str, int]]:
 
 
 def closing(plan: Plan) -> str:
-    """The counts of a whole plan: `2 changes to 2 topics: create 1, delete 1`."""
+    """The summary of a plan: `2 changes to 2 topics: create 1, delete 1`."""
     changes = plan.changes
     refused = len(plan.refused.failures)
     tail = f"; {refused:,} refused" if refused else ""
@@ -202,7 +201,7 @@ def closing(plan: Plan) -> str:
 
 
 def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
-    """One resource: a heading and its fields; a line alone where the change is all of it."""
+    """The lines of one resource: a heading and its fields, or one line for the whole resource."""
     whole = [change for change in changes if not change.field]
     for change in whole:
         yield _whole(change)
@@ -218,7 +217,7 @@ def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
 
 
 def _whole(change: Change) -> Text:
-    """A resource created or deleted, and what it is: `+ topic orders: 6 partitions`."""
+    """A created or deleted resource: `+ topic orders: 6 partitions`."""
     line = _signed(change.verb) + text(str(change.resource), "heading")
     before, after = change_values(change)
     if before and after and change.before != change.after:
@@ -229,12 +228,12 @@ def _whole(change: Change) -> Text:
 
 
 def _field(change: Change, mixed: bool) -> Text:
-    """`key: old -> new (was default config)`, behind its sign where the group has signs."""
+    """`key: old -> new (was default config)`, after a sign if the group has signs."""
     sign = _sign(change)
     lead = _signed(sign) if sign else text("  " if mixed else "")
     before, after = change_values(change)
     line = lead + text(change.field, "key")
-    if change.before == change.after and change.note and change.reversible:  # as it is already
+    if change.before == change.after and change.note and change.reversible:  # already set
         return line + (f": {after}" if after else "") + _remarks(change)
     if before and (after or sign):
         role: Role = "added" if sign != "delete" else "removed"
@@ -252,7 +251,7 @@ def _remarks(change: Change) -> Text:
 
 
 def _sign(change: Change) -> str:
-    """What a field's change is at its level: "create" and "delete" have signs, the rest none."""
+    """ "create" or "delete" if the field is set or removed at its level, else ""."""
     if change.after is None:
         return "delete" if change.before is not None else ""
     return "create" if change.before is None and change.effective is None else ""

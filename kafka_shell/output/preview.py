@@ -1,4 +1,4 @@
-"""A sample page in a theme's colours, for `theme NAME`."""
+"""A sample page in the colors of a theme, for `theme NAME`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Piece = tuple[str, str]  # a prompt role, "" for none, and characters
 
 
 def page(theme: Theme, depth: Depth | None = None) -> str:
-    """Samples of the prompt and of answers, with ANSI colours of the terminal's depth (or none)."""
+    """Samples of the prompt and of output, in ANSI colors of the terminal's color depth."""
     depth = depth_of(os.environ) if depth is None else depth
     codes = theme.codes(depth) if depth else {}
     lines = [_painted_prompt(theme, depth, line) for line in _PROMPT]

@@ -1,4 +1,4 @@
-"""Progress of long work, on standard error: bars on a terminal, next to nothing elsewhere."""
+"""Progress on standard error: bars on a terminal, an occasional line elsewhere."""
 
 from __future__ import annotations
 
@@ -12,17 +12,16 @@ from kafka_shell.units import format_remaining
 from .pane import columns_of
 from .terminal import Drawing, draw
 
-DELAY = 0.4  # seconds before a bar appears: quick work shows none
-_MANY = 1_000_000  # beyond this, figures are shortened
-LOG_EVERY = 10.0  # seconds between plain lines where there is no terminal
+DELAY = 0.4  # seconds before a bar appears
+_MANY = 1_000_000  # counts from here on are shortened
+LOG_EVERY = 10.0  # seconds between lines if there is no terminal
 
 
 class Progress:
-    """Call it with (task, done, total or None). Standard output is never touched.
+    """Reports progress when called with (task, done, total or None). Writes to stderr only.
 
-    On a terminal: a bar a task, erased when the task or the command ends; `clear` hides the bars
-    while something else is written, the next report shows them again. Elsewhere: silence, and a
-    line every ten seconds for work that takes that long, so that a log shows it is alive.
+    On a terminal: one bar per task, erased when the task or command ends; `clear` hides the bars
+    until the next report. Elsewhere: one line every ten seconds.
     """
 
     def __init__(self, err: TextIO, *, terminal: bool | None = None, unit: str = "") -> None:
@@ -35,24 +34,23 @@ class Progress:
         self._waits = ""
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
-        """Report: `done` of `total` (None: not known). A task ends when done reaches total."""
+        """Report that `done` of `total` (None: unknown) is complete. At the total the task ends."""
         if self._terminal:
             self._show(task, done, total)
         else:
             self._log(task, done, total)
 
-    def waiting(self, whom: str) -> None:
-        """Show on a terminal whom the command waits for ("broker 3 (host:9092)") until it is called
-        with an empty name."""
-        if not self._terminal or self._waits == whom:
+    def waiting(self, server: str) -> None:
+        """Show on a terminal what the command waits for ("broker 3 (host:9092)"); "" ends it."""
+        if not self._terminal or self._waits == server:
             return
         for bar in self._bars.values():
             bar.clear(nolock=True)
         self._wipe()
-        self._waits = whom
-        if whom:
+        self._waits = server
+        if server:
             room = (columns_of(self._err) or 80) - 1
-            self._err.write(escape(f"waiting for {whom} ...")[:room])
+            self._err.write(escape(f"waiting for {server} ...")[:room])
             self._err.flush()
 
     def _wipe(self) -> None:
@@ -62,13 +60,13 @@ class Progress:
             self._waits = ""
 
     def clear(self) -> None:
-        """Take the bars off the screen until the next report."""
+        """Hide the bars until the next report."""
         self._wipe()
         for bar in self._bars.values():
             bar.clear(nolock=True)
 
     def close(self) -> None:
-        """Erase whatever is shown."""
+        """Erase everything shown."""
         self._wipe()
         for task in list(self._bars):
             self._end(task)
@@ -100,7 +98,7 @@ class Progress:
             self._end(task)
 
     def _since(self, task: str) -> float:
-        """When a task was first heard of."""
+        """The time of the first report of a task."""
         return self._started.setdefault(task, monotonic())
 
     def _end(self, task: str) -> None:
@@ -111,7 +109,7 @@ class Progress:
             bar.close()
 
     def _bar(self, task: str, done: int, total: int | None) -> Any:
-        # Only now: quick work must not pay for the import.
+        # Imported here because it is slow and most commands show no bar.
         from tqdm import tqdm
 
         tqdm.monitor_interval = 0  # no thread of its own
@@ -158,7 +156,7 @@ def _unicode(stream: TextIO) -> bool:
 
 def _counting(done: int, total: int | None) -> str:
     if total is None and not done:
-        return "{desc} [{elapsed}]"  # nothing is counted: it waits
+        return "{desc} [{elapsed}]"
     if total is None:
         return "{desc}: {n_fmt} [{elapsed}]"
     return "{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"

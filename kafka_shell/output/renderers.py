@@ -1,7 +1,7 @@
-"""How each model is shown: `commands/<family>/render.py`, loaded when one of its models is shown.
+"""Find the renderer of a model in `commands/<family>/render.py`, imported when first needed.
 
-A render module may declare, by the model's type: COLUMNS (its row in a table), PAGES (a page of its
-own), SEQUENCES (rows of it that make more than one table), ROWS (what CSV prints of its page).
+A render module may declare, by type of the model: COLUMNS (table columns), PAGES (a page for one
+model), SEQUENCES (a page for several models), ROWS (the CSV rows of a model).
 """
 
 from __future__ import annotations
@@ -15,30 +15,30 @@ from .text import Text
 
 SequencePage = Callable[[Sequence[Any], int | None], Iterator[Text]]
 
-# The package where a model is defined -> the family of commands that draws it.
+# Package of a model -> the family whose render module has its renderers.
 _FAMILIES = {"audit": "spark", "plan": "program", "output": "program"}
 
 
 def columns_declared(kind: type) -> tuple[Column, ...] | None:
-    """The columns of this model; None where none are declared."""
+    """The table columns declared for this model, or None."""
     found: tuple[Column, ...] | None = _declared("COLUMNS", kind)
     return found
 
 
 def page_of(kind: type) -> Callable[[Any, int | None], Iterator[Text]] | None:
-    """What draws this model as a page of its own."""
+    """The function that renders this model as a page, or None."""
     found: Callable[[Any, int | None], Iterator[Text]] | None = _declared("PAGES", kind)
     return found
 
 
 def sequence_of(kind: type) -> SequencePage | None:
-    """What draws many of this model, where they make more than one table."""
+    """The function that renders several of this model together, or None."""
     found: SequencePage | None = _declared("SEQUENCES", kind)
     return found
 
 
 def rows_of(kind: type) -> Callable[[Any], Iterable[object]] | None:
-    """What gives the rows that CSV prints of this model."""
+    """The function that returns the CSV rows of this model, or None."""
     found: Callable[[Any], Iterable[object]] | None = _declared("ROWS", kind)
     return found
 

@@ -1,4 +1,4 @@
-"""An audit as SARIF 2.1.0, which code scanners and their dashboards read."""
+"""Convert an audit report to SARIF 2.1.0, for code scanning dashboards."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _KINDS = {"alarm": "fail", "info": "informational", "skip": "notApplicable", "er
 
 
 def sarif(value: object) -> dict[str, Any]:
-    """The report as one run. TypeError for anything else."""
+    """The report as a SARIF run. Raises TypeError for any other value."""
     if not isinstance(value, AuditReport):
-        raise TypeError("only an audit has a form in SARIF")
+        raise TypeError("only an audit report can be converted to SARIF")
     rules = [
         {
             "id": control.control,
@@ -48,7 +48,7 @@ def _result(finding: AuditFinding) -> dict[str, Any]:
     return {
         "ruleId": finding.control,
         "kind": _KINDS[finding.status],
-        # The standard has a level only for what failed.
+        # SARIF has levels for failed results only.
         "level": _LEVELS[finding.severity] if finding.status == "alarm" else "none",
         "message": {"text": finding.reason},
         "locations": [

@@ -1,4 +1,4 @@
-"""prompt_toolkit's style strings ("bold #rrggbb bg:#rrggbb") as SGR codes of a terminal."""
+"""Convert prompt_toolkit style strings ("bold #rrggbb bg:#rrggbb") to SGR codes."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ NAMED: dict[str, Colour] = {
     "ansibrightcyan": (0, 255, 255),
     "ansiwhite": (255, 255, 255),
 }
-# Degrees of hue up to which a colour is a red, yellow, green, cyan, blue, magenta; then red again.
+# (hue in degrees, ANSI color): red, yellow, green, cyan, blue, magenta up to that hue; then red.
 _HUES = ((25, 1), (62, 3), (160, 2), (198, 6), (260, 4), (330, 5))
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
 @dataclass(frozen=True, slots=True)
 class Style:
-    """A parsed style string. None is the terminal's own colour; a name is one of its sixteen."""
+    """A parsed style string. None is the terminal's default; a name is one of its 16 colors."""
 
     attributes: tuple[str, ...] = ()
     foreground: Colour | str | None = None
@@ -51,7 +51,7 @@ class Style:
 
 
 def parse_style(source: str) -> Style:
-    """Read a style string; ValueError names the word that is no style."""
+    """Parse a style string. Raises ValueError with the invalid word."""
     attributes: list[str] = []
     foreground: Colour | str | None = None
     background: Colour | str | None = None
@@ -78,11 +78,11 @@ def _colour(name: str, word: str) -> Colour | str | None:
             return int(digits[:2], 16), int(digits[2:4], 16), int(digits[4:], 16)
         except ValueError:
             pass
-    raise ValueError(f"{word!r} is no style")
+    raise ValueError(f"invalid style {word!r}")
 
 
 def sgr(style: Style, depth: Depth) -> str:
-    """The parameters of the SGR sequence, `1;38;2;r;g;b`; empty for a plain style."""
+    """The SGR parameters of a style, `1;38;2;r;g;b`; empty for no style."""
     codes = [ATTRIBUTES[name] for name in style.attributes]
     if style.foreground is not None:
         codes.append(_code(style.foreground, depth, base=30))
@@ -102,7 +102,7 @@ def _code(colour: Colour | str, depth: Depth, *, base: int) -> str:
 
 
 def _nearest_16(colour: Colour) -> int:
-    """By hue, not by distance: a pale red must stay a red, not turn into the nearest grey."""
+    """The nearest of 16 colors by hue, so that pale red becomes red and not gray."""
     top, bottom = max(colour), min(colour)
     if top < 64 or (top - bottom) / top < 0.32:
         return next(
@@ -143,14 +143,14 @@ def _nearest_256(colour: Colour) -> int:
 
 
 def _distance(one: Colour, other: Colour) -> float:
-    """Difference as the eye weighs it ("redmean")."""
+    """The perceived difference of two colors ("redmean")."""
     mean = (one[0] + other[0]) / 2
     red, green, blue = (a - b for a, b in zip(one, other, strict=True))
     return (2 + mean / 256) * red**2 + 4 * green**2 + (2 + (255 - mean) / 256) * blue**2
 
 
 def depth_of(environ: Mapping[str, str]) -> Depth:
-    """How many colours the terminal says it has (COLORTERM, TERM); 0 for a dumb one."""
+    """The number of colors of the terminal (COLORTERM, TERM); 0 for a dumb one."""
     if environ.get("COLORTERM", "").lower() in ("truecolor", "24bit"):
         return 16777216
     term = environ.get("TERM", "")

@@ -1,4 +1,4 @@
-"""Aligned columns: upper-case headings, two spaces between, no boxes, `-` for nothing."""
+"""Tables: aligned columns, upper-case headings, two spaces between, `-` for no value."""
 
 from __future__ import annotations
 
@@ -17,12 +17,11 @@ NOTHING = Text((("dim", "-"),))
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column: how to get a row's cell. None and "" are nothing.
+    """A column and the function that returns its cell of a row. None and "" are printed as `-`.
 
-    On a terminal too narrow the columns that may are dropped, the last first. Then one gives way:
-    the one that says how (`give`), else the last that is aligned left, cut; never narrower than its
-    heading or LEAST, and never the first. Where that is not enough, headings are broken at their
-    hyphens.
+    If the terminal is too narrow, columns with `give="drop"` are dropped, last first. Then columns
+    with `give` "cut" or "wrap" (default: the last left-aligned one is cut) are narrowed, but not
+    below their heading or `least`. Then headings are broken at hyphens.
     """
 
     heading: str
@@ -35,18 +34,18 @@ class Column:
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Columns with their widths: draws the heading and any number of rows in the same places."""
+    """Columns with their widths; renders the heading and the rows."""
 
     columns: tuple[Column, ...]
     widths: tuple[int, ...]
 
     @property
     def width(self) -> int:
-        """Cells of a whole line."""
+        """The width of a line in cells."""
         return sum(self.widths) + len(GAP) * (len(self.widths) - 1)
 
     def heading(self) -> list[Text]:
-        """The line above the rows; lines where a heading is wider than its column."""
+        """The heading, on several lines if a heading is wider than its column."""
         pieces = [
             _broken(column.heading, cells_wide)
             for column, cells_wide in zip(self.columns, self.widths, strict=True)
@@ -54,7 +53,7 @@ class Layout:
         return list(self._lines([[text(each, "heading") for each in found] for found in pieces]))
 
     def row(self, row: object) -> list[Text]:
-        """The lines of a row: one, or more where a cell is wrapped."""
+        """The lines of a row; several if a cell is wrapped."""
         cells = [
             _fitted(column, cells_wide, cell_of(column, row))
             for column, cells_wide in zip(self.columns, self.widths, strict=True)
@@ -82,17 +81,17 @@ def lay_out(
     width: int | None = None,
     keep_empty: bool = False,
 ) -> Layout:
-    """Widths for these rows. Columns that are empty in all of them are left out."""
+    """The layout for these rows. Columns that are empty in all rows are left out."""
     kept = [
         column
         for column in columns
-        if keep_empty or not rows or any(_needs(column, row) for row in rows)
+        if keep_empty or not rows or any(_has_value(column, row) for row in rows)
     ] or list(columns[:1])
     widths = [
         max([len(column.heading), *(cell_of(column, row).width for row in rows)]) for column in kept
     ]
     if width is not None:
-        _give_way(kept, widths, width)
+        _narrow(kept, widths, width)
         _break_headings(kept, widths, width, rows)
     return Layout(tuple(kept), tuple(widths))
 
@@ -100,7 +99,7 @@ def lay_out(
 def draw_table(
     columns: Sequence[Column], rows: Sequence[object], *, width: int | None = None
 ) -> Iterator[Text]:
-    """Heading and rows; nothing at all for no rows."""
+    """The heading and the rows; nothing without rows."""
     if not rows:
         return
     layout = lay_out(columns, rows, width=width)
@@ -109,7 +108,7 @@ def draw_table(
         yield from layout.row(row)
 
 
-def _needs(column: Column, row: object) -> bool:
+def _has_value(column: Column, row: object) -> bool:
     value = column.cell(row)
     return bool(value) if isinstance(value, Text) else value is not None and value != ""
 
@@ -121,10 +120,10 @@ def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
 
 
 def cell_of(column: Column, row: object) -> Text:
-    """What stands in a row's cell; `-` for nothing. TypeError for a Secret."""
+    """The cell of a row; `-` if empty. Raises TypeError for a Secret."""
     value = column.cell(row)
     if isinstance(value, Secret):
-        raise TypeError("a Secret is not written")
+        raise TypeError("a Secret cannot be printed")
     if isinstance(value, Text):
         return value or NOTHING
     if value is None or value == "":
@@ -132,8 +131,8 @@ def cell_of(column: Column, row: object) -> Text:
     return text(str(value), column.role)
 
 
-def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
-    """Drop and narrow columns until the table fits the room, or as far as it can."""
+def _narrow(columns: list[Column], widths: list[int], room: int) -> None:
+    """Drop and narrow columns until the table fits, as far as possible."""
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
     for index in reversed(range(1, len(columns))):
         if excess > 0 and columns[index].give == "drop":
@@ -150,26 +149,26 @@ def _give_way(columns: list[Column], widths: list[int], room: int) -> None:
         columns[giving[0]] = _cutting(columns[giving[0]])
     for index in giving:
         least = max(columns[index].least, len(columns[index].heading))
-        taken = min(excess, max(0, widths[index] - least))
-        widths[index] -= taken
-        excess -= taken
+        removed = min(excess, max(0, widths[index] - least))
+        widths[index] -= removed
+        excess -= removed
 
 
 def _break_headings(
     columns: list[Column], widths: list[int], room: int, rows: Sequence[object]
 ) -> None:
-    """Narrow columns that only their headings make so wide, the widest first."""
+    """Narrow columns whose headings are wider than their cells, widest first."""
     excess = sum(widths) + len(GAP) * (len(widths) - 1) - room
     if excess <= 0:
         return
-    spare = {}
+    minimum = {}
     for index, column in enumerate(columns):
         longest = max(map(len, _pieces(column.heading)))
-        spare[index] = max([longest, *(cell_of(column, row).width for row in rows)])
-    for index in sorted(spare, key=lambda each: spare[each] - widths[each]):
-        if excess > 0 and spare[index] < widths[index]:
-            excess -= widths[index] - spare[index]
-            widths[index] = spare[index]
+        minimum[index] = max([longest, *(cell_of(column, row).width for row in rows)])
+    for index in sorted(minimum, key=lambda each: minimum[each] - widths[each]):
+        if excess > 0 and minimum[index] < widths[index]:
+            excess -= widths[index] - minimum[index]
+            widths[index] = minimum[index]
 
 
 def _pieces(heading: str) -> list[str]:
@@ -178,7 +177,7 @@ def _pieces(heading: str) -> list[str]:
 
 
 def _broken(heading: str, room: int) -> list[str]:
-    """The heading in lines that fit the room."""
+    """The heading broken into lines that fit."""
     lines = [""]
     for piece in _pieces(heading):
         if lines[-1] and len(lines[-1]) + len(piece) > room:

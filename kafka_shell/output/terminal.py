@@ -1,7 +1,7 @@
-"""The last place before a terminal: what is written there comes out as characters, and only what
-is drawn (colours, another screen, a progress bar) may hold control sequences.
+"""Streams that remove control sequences from output to a terminal, except our own (colors, progress
+bars, screens), which are written with `draw`.
 
-Whoever names a topic, a group or a cluster, or answers as a broker, must not steer a terminal.
+Names of topics and groups, and responses of brokers, must not be able to control the terminal.
 """
 
 from __future__ import annotations
@@ -13,39 +13,39 @@ from kafka_shell.characters import printable
 
 
 def draw(stream: TextIO, characters: str) -> None:
-    """Write control sequences of our own. All else in them must be printable."""
+    """Write text with our own control sequences; everything else in it must be printable."""
     getattr(stream, "draw", stream.write)(characters)
 
 
 class Cleaned(io.TextIOBase):
-    """A stream of which only `draw` passes control sequences on to the terminal behind it.
+    """A stream that passes control sequences to a terminal only through `draw`.
 
-    Where there is no terminal, characters are left as they are.
+    Other streams get all text unchanged.
     """
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, characters: str) -> int:
-        """Write characters."""
+        """Write text, without control sequences if this is a terminal."""
         self.draw(printable(characters) if self.isatty() else characters)
         return len(characters)
 
     def draw(self, characters: str) -> None:
-        """Write control sequences."""
+        """Write text with control sequences."""
         draw(self._stream, characters)
 
     @property
     def encoding(self) -> str:  # type: ignore[override]
-        """The terminal's."""
+        """The encoding of the stream."""
         return self._stream.encoding
 
     def isatty(self) -> bool:
-        """Whether there is a terminal at the end."""
+        """Whether the stream is a terminal."""
         return self._stream.isatty()
 
     def fileno(self) -> int:
-        """The terminal's descriptor, for its size and for other programs."""
+        """The file descriptor of the stream."""
         return self._stream.fileno()
 
     def writable(self) -> bool:
@@ -53,27 +53,27 @@ class Cleaned(io.TextIOBase):
         return True
 
     def flush(self) -> None:
-        """As it is."""
+        """Flush the stream."""
         self._stream.flush()
 
 
 class Standard(Cleaned):
-    """A standard stream that is a terminal. `buffer` is for what draws itself: the prompt."""
+    """A standard stream that is a terminal. `buffer` is for the prompt, which draws itself."""
 
     @property
     def buffer(self) -> Any:
-        """The bytes behind it."""
+        """The binary stream."""
         return self._stream.buffer
 
 
 class Drawing:
-    """The stream for a library that draws: all it writes is passed on."""
+    """A stream for libraries that write control sequences: everything is passed on."""
 
     def __init__(self, stream: TextIO) -> None:
         self._stream = stream
 
     def write(self, characters: str) -> int:
-        """Draw."""
+        """Write text with control sequences."""
         draw(self._stream, characters)
         return len(characters)
 
@@ -82,5 +82,5 @@ class Drawing:
 
 
 def standard(stream: TextIO) -> TextIO:
-    """A standard stream, cleaned where it is a terminal."""
+    """A standard stream, wrapped in Standard if it is a terminal."""
     return cast(TextIO, Standard(stream)) if stream.isatty() else stream

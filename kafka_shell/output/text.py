@@ -1,4 +1,4 @@
-"""Text whose parts know their role, measured in terminal cells; colour comes later, in a Pane."""
+"""Text made of parts with roles, measured in terminal cells. A Pane adds the colors."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ class Text:
 
 
 def text(value: str, role: Role = "") -> Text:
-    """Characters in a role; control characters and what hides or reorders text come out escaped."""
+    """Text in a role, with control, invisible and bidirectional characters escaped."""
     return Text(((role, escape(value)),)) if value else Text()
 
 
 def join(separator: str, pieces: Iterable[Text]) -> Text:
-    """The pieces with a plain separator between."""
+    """The pieces joined by a plain separator."""
     parts: list[tuple[Role, str]] = []
     for number, piece in enumerate(pieces):
         if number:
@@ -87,7 +87,7 @@ def _cells(char: str) -> int:
 
 
 def pad(line: Text, cells: int, align: Literal["left", "right"] = "left") -> Text:
-    """The line, filled with spaces to so many cells; a longer one stays as it is."""
+    """The line padded with spaces to this many cells; longer lines are unchanged."""
     missing = cells - line.width
     if missing <= 0:
         return line
@@ -96,7 +96,7 @@ def pad(line: Text, cells: int, align: Literal["left", "right"] = "left") -> Tex
 
 
 def cut(line: Text, cells: int) -> Text:
-    """The line in at most so many cells, ending in `…` where something is missing."""
+    """The line cut to at most this many cells, ending in `…` if cut."""
     if line.width <= cells:
         return line
     kept, _ = _split(line, max(0, cells - 1))
@@ -105,7 +105,7 @@ def cut(line: Text, cells: int) -> Text:
 
 
 def wrap(line: Text, cells: int) -> list[Text]:
-    """Lines of at most so many cells, broken after a space or comma where there is one."""
+    """Lines of at most this many cells, broken after a space or comma if possible."""
     lines: list[Text] = []
     while line.width > cells:
         at = _break(line.plain, max(1, cells))
@@ -118,7 +118,7 @@ def wrap(line: Text, cells: int) -> list[Text]:
 
 
 def hang(line: Text, cells: int | None, indent: int) -> Iterator[Text]:
-    """A sentence on as many lines as a terminal needs, those after the first indented."""
+    """The line wrapped to this many cells, with all lines but the first indented."""
     if cells is None or line.width <= cells or cells < 3 * indent:
         yield line
         return
@@ -129,7 +129,7 @@ def hang(line: Text, cells: int | None, indent: int) -> Iterator[Text]:
 
 
 def paragraphs(prose: str, cells: int, role: Role = "") -> Iterator[Text]:
-    """Prose of several lines, each wrapped; blank lines stay."""
+    """The lines of a text, each wrapped; blank lines are kept."""
     for line in prose.strip().splitlines():
         yield from wrap(text(line.strip().replace("\t", " "), role), cells)
 
@@ -154,7 +154,7 @@ def _lstrip(line: Text) -> Text:
 
 
 def _break(plain: str, cells: int) -> int:
-    """The index to break at: after the last space or comma that fits, else where it is full."""
+    """The index to break at: after the last space or comma that fits, else at the width."""
     used, full = 0, len(plain)
     for index, char in enumerate(plain):
         used += _cells(char)

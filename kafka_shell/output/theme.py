@@ -1,4 +1,4 @@
-"""Themes: TOML files that give each role a style. See themes/ for the ones that are shipped."""
+"""Themes: TOML files that map roles to styles. The built-in ones are in themes/."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ _BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff", "any": ""
 
 @dataclass(frozen=True)
 class Theme:
-    """A style by role. `output` and `prompt` hold style strings as prompt_toolkit has them.
+    """Styles by role, as prompt_toolkit style strings.
 
-    A role that a theme leaves out has the terminal's own style. `background` is what the theme
-    assumes behind its text; it is not set by anyone.
+    A missing role has the terminal's default style. `background` is the background color that the
+    theme is designed for; it is never set.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Theme:
 
 @dataclass(frozen=True, slots=True)
 class ThemeInfo:
-    """One theme that can be loaded."""
+    """The name, description and file of a theme."""
 
     name: str
     description: str
@@ -80,19 +80,19 @@ class ThemeInfo:
 
 
 def shipped_folder() -> Path:
-    """Where the shipped themes are: inside the wheel, or at the root of a checkout."""
+    """The folder of the built-in themes: in the installed package, or in a checkout."""
     package = Path(__file__).parent.parent
     inside = package / "data" / "themes"
     return inside if inside.is_dir() else package.parent / "themes"
 
 
 def user_folder() -> Path:
-    """Where users keep their own themes, which win over shipped ones of the same name (XDG)."""
+    """The folder of the user's themes (XDG), which override built-in ones of the same name."""
     return xdg_folder("config", os.environ) / "themes"
 
 
 def load(name: str, *, user: Path | None = None) -> Theme:
-    """The theme of that name ("" is the default one). ShellError: none is, or it is malformed."""
+    """The theme of this name ("": the default). Raises ShellError if unknown or malformed."""
     name = name or DEFAULT
     for folder in (user or user_folder(), shipped_folder()):
         path = folder / f"{name}.toml"
@@ -101,14 +101,14 @@ def load(name: str, *, user: Path | None = None) -> Theme:
     names = [info.name for info in available(user=user)]
     near = _near(name, names)
     raise ShellError(
-        f"no theme is named {name}" + (f"; did you mean {near}?" if near else ""),
-        hint="themes: " + ", ".join(names),
+        f"unknown theme '{name}'" + (f"; did you mean {near}?" if near else ""),
+        hint=f"Themes: {', '.join(names)}.",
         code="unknown-theme",
     )
 
 
 def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, ShellError | None]:
-    """The theme, or the default one and why: a bad theme must not hide an error."""
+    """The theme, or the default theme and the error: a bad theme must not stop a command."""
     try:
         return load(name, user=user), None
     except ShellError as error:
@@ -116,7 +116,7 @@ def load_or_default(name: str, *, user: Path | None = None) -> tuple[Theme, Shel
 
 
 def available(*, user: Path | None = None) -> list[ThemeInfo]:
-    """All themes, by name; one that cannot be read says so in its description."""
+    """All themes by name; the description of an unreadable one is the error."""
     found: dict[str, ThemeInfo] = {}
     for folder, own in ((shipped_folder(), False), (user or user_folder(), True)):
         for path in sorted(folder.glob("*.toml")) if folder.is_dir() else ():
@@ -133,13 +133,13 @@ def _info(path: Path, own: bool) -> ThemeInfo:
 
 
 def read_theme(path: Path) -> Theme:
-    """Read one theme file. ShellError names the file, the line and what was expected."""
+    """Read a theme file. Raises ShellError with the file, the line and what was expected."""
     try:
         source = path.read_text("utf-8")
     except UnicodeDecodeError as error:
-        raise _malformed(path, None, f"UTF-8 was expected ({error.reason})") from None
+        raise _malformed(path, None, f"not valid UTF-8 ({error.reason})") from None
     except OSError as error:
-        raise _malformed(path, None, f"it cannot be read: {error.strerror}") from None
+        raise _malformed(path, None, f"cannot be read: {error.strerror}") from None
     return _checked(path, source, _parsed(path, source))
 
 
@@ -152,7 +152,7 @@ def _parsed(path: Path, source: str) -> dict[str, Any]:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         line = int(at[1]) if at else len(source.splitlines())
         why = re.sub(r" \(at .*\)$", "", str(error))
-        raise _malformed(path, line, f"TOML was expected: {why}") from None
+        raise _malformed(path, line, f"invalid TOML: {why}") from None
 
 
 def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
@@ -160,7 +160,7 @@ def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
         _check_entry(path, source, key, value)
     mode = data.get("mode", "any")
     if mode not in get_args(Mode):
-        why = f'mode = "dark", "light" or "any" was expected, not {mode!r}'
+        why = f'mode must be "dark", "light" or "any", got {mode!r}'
         raise _malformed(path, _line_of(source, "mode"), why)
     return Theme(
         name=path.stem,
@@ -177,32 +177,32 @@ def _check_entry(path: Path, source: str, key: str, value: object) -> None:
         for problem, line in _role_problems(source, key, value):
             raise _malformed(path, line, problem)
     elif key in _TABLES:
-        raise _malformed(path, _line_of(source, key), f"a table [{key}] of styles was expected")
+        raise _malformed(path, _line_of(source, key), f"{key} must be a table of styles: [{key}]")
     elif key not in _FIELDS:
         known = (*_FIELDS, *_TABLES)
         expected = _expected(key, known, "one of " + ", ".join(known))
-        raise _malformed(path, _line_of(source, key), f"{key} is unknown; {expected}")
+        raise _malformed(path, _line_of(source, key), f"unknown key {key}; {expected}")
     elif not isinstance(value, str):
-        raise _malformed(path, _line_of(source, key), f"{key}: a string was expected")
+        raise _malformed(path, _line_of(source, key), f"{key} must be a string")
 
 
 def _role_problems(source: str, table: str, styles: dict[str, Any]) -> Iterator[tuple[str, int]]:
     roles = _TABLES[table]
     for role, style in styles.items():
         if role not in roles:
-            expected = _expected(role, roles, "a role of: " + ", ".join(roles))
-            yield f"role {role} is unknown; {expected}", _line_of(source, role, table)
+            expected = _expected(role, roles, "one of " + ", ".join(roles))
+            yield f"unknown role {role}; {expected}", _line_of(source, role, table)
             continue
         try:
             parse_style(_string(style))
         except ValueError as error:
-            why = f'{role}: a style like "bold #80c0ff bg:#202020" was expected; {error}'
+            why = f'{role} must be a style such as "bold #80c0ff bg:#202020": {error}'
             yield why, _line_of(source, role, table)
 
 
 def _string(style: object) -> str:
     if not isinstance(style, str):
-        raise ValueError(f"{style!r} is no string")
+        raise ValueError(f"{style!r} is not a string")
     return style
 
 
@@ -218,7 +218,7 @@ def _near(word: str, known: tuple[str, ...] | list[str]) -> str:
 
 
 def _line_of(source: str, key: str, table: str = "") -> int:
-    """The line that sets a key, in its table; tomllib does not tell."""
+    """The number of the line that sets a key in a table (tomllib does not report it)."""
     inside = ""
     for number, line in enumerate(source.splitlines(), 1):
         heading = re.match(r"\s*\[\s*([^\]]+?)\s*\]", line)

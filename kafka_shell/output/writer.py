@@ -1,4 +1,4 @@
-"""Any value a command returns, drawn on standard output in the format asked for."""
+"""Print the value that a command returns, in the selected output format."""
 
 from __future__ import annotations
 
@@ -22,17 +22,17 @@ from .tables import draw_table, lay_out
 from .text import Text, hang, text
 from .theme import Theme
 
-SCREENFUL = 40  # rows that decide the widths of a table whose rows come one by one
-PATIENCE = 0.2  # seconds a row that is there waits for others before it is shown
+SCREENFUL = 40  # the first rows of a stream determine its column widths
+PATIENCE = 0.2  # seconds to wait for further rows before the first are printed
 
 
 class Writer:
-    """Draws answers on `out`, and what failed on `err`. `format`: table, json, yaml or csv.
+    """Prints values to `out` and failures to `err`. `format`: table, json, yaml or csv.
 
-    `colour` is for `out`; `err` follows it unless `colour_err` says otherwise. `width` is the
-    terminal's, or None where `out` is none: then no line is cut or wrapped. `before` is called
-    before anything is written (a progress bar hides itself). Every method raises PipeClosed when
-    the reader of `out` has gone; the caller ends the command quietly.
+    `color` is for `out`; `color_err` for `err` (default: as `out`). `width` is that of the
+    terminal, or None to never cut or wrap lines. `before` is called before each write (to hide a
+    progress bar). Every method raises PipeClosed when the reader of `out` is closed; the caller
+    then ends the command quietly.
     """
 
     def __init__(
@@ -60,9 +60,9 @@ class Writer:
         )
 
     def write(self, value: object) -> None:
-        """Draw a value: text as it is, a noun's page, a table of nouns, Results, an Outcome.
+        """Print a value: text as is, a page for a model, a table for several, Results, an Outcome.
 
-        An iterator is drawn as its rows come. Text is text in every format; None is nothing.
+        Rows of an iterator are printed as they arrive. Strings are printed as is in every format.
         """
         if value is None:
             return
@@ -146,7 +146,7 @@ class Writer:
             self._several([value])
 
     def _several(self, values: Sequence[object]) -> None:
-        """Values of one sequence: pages with blank lines between, or a table a kind of noun."""
+        """Print values: pages separated by blank lines, or one table per type of model."""
         for number, (kind, run) in enumerate(groupby(values, type)):
             if number and kind is not str:
                 self.out.line(Text())
@@ -193,7 +193,7 @@ class Writer:
             self._run(kind, [value])
 
     def _streamed_groups(self, kind: type, values: Iterable[object]) -> None:
-        """Configs: a table a resource, each when all of it is there."""
+        """Configs: one table per resource, printed when complete."""
         for number, (resource, run) in enumerate(groupby(values, _resource)):
             if number:
                 self.out.line(Text())
@@ -202,7 +202,7 @@ class Writer:
             self._run(kind, list(run))
 
     def _streamed_table(self, values: Iterator[object]) -> None:
-        """Widths from the first rows; no column is left out, as a later row may need it."""
+        """Column widths come from the first rows; empty columns are kept for later rows."""
         first, complete = _soon(values)
         if complete:
             self._table(first)
@@ -218,7 +218,7 @@ def _resource(entry: object) -> object:
 
 
 def _soon(values: Iterator[object]) -> tuple[list[object], bool]:
-    """The first screenful, or what there is of it when patience ends; and whether that is all."""
+    """The rows that arrive within PATIENCE, at most a screenful; and whether these are all."""
     from time import monotonic
 
     until = monotonic() + PATIENCE

@@ -22,7 +22,7 @@ from prompt_toolkit.shortcuts import CompleteStyle, PromptSession, print_formatt
 from prompt_toolkit.styles import DynamicStyle
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.spark.commands import start_early
+from kafka_shell.commands.spark.sources import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
 from kafka_shell.dispatch import can_be_read, run_text

@@ -47,7 +47,7 @@ def test_a_finding_has_the_fields_that_are_promised_and_the_status_is_1(shell: S
 def test_a_clean_audit_is_0_and_says_so(shell: Shell) -> None:
     own(shell, CONTROL.format(id="U01", severity="low", topic="no such topic"))
     run = shell.ok("spark audit --controls U01")
-    assert run.out.startswith("nothing was found")
+    assert run.out.startswith("no findings")
 
 
 def test_a_severity_leaves_out_controls_below_it(shell: Shell) -> None:
@@ -175,7 +175,7 @@ def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -
     try:
         run = shell("spark audit --controls Y01 --fix --yes")
         assert run.status == 1, str(run)
-        assert f"this remedy of {topic} would change topic {topic}.other" in run.err
+        assert f"the remedy of {topic} would change topic {topic}.other" in run.err
         assert f"{topic}.other" in shell.ok("list-topics").out
     finally:
         shell(f"delete-topic {topic},{topic}.other --yes")

@@ -91,7 +91,7 @@ def test_a_threshold_and_a_suppression_that_ends(shell: Shell, topic: str, tmp_p
         policy(tmp_path, topic, expires="2020-01-01")
         run = shell(line)
         assert run.status == 1
-        assert "a suppression of T13 has expired: known" in run.err
+        assert "the suppression of T13 has expired: known" in run.err
         policy(tmp_path, topic, shortest=50_000, expires="2020-01-01")
         assert shell(line).status == 0
     finally:

@@ -107,7 +107,7 @@ RESET_OFFSETS = Command(
     ),
 )  # fmt: skip
 WATCH = Command(
-    "watch", "Run a line again and again.", "shell", nothing,
+    "watch", "Run a command repeatedly.", "shell", nothing,
     arguments=(Argument("seconds", Kind.NUMBER, "Pause.", required=False),
                Argument("line", Kind.LINE, "The line.")),
 )  # fmt: skip

@@ -27,7 +27,7 @@ def test_done_on_out_the_rest_on_err() -> None:
     assert out_of(drawing) == "created topic a\n"
     assert err_of(drawing) == (
         "error: topic b retention.ms: POLICY_VIOLATION: No.\n"
-        "outcome unknown: topic c: it may still happen; check before retrying\n"
+        "outcome unknown: topic c: the change may still be applied; check before retrying\n"
         "1 done, 1 failed, 1 unknown, 1 refused\n"
         "undo: delete-topic a\n"
     )
@@ -59,15 +59,15 @@ def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> 
         replace(outcome(made, *ends), again="create-topic --from-file f", look="x", entry="0a")
     )
     assert err_of(drawing) == (
-        "outcome unknown: topic t20: it may still happen; check before retrying\n"
+        "outcome unknown: topic t20: the change may still be applied; check before retrying\n"
         "outcome unknown: the same for 19 topics, t21 to t39"
         " (all of them: journal 0a --output json)\n"
-        "skipped: topic t40: not sent, as something before it failed\n"
+        "skipped: topic t40: an earlier change failed\n"
         "skipped: the same for 19 topics, t41 to t59 (all of them: journal 0a --output json)\n"
         "20 done, 20 unknown, 20 skipped\n"
         "look: x\n"
         "to go on: create-topic --from-file f\n"
-        "which they are: journal 0a --output json\n"
+        "details: journal 0a --output json\n"
     )
 
 
@@ -112,7 +112,7 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     drawing = writer()
     drawing.write(Outcome(made, (Done(made.changes[0], "unknown", late),), look="describe-topic t"))
     assert err_of(drawing) == (
-        "outcome unknown: topic t: it may still happen; check before retrying"
+        "outcome unknown: topic t: the change may still be applied; check before retrying"
         " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
         "look: describe-topic t\n"
     )
@@ -155,7 +155,7 @@ def test_a_dry_run_says_what_the_broker_said() -> None:
         (
             plan(change),
             "planned",
-            "nothing was changed (the broker was not asked: its API cannot only validate)",
+            "nothing was changed (not validated: this API has no validate-only mode)",
         ),
     ):
         for format in ("table", "json"):

@@ -123,7 +123,7 @@ def test_what_is_lost_is_said_beside_the_way_back() -> None:
     ]
     many = plain(plan_lines(plan(change), ("one",) * 1000)).split("\n")[-2:]
     assert many == [
-        "undo: 1,000 commands: the journal keeps them when it is applied",
+        "undo: 1,000 commands: saved in the journal when applied",
         "  (they stay deleted)",
     ]
 

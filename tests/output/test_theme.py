@@ -105,7 +105,7 @@ def test_a_users_theme_wins_and_may_leave_roles_out(tmp_path: Path) -> None:
         ('[ouput]\ngood = ""\n', ":1: ouput is unknown; did you mean output?"),
         ('mode = "dusk"\n', ":1: mode = "),
         ('name = "a"\noutput = "b"\n', ":2: a table [output] of styles was expected"),
-        ("name = 3\n", ":1: name: a string was expected"),
+        ("name = 3\n", ":1: name must be a string"),
         ('name = "x\n', ":1: TOML was expected"),
         ("\n[output\n", ":2: TOML was expected"),
     ],

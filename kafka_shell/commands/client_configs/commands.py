@@ -35,9 +35,7 @@ def describe_client_configs(
     invocation: Invocation, context: Context
 ) -> Sequence[ClientConfig] | Sequence[ClientRegistration] | Nothing:
     """Dynamic client configs, the effective ones of a client, or those that clients support."""
-    from kafka_shell.admin.client_configs import (
-        read as client_configs,
-    )
+    from kafka_shell.admin.client_configs import read as client_configs
 
     if invocation["resolve"]:
         return _resolved(invocation, context)
@@ -55,9 +53,7 @@ def _for_user(invocation: Invocation) -> str:
 
 
 def _resolved(invocation: Invocation, context: Context) -> Sequence[ClientConfig] | Nothing:
-    from kafka_shell.admin.client_configs import (
-        read as client_configs,
-    )
+    from kafka_shell.admin.client_configs import read as client_configs
 
     user, client_id = invocation["user"], invocation["client-id"]
     if user is None:
@@ -85,9 +81,7 @@ def _filter(invocation: Invocation) -> ClientConfigFilter:
 
 def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
     """Set and delete dynamic configs of users or their client IDs."""
-    from kafka_shell.admin.client_configs import (
-        change as client_config_changes,
-    )
+    from kafka_shell.admin.client_configs import change as client_config_changes
     from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
 
     for option, hint in (
@@ -125,9 +119,7 @@ def alter_client_configs(invocation: Invocation, context: Context) -> Plan:
 
 
 def _forget(entities: Sequence[ClientEntity], context: Context) -> Plan:
-    from kafka_shell.admin.client_configs import (
-        change as client_config_changes,
-    )
+    from kafka_shell.admin.client_configs import change as client_config_changes
 
     now = int(context.clock() * 1000)
     return client_config_changes.plan_forget(context.cluster, entities, now=now)

@@ -104,9 +104,7 @@ def _subscriptions(invocation: Invocation, cluster: Cluster) -> Sequence[str]:
     words: Sequence[str] = invocation["client-metrics"]
     if not any(is_pattern(item) for word in words for item in split(word)):
         return list(dict.fromkeys(item for word in words for item in split(word)))
-    from kafka_shell.admin.configs import (
-        read as configs,
-    )
+    from kafka_shell.admin.configs import read as configs
 
     existing = configs.list_resources(cluster, ResourceType.CLIENT_METRICS)
     chosen = select.matching(words, existing)
@@ -135,9 +133,7 @@ _NONE_CONFIGURED = {
 
 def list_configs(invocation: Invocation, context: Context) -> Listing | Nothing:
     """The names of the client metrics subscriptions, or of the groups with configs."""
-    from kafka_shell.admin.configs import (
-        read as configs,
-    )
+    from kafka_shell.admin.configs import read as configs
 
     kind = _LISTED[invocation["kind"]]
     names = configs.list_resources(context.cluster, kind)
@@ -153,9 +149,7 @@ def describe_configs(
     invocation: Invocation, context: Context
 ) -> Entries | Parts[ConfigResource, tuple[ConfigEntry, ...]] | Nothing:
     """Overridden configs, the named keys, or all configs; streamed for very many topics."""
-    from kafka_shell.admin.configs import (
-        read as configs,
-    )
+    from kafka_shell.admin.configs import read as configs
 
     resources = subjects(invocation, context.cluster)
     keys: Sequence[str] = invocation["key"]
@@ -202,9 +196,7 @@ def _check_keys(
 ) -> None:
     """Raise ShellError for a key that no resource has. All keys of one resource are read if"
     " needed."""
-    from kafka_shell.admin.configs import (
-        read as configs,
-    )
+    from kafka_shell.admin.configs import read as configs
 
     known = {entry.name for entries in found.values.values() for entry in entries}
     if not set(keys) <= known:
@@ -251,12 +243,8 @@ def alter(
     alterations: Sequence[ConfigAlteration],
 ) -> Plan:
     """The plan of the same alterations on each resource; errors point at the wrong word."""
-    from kafka_shell.admin.configs import (
-        change as config_changes,
-    )
-    from kafka_shell.admin.configs import (
-        checks as config_checks,
-    )
+    from kafka_shell.admin.configs import change as config_changes
+    from kafka_shell.admin.configs import checks as config_checks
 
     _refuse_duplicates(invocation, alterations)
     try:

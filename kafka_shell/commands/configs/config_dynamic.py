@@ -48,9 +48,7 @@ def lines(context: Context, parts: Mapping[str, str | Default | None]) -> list[C
 
     If they cannot be read, a note says so and no lines are returned.
     """
-    from kafka_shell.admin.client_configs import (
-        read as client_configs,
-    )
+    from kafka_shell.admin.client_configs import read as client_configs
 
     which = _filter(parts)
     if which is None:
@@ -125,9 +123,7 @@ def plan(
 
     Deleting `supported.configs` deletes the registrations of its clients.
     """
-    from kafka_shell.admin.client_configs import (
-        change as client_config_changes,
-    )
+    from kafka_shell.admin.client_configs import change as client_config_changes
     from kafka_shell.admin.client_configs.model import ClientConfigAlteration, ClientEntity
 
     assert isinstance(entity.user, str) and not (entity.client_id and entity.ip)

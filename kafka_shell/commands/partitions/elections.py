@@ -1,4 +1,4 @@
-"""Commands that elect leaders (KIP-4, KIP-183, KIP-460)."""
+"""Commands that elect partition leaders (KIP-4, KIP-183, KIP-460)."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _PREFERRED, _UNCLEAN = "preferred", "unclean"
 
 
 def elect_preferred(invocation: Invocation, context: Context) -> Plan:
-    """KIP-4's election: of the partitions named, of a file's, or of all."""
+    """Elect the preferred leaders of the selected partitions, of a file's, or of all."""
     from kafka_shell.admin.partitions import elections
 
     chosen = _chosen(invocation, context)
@@ -30,7 +30,7 @@ def elect_preferred(invocation: Invocation, context: Context) -> Plan:
 
 
 def elect_leaders(invocation: Invocation, context: Context) -> Plan:
-    """The preferred replica, or any that lives."""
+    """Elect preferred leaders, or any live replicas (unclean)."""
     from kafka_shell.admin.partitions import elections
 
     if invocation["election-type"] != _UNCLEAN:
@@ -41,7 +41,7 @@ def elect_leaders(invocation: Invocation, context: Context) -> Plan:
 
 
 def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus | Nothing:
-    """How the elections stand; that of a partition that is not there has failed."""
+    """The status of preferred leader elections; missing partitions count as failed."""
     from kafka_shell.admin.partitions import elections
 
     chosen = _chosen(invocation, context)
@@ -52,7 +52,7 @@ def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus
 
 
 def _chosen(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
-    """The partitions of the line or its file; None where it means all."""
+    """The partitions of the command or its file; None for all."""
     if invocation["path-to-json-file"]:
         from kafka_shell.admin.topics.partitions import find
 
@@ -75,15 +75,16 @@ def _timeout(invocation: Invocation) -> int:
     return DEFAULT_TIMEOUT_MS if timeout is None else int(timeout)
 
 
-def _partitions(none: str) -> Argument:
-    return Argument("topic", Kind.TOPIC_PARTITIONS, f"Which: orders:0,3-5  orders  svc-*{none}",
+def _partitions(default: str) -> Argument:
+    return Argument("topic", Kind.TOPIC_PARTITIONS,
+                    f"Partitions: orders:0,3-5  orders  svc-*{default}",
                     many=True, required=False, option="--topic")  # fmt: skip
 
 
 _FILE = Option(
     "--path-to-json-file",
     Kind.FILE,
-    'Kafka\'s JSON file: {"partitions": [{"topic": "orders", "partition": 0}]}',
+    'A JSON file: {"partitions": [{"topic": "orders", "partition": 0}]}',
     metavar="FILE",
     excludes=("--topic",),
 )
@@ -91,67 +92,67 @@ _FILE = Option(
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="preferred-replica-leader-election",
-        summary="Have partitions led by their preferred replica (KIP-4).",
+        summary="Elect the preferred leaders of partitions (KIP-4).",
         family="partitions",
         run=elect_preferred,
         effect=Effect.CHANGE,
-        arguments=(_partitions(" (none: all that are led by another)"),),
+        arguments=(_partitions(" (default: all not led by their preferred replica)"),),
         options=(_FILE,),
         search=("rebalance", "leader", "balance", "prefer"),
         description=(
-            "The preferred replica is the first of a partition's list. One that is down or not in"
-            " sync cannot be elected, and is refused. Nothing is moved but leadership."
+            "The preferred leader is the first replica of a partition. A replica that is offline"
+            " or not in sync cannot be elected. Only leadership moves, no data."
         ),
         apis=(43,),
         examples=(
-            Example("preferred-replica-leader-election", "everywhere"),
+            Example("preferred-replica-leader-election",
+                    "elect the preferred leaders of all partitions"),
             Example("preferred-replica-leader-election 'payments.*' --dry-run",
-                    "what it would do to the topics of payments"),
+                    "preview the election for the payments topics"),
         ),
     ),
     Command(
         name="verify-preferred-replica-leader-election",
-        summary="How elections of preferred leaders stand: completed, in progress or failed.",
+        summary="Show whether preferred leader elections are completed, in progress or failed.",
         family="partitions",
         run=verify_preferred,
-        arguments=(_partitions(" (none: all)"),),
+        arguments=(_partitions(" (default: all)"),),
         options=(_FILE,),
         search=("leader", "preferred", "check"),
-        description="The exit status is 0 where the preferred replica leads everywhere, else 1.",
+        description="The exit status is 0 if preferred replicas lead all partitions, else 1.",
         examples=(
             Example("verify-preferred-replica-leader-election 'payments.*'",
-                    "whether each is led by its preferred replica"),
+                    "check that preferred replicas lead the payments topics"),
         ),
     ),
     Command(
         name="elect-leaders",
-        summary="Elect leaders: the preferred replicas, or (unclean) any that live.",
+        summary="Elect leaders: preferred replicas, or any live replicas (unclean).",
         family="partitions",
         run=elect_leaders,
         effect=Effect.CHANGE,
         arguments=(_partitions(""),),
         options=(
             Option("--election-type", Kind.CHOICE,
-                   "unclean: a replica that is not in sync; records are lost.",
+                   "preferred (default), or unclean: a replica not in sync, which loses records.",
                    choices=(_PREFERRED, _UNCLEAN), metavar="TYPE"),
             Option("--all-topic-partitions", Kind.FLAG,
-                   "All that are led by another than the preferred; unclean: all without a leader.",
+                   "All not led by their preferred replica; with unclean, all without a leader.",
                    excludes=("--topic", "--path-to-json-file")),
             _FILE,
         ),
         at_least_one=(("topic", "all-topic-partitions", "path-to-json-file"),),
         search=("leader", "offline", "unclean", "recover"),
         description=(
-            "Without --election-type the preferred replicas. An unclean election is only for"
-            " partitions without a leader, and always asks: records that the replicas in sync had,"
-            " and the one elected has not, are lost for good."
+            "An unclean election is for partitions without a leader and always asks for"
+            " confirmation: records that the elected replica does not have are lost."
         ),
         apis=(43,),
         examples=(
             Example("elect-leaders orders.placed:0 --dry-run",
-                    "what electing its preferred leader would do"),
+                    "preview electing the preferred leader"),
             Example("elect-leaders --election-type unclean --all-topic-partitions --dry-run",
-                    "which partitions have no leader, and who could lead them"),
+                    "preview an unclean election for all partitions without a leader"),
         ),
     ),
 )  # fmt: skip

@@ -1,4 +1,4 @@
-"""Log directories, offsets, elections and reassignments."""
+"""Tables and pages of log directories, offsets, elections and reassignments."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     PartitionOffset: (
         Column("TOPIC", lambda o: o.topic, role="name"),
         Column("PARTITION", lambda o: o.partition, "right"),
-        # The answer stays, also where nothing was found anywhere.
+        # NOTHING keeps the column even if it is empty in all rows.
         Column("OFFSET", lambda o: NOTHING if o.offset is None else o.offset, "right"),
         Column("TIMESTAMP", lambda o: None if o.timestamp is None else local_time(o.timestamp)),
         Column("EPOCH", lambda o: o.leader_epoch, "right", "dim", give="drop"),
@@ -101,11 +101,11 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def election_page(status: ElectionStatus, width: int | None) -> Iterator[Text]:
-    """Counts, then what is not completed; all of it where nothing is."""
+    """Counts by status, then the partitions that are not completed."""
     rows = status.partitions
     counts = {name: sum(each.status == name for each in rows) for name in _ELECTION_STATUS}
-    said = (f"{count:,} {name}" for name, count in counts.items() if count)
-    yield from summary(width, text(plural(len(rows), "partition"), "heading"), *said)
+    counted = (f"{count:,} {name}" for name, count in counts.items() if count)
+    yield from summary(width, text(plural(len(rows), "partition"), "heading"), *counted)
     left = [each for each in rows if each.status != "completed"]
     if left:
         yield Text()
@@ -121,7 +121,7 @@ def _ids(brokers: Iterable[int]) -> str:
 
 
 def _share(row: Reassignment | PartitionMove) -> str | None:
-    """`45% of 1.2 GiB`, of all copies."""
+    """The copied part of all replicas: `45% of 1.2 GiB`."""
     if row.size is None or row.copied is None:
         return None
     share = 100 if not row.size else min(99, 100 * row.copied // row.size)
@@ -175,7 +175,7 @@ COLUMNS |= {
         Column("PARTITION", lambda r: r.partition, "right"),
         Column("STATUS", _status),
         Column("REPLICAS", lambda r: _ids(r.replicas)),
-        Column("WANTED", lambda r: None if r.wanted is None else _ids(r.wanted)),
+        Column("TARGET", lambda r: None if r.wanted is None else _ids(r.wanted)),
         Column("COPIED", _share),
         Column("LAG", lambda r: r.lag, "right"),
         Column("NOTE", lambda r: r.note, give="wrap"),
@@ -197,10 +197,10 @@ COLUMNS |= {
 
 
 def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
-    """How much a move is, in a line."""
-    to_copy = plural(size.copies, "copy", "copies") + " to make"
+    """The size of a reassignment in one line."""
+    to_copy = plural(size.copies, "replica") + " to copy"
     if size.bytes is None:
-        weight = "their bytes are not known" if size.copies else ""
+        weight = "size unknown" if size.copies else ""
     else:
         weight = f"{approximate_bytes(size.bytes)} to move" if size.copies else ""
     throttle = "" if size.throttle is None else f"throttle {format_rate(size.throttle)}"
@@ -217,7 +217,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
 
 
 def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
-    """Each partition, then the throttles that are left behind."""
+    """The partitions, then leftover throttles."""
     yield from draw_table(COLUMNS[PartitionMove], state.partitions, width=width)
     for about, why in state.not_read:
         hint = hint_of(why)
@@ -227,7 +227,7 @@ def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
         return
     if state.partitions:
         yield Text()
-    yield text("throttles that no move needs (lift them: verify-reassign-partitions --finish)",
+    yield text("leftover throttles (to remove them, run verify-reassign-partitions --finish)",
                "warning")  # fmt: skip
     yield from draw_table(COLUMNS[Throttle], state.throttles, width=width)
 

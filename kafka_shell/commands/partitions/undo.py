@@ -11,8 +11,8 @@ _ON_BROKER = " on broker "
 
 
 def line(resource: Resource, changes: Sequence[Change]) -> str:
-    """`alter-log-dirs orders:0 --broker-id 1 --log-dir /data/a`; `reassign-partitions` with the
-    rollback file, which turns a running reassignment round too. An election cannot be undone."""
+    """The `alter-log-dirs` command, or `reassign-partitions` with the rollback file, which also
+    reverts a running reassignment. An election cannot be undone."""
     if resource.kind == "rollback-file":
         return f"reassign-partitions {with_option('--reassignment-json-file', resource.name)}"
     partition, on_broker, broker = resource.name.partition(_ON_BROKER)

@@ -1,4 +1,4 @@
-"""Commands that concern the shell itself and change no cluster."""
+"""Commands on the shell itself; none changes a cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def connect(invocation: Invocation, context: Context) -> str:
-    """Work on another cluster, or say which one this is."""
+    """Connect to another cluster, or show the current one."""
     from kafka_shell import connection_options, settings
 
     flags = {
@@ -43,11 +43,11 @@ def connect(invocation: Invocation, context: Context) -> str:
         found = settings.load_over(
             context.settings, flags, context.environ, context.paths.config_file
         )
-    there = context.elsewhere(found)
-    try:  # an unreachable cluster is refused before anything is left
-        answer = on_the_right_cluster(there, lambda: _described(there))
+    other = context.elsewhere(found)
+    try:  # stay on the current cluster if the other cannot be reached
+        answer = on_the_right_cluster(other, lambda: _described(other))
     finally:
-        there.close()
+        other.close()
     if context.shell is not None:
         context.shell.connect(found)
     return answer
@@ -60,26 +60,26 @@ def _described(context: Context) -> str:
 
 
 def refresh(invocation: Invocation, context: Context) -> None:
-    """Read the whole view again."""
+    """Reload the metadata cache."""
     if context.shell is not None:
         context.shell.refresh(frozenset())
 
 
 def watch(invocation: Invocation, context: Context) -> Status:
-    """Run a line again and again."""
+    """Run a command repeatedly."""
     from kafka_shell.watch import watch as run
 
     seconds = _seconds(invocation)
     if context.run_line is None:
-        raise ShellError("there is nothing to run the line", code="no-shell")
+        raise ShellError("watch cannot run commands here", code="no-shell")
     status = run(context, seconds, invocation["line"])
     if context.shell is None and status != Status.WRONG:
-        raise KeyboardInterrupt  # nothing else ends it, and here nothing goes on after it
+        raise KeyboardInterrupt  # only Ctrl-C ends a watch
     return Status(status)
 
 
 def _seconds(invocation: Invocation) -> float:
-    """A bare number is seconds here, as it is to `watch` elsewhere."""
+    """The interval in seconds; a bare number is seconds, as in watch(1)."""
     text = invocation["seconds"]
     try:
         seconds = units.parse_duration(text if text[-1:].isalpha() else f"{text}s") / 1000
@@ -87,7 +87,7 @@ def _seconds(invocation: Invocation) -> float:
         seconds = 0.0
     if not 0 < seconds <= LONGEST_WAIT_MS / 1000:
         raise UsageError(
-            f"SECONDS wants a number of seconds, or a duration such as 500ms; got {text!r}",
+            f"SECONDS must be a number of seconds or a duration such as 500ms, got {text!r}",
             span=invocation.span("seconds"),
             text=invocation.text,
         )
@@ -95,9 +95,9 @@ def _seconds(invocation: Invocation) -> float:
 
 
 def source(invocation: Invocation, context: Context) -> Status:
-    """Run the lines of a file."""
+    """Run the commands in a file."""
     if context.run_file is None:
-        raise UsageError("source runs at the prompt, in scripts and as a command only")
+        raise UsageError("source can only be used at the prompt, in scripts and as a one-shot")
     return context.run_file(
         to_path(invocation["file"]),
         context,
@@ -107,14 +107,14 @@ def source(invocation: Invocation, context: Context) -> Status:
 
 
 def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]:
-    """Lines typed before, the newest last."""
+    """Commands typed earlier, newest last."""
     from kafka_shell.history import read
 
     try:
         lines = read(context.paths.history)
     except OSError as error:
         raise ShellError(
-            f"the history {context.paths.history} cannot be read: {error.strerror}"
+            f"cannot read the history {context.paths.history}: {error.strerror}"
         ) from None
     if invocation["text"]:
         lines = [line for line in lines if invocation["text"] in line.text]
@@ -123,7 +123,7 @@ def history(invocation: Invocation, context: Context) -> tuple[HistoryLine, ...]
 
 
 def clear(invocation: Invocation, context: Context) -> None:
-    """Clear the terminal, if there is one."""
+    """Clear the terminal."""
     from kafka_shell.output.terminal import draw
 
     if context.out.isatty():
@@ -131,7 +131,7 @@ def clear(invocation: Invocation, context: Context) -> None:
 
 
 def theme(invocation: Invocation, context: Context) -> Any:
-    """Draw with another theme, or show what there is."""
+    """Switch to another theme, or list all themes."""
     from kafka_shell.output import theme as themes
 
     name = invocation["name"]
@@ -142,26 +142,26 @@ def theme(invocation: Invocation, context: Context) -> Any:
         context.shell.set_theme(name)
         context.settings = replace(context.settings, theme=name)
         file = context.paths.config_file
-        context.note(f'to keep it, write theme = "{name}" at the top of {file}')
+        context.note(f'to make it the default, add theme = "{name}" at the top of {file}')
     return chosen
 
 
 def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...]:
-    """Change a setting of this session, or show them with where each came from."""
+    """Change a setting for this session, or show all settings with their sources."""
     name, value = invocation["name"], invocation["value"]
     if name is None:
         return context.settings.describe()
     choices = SETTINGS.get(name)
     if choices is None:
         raise UsageError(
-            f"there is no setting {name}",
-            hint=did_you_mean(name, SETTINGS, f"There are: {', '.join(SETTINGS)}"),
+            f"unknown setting '{name}'",
+            hint=did_you_mean(name, SETTINGS, f"Settings: {', '.join(SETTINGS)}."),
             span=invocation.span("name"),
             text=invocation.text,
         )
     if value not in choices:
         raise UsageError(
-            f"{name} is one of {', '.join(choices)}, not {value}",
+            f"{name} must be one of {', '.join(choices)}, got '{value}'",
             span=invocation.span("value") or invocation.span("name"),
             text=invocation.text,
         )
@@ -177,18 +177,18 @@ SETTINGS: dict[str, Sequence[str]] = {
 
 
 def leave(invocation: Invocation, context: Context) -> None:
-    """End the session, or the script."""
+    """End the session or the script."""
     context.script.left = True
     if context.shell is not None:
         context.shell.leave()
 
 
-_LAST = Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N", least=1)
+_LAST = Option("--last", Kind.INTEGER, "Only the newest N.", metavar="N", least=1)
 
 COMMANDS = (
     Command(
         name="connect",
-        summary="Work on another cluster, or say which one this is.",
+        summary="Connect to another cluster, or show the current one.",
         family="shell",
         run=connect,
         needs_cluster=False,
@@ -196,71 +196,72 @@ COMMANDS = (
             Argument("where", Kind.PROFILE, "A profile's name, host:port, or sandbox.",
                      required=False),
         ),
-        examples=(Example("connect", "which cluster this is"),),
+        examples=(Example("connect", "show the current cluster"),),
     ),
     Command(
         name="refresh",
-        summary="Read the whole view again.",
+        summary="Reload the metadata cache.",
         family="shell",
         run=refresh,
         needs_cluster=False,
     ),
     Command(
         name="watch",
-        summary="Run a line every so many seconds.",
+        summary="Run a command repeatedly.",
         family="shell",
         run=watch,
         needs_cluster=False,
         arguments=(
-            Argument("seconds", Kind.TEXT, "Seconds between two runs: 5, or 500ms, 1m."),
-            Argument("line", Kind.LINE, "The line to run."),
+            Argument("seconds", Kind.TEXT, "The interval: 5 (seconds), 500ms, 1m."),
+            Argument("line", Kind.LINE, "The command to run."),
         ),
         search=("repeat", "every"),
         description="Ctrl-C ends it. For example: watch 5 health\n"
-        "A pipe is a part of the line, and runs with it each time: watch 2 list-topics | wc -l. A"
-        " file takes all answers.",
+        "A pipe is part of the command and runs each time: watch 2 list-topics | wc -l. A redirect"
+        " collects the output of all runs.",
     ),
     Command(
         name="source",
-        summary="Run the lines of a file.",
+        summary="Run the commands in a file.",
         family="shell",
         run=source,
         needs_cluster=False,
-        arguments=(Argument("file", Kind.FILE, "A file of the shell's lines."),),
+        arguments=(Argument("file", Kind.FILE, "A file of shell commands."),),
         options=(
-            Option("--keep-going", Kind.FLAG, "A failing line does not stop the file."),
+            Option("--keep-going", Kind.FLAG, "Continue after a command fails."),
             Option("--generated", Kind.FLAG,
-                   "Run plain commands only: refuse !, pipes, redirects and source."),
+                   "Accept plain commands only: refuse !, pipes, redirects and source."),
         ),
         search=("script", "run"),
         description=(
-            "A file that begins with the header of journal --undo is run as with --generated, and"
-            " only on the cluster that the header names."
+            "A file that starts with the header of journal --undo is run as with --generated, and"
+            " only on the cluster named in the header."
         ),
     ),
     Command(
         name="history",
-        summary="Lines typed before.",
+        summary="Show commands typed earlier.",
         family="shell",
         run=history,
         needs_cluster=False,
-        arguments=(Argument("text", Kind.TEXT, "Only lines that hold this.", required=False),),
+        arguments=(Argument("text", Kind.TEXT, "Only commands with this text.", required=False),),
         options=(_LAST,),
-        examples=(Example("history --last 5", "the five newest"),),
+        examples=(Example("history --last 5", "show the last five commands"),),
     ),
     Command(
         name="theme",
-        summary="Draw with another theme; without a name, show them.",
+        summary="Switch to another theme, or list all themes.",
         family="shell",
         run=theme,
         needs_cluster=False,
-        arguments=(Argument("name", Kind.THEME, "A theme.", required=False),),
+        arguments=(Argument("name", Kind.THEME, "The name of a theme.", required=False),),
         search=("colour", "color", "dark", "light"),
-        examples=(Example("theme", "what there is"), Example("theme mono", "without colour")),
+        examples=(Example("theme", "list all themes"),
+                  Example("theme mono", "switch to a theme without color")),
     ),
     Command(
         name="set",
-        summary="Change a setting of this session; without a name, show them.",
+        summary="Change a setting for this session, or show all settings.",
         family="shell",
         run=set_option,
         needs_cluster=False,
@@ -269,7 +270,7 @@ COMMANDS = (
                      choices=tuple(SETTINGS)),
             Argument("value", Kind.TEXT, "Its new value.", required=False),
         ),
-        examples=(Example("set", "every setting, and where it came from"),),
+        examples=(Example("set", "show all settings and their sources"),),
     ),
     Command(
         name="clear",
@@ -281,7 +282,7 @@ COMMANDS = (
     ),
     Command(
         name="exit",
-        summary="End the session, or the script.",
+        summary="End the session or the script.",
         family="shell",
         run=leave,
         needs_cluster=False,

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...] | Nothing | str:
-    """The entries, the newest last; or the commands that undo them."""
+    """The entries of the journal, newest last, or the commands that undo them."""
     from kafka_shell import journal as book
 
     if invocation["undo"]:
@@ -25,15 +25,14 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
         return tuple(_named(invocation["id"], context))
     entries, broken = book.read(context.paths.journal, last=invocation["last"])
     for path in broken:
-        context.note(f"{path} cannot be read as an entry of the journal")
+        context.note(f"{path} is not a valid journal entry")
     return tuple(entries)
 
 
 def _undo(invocation: Invocation, context: Context) -> Nothing | str:
-    """The header and the commands that undo the chosen changes, the newest change first.
+    """A header and the commands that undo the selected changes, newest change first.
 
-    Raises ShellError where one of them is irreversible: undoing an older change in its place, or
-    only a part of them, is not what was asked for.
+    Raises ShellError if one of them is irreversible, instead of undoing only the others.
     """
     from kafka_shell import journal as book
 
@@ -43,7 +42,7 @@ def _undo(invocation: Invocation, context: Context) -> Nothing | str:
     else:
         chosen = list(_last_changes(context, here, invocation["last"] or 1))
     if not chosen:
-        return Nothing(f"the journal has no change of cluster {here}")
+        return Nothing(f"the journal has no changes of cluster {here}")
     for number, entry in enumerate(chosen):
         _check(entry, here, last=not invocation["id"] and number == 0)
     lines = [line for entry in chosen for line in entry.undo]
@@ -61,31 +60,31 @@ def _check(entry: JournalEntry, here: str, *, last: bool) -> None:
     about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
     if entry.cluster != here:
         raise ShellError(
-            f"{about} was a change of cluster {entry.cluster}, this is cluster {here}",
+            f"{about} changed cluster {entry.cluster}, but this is cluster {here}",
             hint="Connect to that cluster to undo it.",
             code="other-cluster",
         )
     if entry.undone:
-        raise ShellError(f"{about} is undone already", code="undone")
+        raise ShellError(f"{about} was already undone", code="undone")
     if not entry.changed:
         raise ShellError(f"{about} changed nothing", code="nothing-to-undo")
     if not entry.undo:
         raise ShellError(
             f"{about} is irreversible",
-            hint="Name an older change to undo it: journal ID --undo",
+            hint="To undo an older change, run journal ID --undo",
             code="irreversible",
         )
 
 
 def _last_changes(context: Context, cluster: str, count: int) -> Iterator[JournalEntry]:
-    """The newest changes of this cluster that hold, the newest first."""
+    """The last `count` changes of this cluster that were not undone, newest first."""
     from kafka_shell import journal as book
 
     for entry in book.newest(context.paths.journal, cluster=cluster):
         if isinstance(entry, Path):
             raise ShellError(
-                f"{entry} cannot be read: what was changed last is not known",
-                hint="Name a change to undo it: journal ID --undo",
+                f"{entry} is not a valid journal entry, so the last change is unknown",
+                hint="To undo a certain change, run journal ID --undo",
                 code="journal",
             )
         if entry.changed and not entry.undone:
@@ -101,10 +100,12 @@ def _named(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
     for id in ids:
         entry = book.find(context.paths.journal, id)
         if isinstance(entry, Path):
-            raise ShellError(f"{entry} cannot be read as an entry of the journal", code="journal")
+            raise ShellError(f"{entry} is not a valid journal entry", code="journal")
         if entry is None:
             raise ShellError(
-                f"the journal has no entry {id}", hint="Run journal to see them.", code="no-entry"
+                f"journal entry {id} does not exist",
+                hint="Run journal to see the entries.",
+                code="no-entry",
             )
         yield entry
 
@@ -112,7 +113,7 @@ def _named(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
 COMMANDS = (
     Command(
         name="journal",
-        summary="List what this program changed, and the commands that undo it.",
+        summary="List the changes made with kafka.sh, and the commands that undo them.",
         family="shell",
         run=journal,
         needs_cluster=False,
@@ -120,15 +121,15 @@ COMMANDS = (
             Argument("id", Kind.TEXT, "Only these entries.", many=True, required=False),
         ),
         options=(
-            Option("--last", Kind.INTEGER, "Only so many, the newest.", metavar="N", least=1),
+            Option("--last", Kind.INTEGER, "Only the newest N.", metavar="N", least=1),
             Option("--undo", Kind.FLAG,
-                   "Print the commands that undo a change of this cluster: the last one, the last"
+                   "Print the commands that undo changes of this cluster: the last one, the last"
                    " N, or those named."),
         ),
         search=("log", "changes", "undo", "take back"),
         examples=(
-            Example("journal --last 3", "the three newest changes"),
-            Example("journal --last 1 --undo", "the commands that undo the last change"),
+            Example("journal --last 3", "show the last three changes"),
+            Example("journal --last 1 --undo", "print the commands that undo the last change"),
         ),
     ),
 )  # fmt: skip

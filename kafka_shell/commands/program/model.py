@@ -1,4 +1,4 @@
-"""The sandbox, as `sandbox status` tells of it."""
+"""The state of the sandbox, as `sandbox status` shows it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SandboxReport:
-    """A Kafka on this machine. `state` is up, down, or none; `clients` are .properties files.
+    """A Kafka cluster on this machine. `state`: up, down or none; `clients`: .properties files.
 
-    `topics` are those on the `stand_in_brokers`, which have no process.
+    `topics` counts those on the `stand_in_brokers`, which have no process.
     """
 
     state: str

@@ -1,4 +1,4 @@
-"""What this program says of itself: its history, its journal, its themes, its sandbox."""
+"""Tables and pages of history, journal, themes and sandbox."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator[Text]:
-    """What was changed, when and where; the commands that undo it are whole, to be copied."""
+    """Each change with time and cluster, then its undo commands, unwrapped for copying."""
     for entry in entries:
         role: Role = "good" if entry.status == "done" else "warning"
         yield join(

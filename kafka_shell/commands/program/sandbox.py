@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
-    """Start, stop, look at or wipe the sandbox."""
+    """Start, stop, show or wipe the sandbox."""
     from kafka_shell.sandbox import session
     from kafka_shell.sandbox.cluster import status, stop, wipe
     from kafka_shell.sandbox.sharing import in_use_by_others
@@ -33,42 +33,42 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
             stand_in_brokers=invocation["stand-in-brokers"],
         )
         started = session.bring_up(options, context.report, empty=invocation["empty"])
-        _work_on_it(started, context)
+        _connect_if_unreachable(started, context)
         return _report(started)
     if action == "stop" and status(folder) is not None:
         return _report(stop(folder))
     if action == "wipe" and status(folder) is not None:
         mine = context.held.get(session.ATTACHMENT)
-        _agreed(invocation, context, in_use_by_others(folder, mine))
+        _confirm(invocation, context, in_use_by_others(folder, mine))
         wipe(folder)
     found = status(folder)
     return SandboxReport("none", str(folder)) if found is None else _report(found)
 
 
-def _work_on_it(started: Sandbox, context: Context) -> None:
-    """At a prompt whose cluster cannot be reached, the sandbox takes its place."""
+def _connect_if_unreachable(started: Sandbox, context: Context) -> None:
+    """At the prompt, switch to the sandbox if the current cluster cannot be reached."""
     if context.shell is None or context.cache is None:
         return
     from kafka_shell import settings
     from kafka_shell.sandbox import session
 
     if context.cache.state.failure is None:
-        context.note("to work on the sandbox: connect sandbox")
+        context.note("to use the sandbox, run: connect sandbox")
         return
     environ = settings.without_connection(context.environ)
     flags = session.client_flags(started)
     context.shell.connect(settings.load(flags, environ, context.paths.config_file))
-    context.note(f"the prompt is on the sandbox now ({started.bootstrap})")
+    context.note(f"now connected to the sandbox ({started.bootstrap})")
 
 
-def _agreed(invocation: Invocation, context: Context, shared: bool) -> None:
-    """Ask before the data are gone; without a terminal --yes must have been said."""
+def _confirm(invocation: Invocation, context: Context, shared: bool) -> None:
+    """Ask for confirmation. Raises UsageError without a terminal unless --yes is given."""
     if invocation["yes"]:
         return
     if context.ask is None:
         raise UsageError(
-            "wiping the sandbox deletes its data, and there is no terminal to ask at",
-            hint="Nothing was deleted. Add --yes to do it.",
+            "wiping the sandbox deletes its data, and standard input is not a terminal",
+            hint="Nothing was deleted. Use --yes to skip the question.",
             code="no-terminal",
             text=invocation.text,
         )
@@ -103,7 +103,7 @@ def _state(found: Sandbox) -> str:
 COMMANDS = (
     Command(
         name="sandbox",
-        summary="A real Kafka on this machine: start, stop, status, wipe.",
+        summary="Start, stop, show or wipe a Kafka cluster on this machine.",
         family="shell",
         run=sandbox,
         needs_cluster=False,
@@ -111,23 +111,24 @@ COMMANDS = (
             Argument(
                 "action",
                 Kind.CHOICE,
-                "What to do.",
+                "start, stop, status or wipe.",
                 choices=("start", "stop", "status", "wipe"),
             ),
         ),
         options=(
             *SANDBOX,
-            Option("--topics", Kind.INTEGER, "Topics on stand-in brokers, to try a large cluster.",
+            Option("--topics", Kind.INTEGER,
+                   "Create N topics on stand-in brokers, to simulate a large cluster.",
                    metavar="N", least=0, most=1_000_000),
             Option("--stand-in-brokers", Kind.INTEGER,
-                   "Brokers that are registered and have no process: one for 100 topics.",
+                   "Registered brokers without a process (default: one per 100 topics).",
                    metavar="N", least=0, most=10_000),
-            Option("--yes", Kind.FLAG, "Wipe without a question."),
+            Option("--yes", Kind.FLAG, "Wipe without confirmation."),
         ),
         search=("demo", "try", "local", "playground"),
-        description="`wipe` stops it and deletes its data. `kafka.sh --sandbox` opens it."
-        " `start --topics 100000` makes a large cluster of metadata alone: the topics are on"
-        " brokers that are registered and have no process. It wants 3 GiB of memory.",
-        examples=(Example("sandbox status", "whether it is up, and where"),),
+        description="`wipe` stops the sandbox and deletes its data. `kafka.sh --sandbox` starts it"
+        " and opens the prompt. `start --topics 100000` simulates a large cluster with metadata"
+        " only: the topics are on registered brokers without a process. It needs 3 GiB of memory.",
+        examples=(Example("sandbox status", "show whether the sandbox is running, and where"),),
     ),
 )  # fmt: skip

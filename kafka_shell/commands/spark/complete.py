@@ -1,4 +1,4 @@
-"""Candidates for audits: controls, the tables, and words of a query over them."""
+"""Completion of audit controls, tables, and SQL queries over the tables."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ALIAS = re.compile(r"(\w+)\.$")
 
 
 def of_kind(kind: Kind, found: Wanted, user_controls: Path) -> Candidates:
-    """Candidates of one of the audits' kinds. `user_controls` is the folder of own controls."""
+    """Candidates of an audit kind. `user_controls` is the folder of the user's controls."""
     if kind is Kind.AUDIT_TABLE:
         return _tables(found.prefix)
     if kind is Kind.AUDIT_CONTROL:
@@ -43,12 +43,12 @@ def _known() -> Mapping[str, AuditTable]:
 
 @cache
 def _controls(user_folder: Path) -> Mapping[str, str]:
-    """Families, then tags, then ids with their titles."""
+    """Tags, families and control IDs with their titles."""
     from kafka_shell.audit.control import FAMILIES, controls_of
 
     try:
         controls = controls_of(user_folder)
-    except ShellError:  # the audit says what is wrong with it
+    except ShellError:  # reported by spark audit
         return {}
     tags = sorted({tag for control in controls.values() for tag in control.tags})
     return {
@@ -67,7 +67,7 @@ def _tables(typed: str) -> Candidates:
 
 
 def _of_query(found: Wanted) -> Candidates:
-    """A table after from and join; else columns, of the tables that are named so far."""
+    """Tables after FROM and JOIN; else columns of the tables named so far."""
     before, typed = found.key, found.prefix
     if _AFTER_SOURCE.search(before):
         return _tables(typed)
@@ -88,7 +88,7 @@ def _of_query(found: Wanted) -> Candidates:
 
 
 def _sources(query: str) -> dict[str, str]:
-    """The tables a query reads so far, by their names and aliases."""
+    """Name or alias -> table, for the tables that the query names so far."""
     found: dict[str, str] = {}
     for name, alias in _SOURCE.findall(query):
         if name.lower() in _known():
@@ -105,7 +105,7 @@ def _columns(tables: Iterable[AuditTable], typed: str) -> Candidates:
 
 
 def _plain(words: Iterable[str], typed: str) -> Candidates:
-    """Words of SQL that go on with what is typed."""
+    """SQL keywords that start with the typed text."""
     return Candidates(
         tuple(Candidate(word, "SQL") for word in words if typed and word.startswith(typed.lower()))
         or (tuple(Candidate(word, "SQL") for word in words) if not typed else ())

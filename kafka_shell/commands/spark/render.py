@@ -1,4 +1,4 @@
-"""Audits: a summary, what was found by control, the tables."""
+"""Tables and pages of audits: reports, snapshots, tables and differences."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
 
-_SHOWN = 10  # findings of one control, where there are others
+_SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
 
 COLUMNS: dict[type, tuple[Column, ...]] = {
@@ -37,13 +37,13 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     AuditTable: (
         Column("TABLE", lambda t: t.name, role="name"),
         Column("COLUMNS", lambda t: len(t.columns), "right"),
-        Column("WHAT", lambda t: t.about, give="wrap"),
+        Column("DESCRIPTION", lambda t: t.about, give="wrap"),
     ),
     AuditColumn: (
         Column("TABLE", lambda c: c.table),
         Column("COLUMN", lambda c: c.column, role="name"),
         Column("TYPE", lambda c: c.type),
-        Column("WHAT", lambda c: c.about, give="wrap"),
+        Column("DESCRIPTION", lambda c: c.about, give="wrap"),
     ),
     Drift: (
         Column("CLUSTER", lambda d: d.cluster),
@@ -59,7 +59,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
-    """The verdict, a table by family and severity, then what was found, control by control."""
+    """The verdict, a table by family and severity, then the findings of each control."""
     yield from summary(
         width,
         _verdict(report),
@@ -70,27 +70,27 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     for cluster, why in report.unread.items():
         yield from hang(text(f"{cluster} could not be read: ", "bad") + why, width, 2)
     if report.suppressed:
-        said = f"{plural(report.suppressed, 'finding')} suppressed by the policy"
-        yield text(said, "dim")
+        suppressed = f"{plural(report.suppressed, 'finding')} suppressed by the policy"
+        yield text(suppressed, "dim")
     if any(control.counts for control in report.controls):
         yield Text()
         yield from draw_table(_SUMMARY, list(_families(report.controls)), width=width)
     alarms = [f for f in report.findings if f.status in ("alarm", "info")]
     yield from _grouped(alarms, width)
-    yield from _not_judged([f for f in report.findings if f.status in ("skip", "error")], width)
+    yield from _not_evaluated([f for f in report.findings if f.status in ("skip", "error")], width)
 
 
 def _verdict(report: AuditReport) -> Text:
     found = report.alarms
     if not found:
-        return text("nothing was found", "" if report.unread else "good")
+        return text("no findings", "" if report.unread else "good")
     words = ", ".join(f"{found[each]:,} {each}" for each in SEVERITIES if found[each])
     worst = next(each for each in SEVERITIES if found[each])
     return text(f"{plural(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
 
 
 class _Family:
-    """One line of the summary: how a family's judgements came out."""
+    """One row of the summary: the results of a family of controls."""
 
     def __init__(self, name: str, controls: Sequence[JudgedControl]) -> None:
         self.name = name
@@ -160,14 +160,14 @@ def _finding(finding: AuditFinding, several: bool, room: int, width: int | None)
         yield from hang(text("    ") + line, width, 6)
 
 
-def _not_judged(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Text]:
-    """What could not be judged: one line a reason, the controls it concerns behind it."""
+def _not_evaluated(findings: Sequence[AuditFinding], width: int | None) -> Iterator[Text]:
+    """The controls that could not be evaluated, grouped by reason."""
     by: dict[tuple[str, str, str], list[str]] = {}
     for f in findings:
         by.setdefault((f.status, f.cluster, f.reason), []).append(f.control)
     if by:
         yield Text()
-        yield text("could not be judged", "heading")
+        yield text("not evaluated", "heading")
     for (status, cluster, reason), controls in by.items():
         what = ", ".join(dict.fromkeys(controls))
         line = text(f"  {status} ", "bad" if status == "error" else "dim") + text(what, "name")
@@ -176,7 +176,7 @@ def _not_judged(findings: Sequence[AuditFinding], width: int | None) -> Iterator
 
 
 def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
-    """Where it is, and how many rows of what."""
+    """The folder of a snapshot, and the rows of each table."""
     yield from summary(
         width,
         text(f"snapshot {snapshot.snapshot_id}", "heading"),

@@ -1,4 +1,4 @@
-"""Transactions and producers."""
+"""Tables of transactions and producers, and the page of hanging transactions."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def _time(moment: int | None) -> Cell:
 
 
 def _duration(milliseconds: int | None) -> Cell:
-    """A length of time to about three figures; the exact one is in JSON."""
+    """A duration rounded to about three digits; JSON has the exact value."""
     if milliseconds is None:
         return None
     from kafka_shell.units import format_duration
@@ -56,7 +56,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("EPOCH", lambda t: t.producer_epoch, "right"),
         Column("TIMEOUT", lambda t: _duration(t.timeout_ms), "right"),
         Column("STARTED", lambda t: _time(t.started)),
-        Column("RUNS", lambda t: _duration(t.duration_ms), "right"),
+        Column("RUNNING", lambda t: _duration(t.duration_ms), "right"),
         Column("PARTITIONS", lambda t: ",".join(map(str, t.partitions)), give="wrap"),
     ),
     ProducerState: (
@@ -90,14 +90,14 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
-    """What hangs, why it may not, what ends it, and where nobody could look."""
+    """Hanging transactions, the command to abort one, doubts, and partitions not searched."""
     searched = f"in {plural(search.searched, 'partition')}"
     if search.found:
         verdict = text(plural(len(search.found), "hanging transaction"), "bad")
     elif search.unread and not search.searched:
-        verdict = text("nothing could be searched", "bad")
+        verdict = text("no partition could be searched", "bad")
     else:
-        verdict = text("no hanging transaction", "good" if search.ok else "")
+        verdict = text("no hanging transactions", "good" if search.ok else "")
     yield from summary(width, verdict, text(searched, "dim"))
     if search.found:
         yield Text()
@@ -106,7 +106,7 @@ def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
         first = search.found[0]
         where = positional("--topic", str(first.topic_partition))
         line = f"abort-transaction {where} --start-offset {first.start_offset}"
-        yield text(f"To end one: {line}", "hint")
+        yield text(f"To abort one: {line}", "hint")
     for doubt in search.doubts:
         yield from wrap(text(doubt, "warning"), width or 10_000)
     if search.unread:

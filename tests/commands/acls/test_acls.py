@@ -106,7 +106,7 @@ def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str)
         f"acl allow User:{bob} Describe on topic {bob}": ("skipped", None),
         f"acl deny User:{bob} All from * on topic {bob}": ("refused", "RESOURCE_NOT_FOUND"),
     }
-    assert "nothing was sent: 1 of 2 items is invalid" in run.stderr
+    assert "nothing was changed: 1 of 2 items is invalid" in run.stderr
     assert rules(cluster, bob) == ["allow User:B Read on topic B"]
     twice = [word for _ in range(2) for word in ("--remove", f"allow User:{bob} Read")]
     run = kafka("alter-acls", "--topic", bob, "--yes", *twice)

@@ -272,7 +272,7 @@ def test_a_line_back_of_a_name_that_looks_like_an_option(topic: str) -> None:
 def test_delete_if_it_is_there(kafka: Program, group: str) -> None:
     run = kafka("delete-group", group, "no-such-group", "--yes")
     assert (run.status, run.stdout) == (1, "")
-    assert "nothing was sent: 1 of 2 items is invalid" in run.stderr
+    assert "nothing was changed: 1 of 2 items is invalid" in run.stderr
     run = kafka.ok("delete-group", group, "no-such-group", "--if-exists", "--yes")
     assert f"deleted group {group}" in run.stdout
     assert kafka.ok("delete-group", "no-such-group", "--if-exists", "--yes").stdout == ""

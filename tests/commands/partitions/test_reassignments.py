@@ -169,14 +169,14 @@ def test_a_line_that_cannot_be_is_refused(
     ("text", "said"),
     [
         ("nonsense", "not valid JSON"),
-        ('{"version":2,"partitions":[]}', "its version is 2"),
+        ('{"version":2,"partitions":[]}', "has version 2"),
         ('{"version":1}', "'partitions' is missing"),
-        ('{"version":1,"partitions":[]}', "it names no partition"),
+        ('{"version":1,"partitions":[]}', "lists no partitions"),
         ('{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}', "not '0'"),
         (
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1]},'
             '{"topic":"t","partition":0,"replicas":[2]}]}',
-            "t:0 stands in it twice",
+            "t:0 twice",
         ),
         (
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["/d"]}]}',

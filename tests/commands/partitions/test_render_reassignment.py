@@ -79,7 +79,7 @@ def test_a_state_shows_each_partition_and_what_is_left_behind() -> None:
         "orders          1  failed       1         2       -               nothing moves it\n"
         "orders          2  completed    2         2       -               -\n"
         "\n"
-        "throttles that no move needs (lift them: verify-reassign-partitions --finish)\n"
+        "leftover throttles (to remove them, run verify-reassign-partitions --finish)\n"
         "RESOURCE  KEY                                VALUE\n"
         "broker 1  leader.replication.throttled.rate  5MB/s\n"
     )

@@ -172,7 +172,7 @@ def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Pat
         ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "'-1' for the"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}', "'1' for the offset"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
-         ' {"topic": "t", "partition": 0, "offset": 2}]}', "names partition t:0 twice"),
+         ' {"topic": "t", "partition": 0, "offset": 2}]}', "lists partition t:0 twice"),
         ('{"partitions": [], "version": 2}', "version 2"),
     ],
 )  # fmt: skip
