@@ -8,6 +8,7 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
@@ -159,7 +160,7 @@ def _refuse_empty_home(environ: Mapping[str, str]) -> None:
 
 def _context(line: Split, paths: Paths) -> Context:
     from . import settings
-    from .context import Context
+    from .context import ClusterSession, Context
     from .dispatch import run_text, warn
     from .script import run_file
 
@@ -169,11 +170,16 @@ def _context(line: Split, paths: Paths) -> Context:
     if "no-color" in line.program:
         environ["NO_COLOR"] = "1"
     found = settings.load(line.connection, environ, paths.config_file)
-    context = Context(found, paths, environ=environ, ask=_asker(), theme=found.theme)
-    context.defaults = _defaults(line.program)
-    context.run_line = lambda text, here: int(run_text(text, here))
-    context.run_file = run_file
-    context.report = _reporter()
+    context = Context(
+        ClusterSession(found, theme=found.theme),
+        paths,
+        environ=environ,
+        ask=_asker(),
+        report=_reporter(),
+        run_line=lambda text, context: int(run_text(text, context)),
+        run_file=run_file,
+        defaults=_defaults(line.program),
+    )
     for message in found.warnings:
         warn(context, message)
     return context
@@ -255,7 +261,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     )
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, _end)  # what this run started must not outlive it
-    sandbox, context.held[session.ATTACHMENT] = stack.enter_context(
+    sandbox, context.resources.sandbox = stack.enter_context(
         session.open_sandbox(
             wanted,
             keep=bool(program.get("keep")),
@@ -265,8 +271,9 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
         )
     )
     flags = session.client_flags(sandbox)
-    context.environ = settings.without_connection(context.environ)
-    return context.elsewhere(settings.load(flags, context.environ, context.paths.config_file))
+    environ = settings.without_connection(context.environ)
+    found = settings.load(flags, environ, context.paths.config_file)
+    return replace(context, environ=environ).elsewhere(found)
 
 
 def _say(text: str) -> None:

@@ -24,7 +24,7 @@ from kafka_shell.view.candidates import Candidate
 from kafka_shell.view.disk import view_on_disk
 
 from .commands import REGISTRY
-from .context import Context, Paths
+from .context import ClusterSession, Context, Paths
 from .errors import ShellError
 from .quoting import join, quote
 
@@ -81,7 +81,7 @@ def candidates_for(
         return []  # the value of a connection or program option: the shell completes files
     command = [word for word in line.command if word != _PLACEHOLDER]
     found = settings.load(line.connection, environ, paths.config_file)
-    context = Context(found, paths, environ=environ)
+    context = Context(ClusterSession(found), paths, environ=environ)
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
     place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))

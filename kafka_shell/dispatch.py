@@ -1,15 +1,13 @@
-"""One line of the shell, a script or argv: parsed, run, and its answer drawn, filed or piped."""
+"""Parse and run a line of the prompt, a script or argv, and write its result."""
 
 from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Sequence
+from contextlib import ExitStack, suppress
 from dataclasses import replace
-from io import TextIOWrapper
-from threading import Thread
-from typing import IO, TYPE_CHECKING, TextIO, cast
+from typing import TextIO
 
 from kafka_shell.language.argv import PASTED
 from kafka_shell.language.command import Invocation, Kind
@@ -26,31 +24,29 @@ from .commands import REGISTRY
 from .context import Context
 from .errors import ShellError, Status, UsageError
 from .identity import on_the_right_cluster
+from .pipe import open_pipe, run_program
 from .units import to_path
 
-if TYPE_CHECKING:
-    from subprocess import Popen
-
-_SHORT = 100  # characters of a line that say which one it is
-# What ends a stream that is written to; a broken pipe is no error.
+_SHORT = 100  # characters of a line in an error about it
+# Errors of writing the result. A broken pipe is not an error.
 _UNWRITABLE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO, errno.EBADF)
 
 
-_Part = tuple[Line, Invocation | None]  # a command of the line; no invocation is `!cmd`
+_Part = tuple[Line, Invocation | None]  # a command of the line; None for `!command`
 
 
 def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool = False) -> Status:
-    """Run a line as typed at the prompt or read from a script: one command, or several.
+    """Run a line of the prompt or of a script, which may contain several commands.
 
-    All are parsed before the first runs. `&&` and `||` are the POSIX shell's. `;` is a line break:
-    at the prompt the next command runs in any case, and the last one's status is the line's; in a
-    script (`origin` is "file:line") a failure ends it, unless `keep_going`: the highest status
-    wins.
+    All commands are parsed before the first one runs. `&&` and `||` work as in a POSIX shell. `;`
+    is a line break: at the prompt the next command always runs and the line has the status of the
+    last one; in a script (`origin` is "file:line") a failure ends the line unless `keep_going`, in
+    which case the highest status wins.
     """
     try:
         lines = [line for line in commands(text) if not line.empty]
         for line in lines:
-            _check_plain(line, context)
+            _check_allowed(line, context)
         parts = [
             (line, None if line.shell is not None else _parse(line, text, context))
             for line in lines
@@ -58,16 +54,16 @@ def run_text(text: str, context: Context, *, origin: str = "", keep_going: bool 
     except ShellError as error:
         return report_error(error, context, text=text, origin=origin)
     status = worst = Status.OK
-    for joined in _between_semicolons(parts):
-        status = _run_joined(joined, text, context, origin)
+    for sequence in _split_at_semicolons(parts):
+        status = _run_sequence(sequence, text, context, origin)
         worst = max(worst, status)
         if _stops(status, context) or (status and origin and not keep_going):
             break
     return worst if origin else status
 
 
-def can_be_read(text: str) -> bool:
-    """Whether each command of the line is one, with the options that it has."""
+def is_valid(text: str) -> bool:
+    """Return whether every command of the line can be parsed."""
     try:
         for line in commands(text):
             if line.shell is None and not line.empty:
@@ -77,19 +73,19 @@ def can_be_read(text: str) -> bool:
     return True
 
 
-def _between_semicolons(parts: Sequence[_Part]) -> list[list[_Part]]:
-    """The commands that `&&` and `||` join, apart from those behind a `;`."""
-    found: list[list[_Part]] = []
+def _split_at_semicolons(parts: Sequence[_Part]) -> list[list[_Part]]:
+    """Return the sequences of commands that are joined by `&&` and `||`."""
+    sequences: list[list[_Part]] = []
     for part in parts:
-        if part[0].joint in ("&&", "||") and found:
-            found[-1].append(part)
+        if part[0].joint in ("&&", "||") and sequences:
+            sequences[-1].append(part)
         else:
-            found.append([part])
-    return found
+            sequences.append([part])
+    return sequences
 
 
-def _run_joined(parts: Sequence[_Part], text: str, context: Context, origin: str) -> Status:
-    """Run `a && b || c`; the status of the last command that ran."""
+def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: str) -> Status:
+    """Run `a && b || c` and return the status of the last command that ran."""
     status, last, reported = Status.OK, parts[0][0], False
     for line, invocation in parts:
         if line is not parts[0][0] and (line.joint == "&&") == bool(status):
@@ -99,20 +95,19 @@ def _run_joined(parts: Sequence[_Part], text: str, context: Context, origin: str
         last, reported = line, False
         try:
             status = (
-                _shell_escape(line.shell or "", context)
+                run_program(line.shell or "", context)
                 if invocation is None
                 else _run(line, invocation, context)
             )
         except ShellError as error:
             status, reported = report_error(error, context, text=text, origin=origin), True
     if status and origin and not reported:
-        _tell(status, last, context, origin)
+        _report_status(status, last, context, origin)
     return status
 
 
-def _check_plain(line: Line, context: Context) -> None:
-    """Raise UsageError for what generated commands and dry runs may not do: a value of the cluster
-    that was written as a line, or a script that is only tried out, runs no other program."""
+def _check_allowed(line: Line, context: Context) -> None:
+    """Raise UsageError for pipes, redirects, `!` and `source` in generated scripts and dry runs."""
     if context.script.generated:
         where = "in a generated script"
     elif context.defaults.get("dry-run"):
@@ -132,7 +127,7 @@ def _check_plain(line: Line, context: Context) -> None:
     span = line.operators[0] if line.operators else line.words[0].span
     raise UsageError(
         f"{what} not allowed {where}",
-        hint="Nothing of this line was run.",
+        hint="No command of this line was run.",
         code="generated" if context.script.generated else "dry-run",
         span=span,
         text=line.text,
@@ -140,20 +135,20 @@ def _check_plain(line: Line, context: Context) -> None:
 
 
 def _stops(status: Status, context: Context) -> bool:
-    """Whether nothing more of the line runs, whatever joins it: Ctrl-C, or `exit`."""
+    """Return whether the rest of the line is skipped: after Ctrl-C or `exit`."""
     return status is Status.INTERRUPTED or context.script.left
 
 
-def _tell(status: Status, line: Line, context: Context, origin: str) -> None:
-    """In a script, what ended a line without an error of its own is told with its place."""
+def _report_status(status: Status, line: Line, context: Context, origin: str) -> None:
+    """Report the line of a script whose command failed without an error message."""
     short = " ".join(line.source.replace("\\\n", " ").split())
     short = short if len(short) <= _SHORT else short[:_SHORT] + "…"
-    ended = ShellError(f"the line ended with status {int(status)}: {short}")
-    report_error(ended, context, origin=origin)
+    error = ShellError(f"command exited with status {int(status)}: {short}")
+    report_error(error, context, origin=origin)
 
 
 def run_argv(argv: Sequence[str], context: Context) -> Status:
-    """Run one command given as words of argv: they are never pipes."""
+    """Run a command given as words of argv, which contain no pipes or redirects."""
     line = words_of(argv)
     try:
         return _run(line, _parse(line, line.text, context), context)
@@ -164,49 +159,49 @@ def run_argv(argv: Sequence[str], context: Context) -> Status:
 def report_error(
     error: ShellError, context: Context, *, text: str = "", origin: str = ""
 ) -> Status:
-    """Draw an error on stderr and give its exit status."""
+    """Print an error on stderr and return its exit status."""
     if error.code == "malformed-answer" and error.__cause__ is not None:
         from .crash import write_details
 
         error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
     pane = writer_for(context, None, context.out).err
-    with suppress(OSError, PipeClosed):  # where stderr is full, the status must still tell
+    with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
         draw_error(error, pane, place=origin, line=text)
     return error.status
 
 
 def warn(context: Context, message: str) -> None:
-    """A warning on stderr, once a run."""
+    """Print a warning on stderr, once per run."""
     if message not in context.script.warned:
         context.script.warned.add(message)
         draw_note(message, Pane(context.err))
 
 
 def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> Writer:
-    """The writer that this line's --output and --no-color ask for."""
+    """Return the writer for --output, --no-color and the streams of this line."""
     values = invocation.values if invocation else {}
     plain = bool(
         values.get("no-color") or context.settings.no_color or context.environ.get("NO_COLOR")
     )
-    colour, colour_err = (not plain and stream.isatty() for stream in (out, context.err))
+    color, color_err = (not plain and stream.isatty() for stream in (out, context.err))
     return Writer(
         out,
         context.err,
         values.get("output") or context.settings.output,
-        _theme(context) if colour or colour_err else None,
-        colour,
+        _theme(context) if color or color_err else None,
+        color,
         columns_of(out),
-        colour_err=colour_err,
+        colour_err=color_err,
         before=getattr(context.report, "clear", None),
         safe_csv=bool(values.get("safe-csv")),
     )
 
 
 def _theme(context: Context) -> Theme:
-    """The theme asked for; the default where it is malformed, which the prompt says itself."""
-    theme, error = load_or_default(context.theme, user=context.paths.themes)
+    """Return the theme of the session, or the default theme if it is invalid."""
+    theme, error = load_or_default(context.session.theme, user=context.paths.themes)
     if error is not None and context.shell is None:
-        warn(context, f"{error.message}: the default theme is used")
+        warn(context, f"{error.message}; using the default theme")
     return theme
 
 
@@ -215,22 +210,32 @@ def _theme(context: Context) -> Theme:
 
 def _run(line: Line, invocation: Invocation, context: Context) -> Status:
     invocation = _with_defaults(invocation, context)
-    here = _somewhere(context, invocation)
+    own = _connected(context, invocation)
     try:
-        return _run_there(line, invocation, here)
+        return _run_connected(line, invocation, own)
     finally:
-        if here is not context:
-            here.close()
+        if own is not context:
+            own.close()
 
 
-def _run_there(line: Line, invocation: Invocation, context: Context) -> Status:
-    line, invocation = _with_its_pipe(line, invocation)
+def _run_connected(line: Line, invocation: Invocation, context: Context) -> Status:
+    line, invocation = _with_inner_pipe(line, invocation)
+    pipe = None
     try:
-        with _destination(line, context) as ended:
+        with ExitStack() as stack:
+            out = context.out
+            if line.redirect is not None:
+                from .redirect import redirected
+
+                path, append = to_path(line.redirect.path), line.redirect.append
+                out = stack.enter_context(redirected(path, append, context))
+            elif line.pipe is not None:
+                pipe = stack.enter_context(open_pipe(line.pipe, out))
+                out = pipe.stdin
             try:
-                status = _answer(invocation, context)
+                status = _execute(invocation, replace(context, out=out))
             except (BrokenPipeError, PipeClosed):
-                status = Status.OK  # whoever reads has read enough
+                status = Status.OK  # the reader has closed the pipe
     except OSError as error:
         if error.errno not in _UNWRITABLE:
             raise
@@ -238,11 +243,11 @@ def _run_there(line: Line, invocation: Invocation, context: Context) -> Status:
     finally:
         while context.script.notes:
             warn(context, context.script.notes.pop(0))
-    return status or ended()
+    return status or (pipe.status if pipe else Status.OK)
 
 
-def _with_its_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation]:
-    """What runs a line again and again (`watch`) runs the pipe behind it each time, too."""
+def _with_inner_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation]:
+    """Make the pipe part of the argument of `watch`, so that it is repeated as well."""
     again = next((a.name for a in invocation.command.arguments if a.kind is Kind.LINE), None)
     if again is None or line.pipe is None:
         return line, invocation
@@ -253,19 +258,19 @@ def _with_its_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation
 def _not_written(line: Line, context: Context, error: OSError) -> ShellError:
     where = line.redirect.path if line.redirect is not None else "standard output"
     if line.redirect is None:
-        with suppress(OSError, ValueError):  # what is left in the buffer would fail again at exit
+        with suppress(OSError, ValueError):  # flushing the buffer would fail again at exit
             null = os.open(os.devnull, os.O_WRONLY)
             os.dup2(null, context.out.fileno())
             os.close(null)
     return ShellError(
-        f"the answer could not be written to {where}: {error.strerror}",
-        hint="The command itself has run: journal tells what was changed.",
+        f"cannot write the result to {where}: {error.strerror}",
+        hint="The command was executed. Run journal to see what it changed.",
         code="not-written",
     )
 
 
 def _with_defaults(invocation: Invocation, context: Context) -> Invocation:
-    """The options of the whole program hold where the line has none."""
+    """Apply the options of the program that the line does not set."""
     values = {
         name: value
         for name, value in context.defaults.items()
@@ -280,7 +285,7 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     check_line(line, text)
     words = line.words
     if len(words) > 1 and words[0].text in ("$", "%"):
-        words = words[1:]  # pasted with its prompt
+        words = words[1:]  # pasted with the prompt of another shell
     if words and PASTED.fullmatch(words[0].text):
         from .pasted_line import answer_pasted
 
@@ -299,28 +304,27 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     return invocation
 
 
-def _somewhere(context: Context, invocation: Invocation) -> Context:
-    """The context that this line's connection options ask for: here, or another cluster."""
+def _connected(context: Context, invocation: Invocation) -> Context:
+    """Return the context for the connection options of the line: this one, or a new one."""
     from . import connection_options, settings
 
     own = {option.name for option in invocation.command.options}
     flags = {
         name: value
         for name in connection_options.FLAGS
-        # `config-command --broker 1` is a broker's id: the connection is --bootstrap-server there.
+        # In `config-command --broker 1`, --broker is a broker ID, so it uses --bootstrap-server.
         if (value := invocation.get("bootstrap-server" if f"--{name}" in own else name))
         not in (None, ())
     }
     if not flags or flags == context.settings.flags:
         return context
     found = settings.load_over(context.settings, flags, context.environ, context.paths.config_file)
-    there = context.elsewhere(found)
-    for message in there.settings.warnings:
+    for message in found.warnings:
         warn(context, message)
-    return there
+    return context.elsewhere(found)
 
 
-def _answer(invocation: Invocation, context: Context) -> Status:
+def _execute(invocation: Invocation, context: Context) -> Status:
     if invocation.get("help"):
         from kafka_shell.commands.program.help import page
 
@@ -331,11 +335,11 @@ def _answer(invocation: Invocation, context: Context) -> Status:
     if not invocation.command.needs_cluster:
         return _run_and_write(invocation, context, writer)
 
-    def answer() -> Status:
+    def work() -> Status:
         with context.cluster.within(deadline / 1000 if deadline else None):
             return _run_and_write(invocation, context, writer)
 
-    return on_the_right_cluster(context, answer)
+    return on_the_right_cluster(context, work)
 
 
 def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> Status:
@@ -360,93 +364,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     if isinstance(value, Status):
         return value
     writer.write(value)
-    ended = getattr(value, "exit_status", None)
-    if ended is not None:
-        return Status(ended)
+    exit_status = getattr(value, "exit_status", None)
+    if exit_status is not None:
+        return Status(exit_status)
     return Status.OK if getattr(value, "ok", True) else Status.FAILED
-
-
-# -- where the answer goes -------------------------------------------------------------------------
-
-
-class _Ended:
-    """How the other end of the pipe ended, once it has."""
-
-    status = Status.OK
-
-    def __call__(self) -> Status:
-        return self.status
-
-
-@contextmanager
-def _destination(line: Line, context: Context) -> Iterator[_Ended]:
-    """While it lasts, the context's stdout is where the line sends it: a file (`>`), or another
-    program (`|`). What the line runs itself (`watch`, `source`) writes there too."""
-    ended, out = _Ended(), context.out
-    with ExitStack() as stack:
-        if line.redirect is not None:
-            from .redirect import redirected
-
-            path, append = to_path(line.redirect.path), line.redirect.append
-            context.out = stack.enter_context(redirected(path, append, context))
-        elif line.pipe is not None:
-            context.out = stack.enter_context(_through(line.pipe, context, ended))
-        try:
-            yield ended
-        finally:
-            context.out = out
-
-
-@contextmanager
-def _through(command: str, context: Context, ended: _Ended) -> Iterator[TextIO]:
-    import subprocess
-
-    with _program(command, context.out, subprocess.PIPE) as process:
-        stdin = TextIOWrapper(cast(IO[bytes], process.stdin), encoding="utf-8")
-        try:
-            yield stdin
-        finally:
-            with suppress(BrokenPipeError):
-                stdin.close()
-            ended.status = Status.FAILED if process.wait() else Status.OK
-
-
-def _shell_escape(command: str, context: Context) -> Status:
-    import subprocess
-
-    stdin = subprocess.DEVNULL if context.script.from_stdin else None
-    with _program(command, context.out, stdin) as process:
-        code = process.wait()
-    return Status.FAILED if code else Status.OK
-
-
-@contextmanager
-def _program(command: str, out: TextIO, stdin: int | None) -> Iterator[Popen[bytes]]:
-    """/bin/sh with a command of the user's. What it writes goes to `out`: through this process
-    where `out` is no file that another one could write to."""
-    import subprocess
-
-    real = _is_real(out)
-    stdout = out if real else subprocess.PIPE
-    with subprocess.Popen(["/bin/sh", "-c", command], stdin=stdin, stdout=stdout) as process:
-        copier = None if real else Thread(target=_copy, args=(process.stdout, out), daemon=True)
-        if copier is not None:
-            copier.start()
-        yield process
-        if copier is not None:
-            copier.join()
-
-
-def _copy(source: IO[bytes], out: TextIO) -> None:
-    for row in TextIOWrapper(source, encoding="utf-8", errors="replace"):
-        out.write(row)
-
-
-def _is_real(stream: TextIO) -> bool:
-    """Whether another process can write to the stream."""
-    try:
-        stream.flush()
-        stream.fileno()
-    except (OSError, ValueError):
-        return False
-    return True

@@ -86,7 +86,7 @@ def remember(context: Context) -> None:
     found = context.settings
     if not found.profile or not found.own_address or found.connection.cluster_id:
         return
-    cluster_id = context.told_id
+    cluster_id = context.session.known_id
     known = remembered_ids(context.paths)
     if not cluster_id or known.get(found.profile) == cluster_id:
         return

@@ -7,6 +7,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import TextIO, cast
 
 from kafka_shell.output.terminal import Cleaned, draw
@@ -70,33 +71,30 @@ def _drawable(context: Context) -> bool:
 def _answer(context: Context, line: str) -> tuple[int, str]:
     """One run: its status, and all it wrote on either stream."""
     assert context.run_line is not None
-    out, err, ask, report = context.out, context.err, context.ask, context.report
-    caught = _Caught(out)
-    context.out = context.err = cast(TextIO, caught)
-    context.ask, context.report = None, _no_report
-    try:
-        status = context.run_line(line, context)
-    finally:
-        context.out, context.err, context.ask, context.report = out, err, ask, report
-    return status, caught.getvalue()
+    captured = _Captured(context.out)
+    stream = cast(TextIO, captured)
+    status = context.run_line(
+        line, replace(context, out=stream, err=stream, ask=None, report=_no_report)
+    )
+    return status, captured.getvalue()
 
 
 def _no_report(task: str, done: int, total: int | None) -> None:
     """Progress would be drawn over the answer."""
 
 
-class _Caught(Cleaned):
+class _Captured(Cleaned):
     """Looks like the terminal it stands for, so that the answer has its width and colours; no other
     program can write to it."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
-        self._caught: list[str] = []
+        self._text: list[str] = []
         self.columns = _size(stream)[1] if stream.isatty() else None
 
     def draw(self, characters: str) -> None:
         """Keep."""
-        self._caught.append(characters)
+        self._text.append(characters)
 
     def fileno(self) -> int:
         """There is none."""
@@ -107,7 +105,7 @@ class _Caught(Cleaned):
 
     def getvalue(self) -> str:
         """All that was written."""
-        return "".join(self._caught)
+        return "".join(self._text)
 
 
 class _Blocks:

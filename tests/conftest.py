@@ -14,7 +14,7 @@ import pytest
 from kafka_shell.sandbox import ports
 from kafka_shell.sandbox.cluster import no_report, start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.session import bring_up
+from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from tests import well
 
@@ -79,7 +79,7 @@ def sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 
 def _demo(folder: Path) -> Iterator[Sandbox]:
     try:
-        yield bring_up(SandboxOptions(folder, port=0), no_report)
+        yield start_with_data(SandboxOptions(folder, port=0), no_report)
     finally:
         wipe(folder)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell import settings
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths, Resources
 from kafka_shell.dispatch import run_text
 
 
@@ -36,16 +36,22 @@ class Shell:
 
     home: Path
     bootstrap: str
-    held: dict[str, Any] = field(default_factory=dict)
+    resources: Resources = field(default_factory=Resources)
     answers: list[str] = field(default_factory=list)
 
     def __call__(self, line: str, *, answer: str | None = None) -> Answer:
         paths = Paths.of({"KAFKA_SH_HOME": str(self.home)})
         found = settings.load({"broker": self.bootstrap}, {}, paths.config_file)
         out, err = io.StringIO(), io.StringIO()
-        context = Context(found, paths, out, err, environ={}, held=self.held)
-        if answer is not None:
-            context.ask = lambda question, secret=False: answer
+        context = Context(
+            ClusterSession(found),
+            paths,
+            out,
+            err,
+            environ={},
+            ask=None if answer is None else lambda question, secret=False: answer,
+            resources=self.resources,
+        )
         try:
             status = run_text(line, context)
         finally:

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from kafka_shell import journal
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.plan.execute import carry_out
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import JournalEntry, Outcome
@@ -100,12 +100,16 @@ def make_stage(
     """`answers` None is a program without a terminal."""
     config = ConnectionConfig(parse_addresses("broker:9092"))
     settings = Settings(connection=config, profile="prod", guard=guard)
-    context = Context(settings, Paths(folder / "c", folder / "h", folder / "state"))
-    stage = Stage(context, answers=list(answers or ()))
-    context._cluster = cluster or cast(
+    session = ClusterSession(settings)
+    session.cluster = cluster or cast(
         Any,
         SimpleNamespace(cluster_id="cluster-1", close=lambda: None, check_identity=lambda: None),
     )
-    context.shell = cast(Any, SimpleNamespace(refresh=stage.refresh))
-    context.ask = None if answers is None else stage.ask
+    context = Context(session, Paths(folder / "c", folder / "h", folder / "state"))
+    stage = Stage(context, answers=list(answers or ()))
+    stage.context = replace(
+        context,
+        shell=cast(Any, SimpleNamespace(refresh=stage.refresh)),
+        ask=None if answers is None else stage.ask,
+    )
     return stage

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.language.cursor import Want, wanted
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.tokens import commands
@@ -175,7 +175,7 @@ def test_a_semicolon_in_a_script_is_a_line_break(
     out, err = io.StringIO(), io.StringIO()
     paths = Paths.of({"KAFKA_SH_HOME": str(shell.home)})
     found = settings.load({"broker": sandbox.bootstrap}, {}, paths.config_file)
-    context = Context(found, paths, out, err, environ={})
+    context = Context(ClusterSession(found), paths, out, err, environ={})
     script = f"topic nosuch ; create-topic {name}\n"
     status = run_script(io.BytesIO(script.encode()), context, name="x", keep_going=keep_going)
     context.close()
@@ -277,8 +277,14 @@ def _watching(shell: Shell, line: str, rounds: int) -> str:
     paths = Paths.of({"KAFKA_SH_HOME": str(shell.home)})
     found = settings.load({"broker": shell.bootstrap}, {}, paths.config_file)
     out = io.StringIO()
-    context = Context(found, paths, out, io.StringIO(), environ={})
-    context.run_line = lambda text, here: int(run_text(text, here))
+    context = Context(
+        ClusterSession(found),
+        paths,
+        out,
+        io.StringIO(),
+        environ={},
+        run_line=lambda text, context: int(run_text(text, context)),
+    )
     run = watch.watch
 
     def patched(context: Context, seconds: float, line: str) -> int:

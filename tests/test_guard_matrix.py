@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
@@ -105,7 +105,7 @@ class Ways:
         flags, more = self.all[way]
         found = settings.load(flags, {}, self.paths.config_file)
         out, err = io.StringIO(), io.StringIO()
-        context = Context(found, self.paths, out, err, environ={})
+        context = Context(ClusterSession(found), self.paths, out, err, environ={})
         try:
             status = run_text(f"{line} {more}", context)
         finally:

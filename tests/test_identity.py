@@ -5,13 +5,13 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import pytest
 
 from kafka_shell import settings
-from kafka_shell.context import Context, Paths, remembered_ids
+from kafka_shell.context import ClusterSession, Context, Paths, remembered_ids
 from kafka_shell.dispatch import run_text
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
@@ -35,11 +35,11 @@ class Session:
             self.questions.append(question)
             return left.pop(0)
 
-        self.context.ask = ask
+        self.context = replace(self.context, ask=ask)
 
     def __call__(self, line: str) -> int:
         self.out, self.err, self.questions = io.StringIO(), io.StringIO(), []
-        self.context.out, self.context.err = self.out, self.err
+        self.context = replace(self.context, out=self.out, err=self.err)
         status = int(run_text(line, self.context))
         assert "Traceback" not in self.err.getvalue()
         return status
@@ -52,7 +52,7 @@ class Session:
 def session(paths: Paths, **flags: object) -> Session:
     named = {name.replace("_", "-"): value for name, value in flags.items()}
     found = settings.load(named, {}, paths.config_file)
-    return Session(Context(found, paths, environ={}))
+    return Session(Context(ClusterSession(found), paths, environ={}))
 
 
 @dataclass
@@ -191,7 +191,7 @@ def test_a_pending_plan_is_not_sent_to_another_cluster(paths: Paths, place: Plac
         assert session(paths, broker=place.cluster.bootstrap)("create-topic doomed") == 0
         return "y"
 
-    dev.context.ask = ask
+    dev.context = replace(dev.context, ask=ask)
     assert dev("delete-topic doomed") == 1
     assert len(dev.questions) == 2, dev.questions
     assert "not cluster" in dev.questions[1]

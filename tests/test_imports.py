@@ -84,9 +84,10 @@ MAY_IMPORT: dict[str, set[str]] = {
     "sandbox": VALUES | {"admin", "plan"},
     "watch": VALUES | {"context", "output"},
     "redirect": VALUES | {"context"},
+    "pipe": VALUES | {"context"},
     "dispatch": VALUES
     | {"plan", "commands", "context", "crash", "identity", "language", "output", "settings"}
-    | {"pasted_line", "redirect", "connection_options"},
+    | {"pasted_line", "pipe", "redirect", "connection_options"},
     "pasted_line": VALUES | {"commands", "context", "language", "admin"},
     "script": VALUES | {"context", "dispatch", "journal", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.

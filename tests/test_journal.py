@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -15,7 +16,7 @@ from hypothesis import strategies as st
 
 from kafka_shell import journal
 from kafka_shell.admin.configs.change import HIDDEN
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource, Secret
 from kafka_shell.plan.outcome import Done, JournalEntry
@@ -40,8 +41,8 @@ def context(paths: Paths) -> Context:
 
 def make_context(paths: Paths) -> Context:
     ticks = iter(range(1_000_000))
-    context = Context(Settings(), paths, clock=lambda: float(next(ticks)))
-    context._cluster = cast(Any, SimpleNamespace(cluster_id="cluster-1", close=lambda: None))
+    context = Context(ClusterSession(Settings()), paths, clock=lambda: float(next(ticks)))
+    context.session.cluster = cast(Any, SimpleNamespace(cluster_id="cluster-1", close=lambda: None))
     return context
 
 
@@ -216,11 +217,15 @@ def test_it_is_kept_by_count(context: Context, monkeypatch: pytest.MonkeyPatch) 
     assert len(list(context.paths.journal.glob("*/*"))) == 5, "the mark of the first is left"
 
 
+def at(context: Context, now: float) -> Context:
+    """The same context at another time."""
+    return replace(context, clock=lambda: now)
+
+
 def test_it_is_kept_by_age(context: Context) -> None:
     day = 86_400.0
     for days in (1, journal.KEPT_DAYS - 1, journal.KEPT_DAYS + 2):
-        context.clock = lambda days=days: days * day  # type: ignore[misc]
-        journal.record_intent(context, f"day {days}", [CHANGE], [])
+        journal.record_intent(at(context, days * day), f"day {days}", [CHANGE], [])
     assert [entry.command for entry in entries(context)] == [
         f"day {journal.KEPT_DAYS - 1}", f"day {journal.KEPT_DAYS + 2}",
     ]  # fmt: skip
@@ -228,15 +233,14 @@ def test_it_is_kept_by_age(context: Context) -> None:
 
 def test_a_clock_that_is_set_back_does_not_change_the_order(context: Context) -> None:
     for number, now in enumerate((2000.0, 2000.0, 5.0, 1000.0)):
-        context.clock = lambda now=now: now  # type: ignore[misc]
-        journal.record_intent(context, f"command {number}", [CHANGE], [])
+        journal.record_intent(at(context, now), f"command {number}", [CHANGE], [])
     assert [entry.command for entry in entries(context)] == [f"command {n}" for n in range(4)]
 
 
 def test_clusters_are_kept_apart_by_their_ids(context: Context) -> None:
     """Also where the id is none that a folder may be called."""
     for id in ("cluster-1", "other", "../../escape", "", "a/b", "x" * 300, "\ud800"):
-        context._cluster = cast(Any, SimpleNamespace(cluster_id=id, close=lambda: None))
+        context.session.cluster = cast(Any, SimpleNamespace(cluster_id=id, close=lambda: None))
         journal.record_intent(context, f"on {id}", [CHANGE], [])
         found, broken = journal.read(context.paths.journal, cluster=id)
         assert ([entry.command for entry in found], broken) == ([f"on {id}"], [])
@@ -268,7 +272,7 @@ def test_an_entry_is_found_by_its_id(context: Context) -> None:
 
 @pytest.mark.parametrize("cluster", ["cluster-1", "MkU3OEVBNTcwNTJENDM2Qk", "an/odd id"])
 def test_the_header_of_an_undo_reads_back(context: Context, cluster: str) -> None:
-    context._cluster = cast(Any, SimpleNamespace(cluster_id=cluster, close=lambda: None))
+    context.session.cluster = cast(Any, SimpleNamespace(cluster_id=cluster, close=lambda: None))
     found = journal.read_header(journal.header(cluster, ["0123abcd", "4567cdef"]))
     assert found is not None
     assert found[1] == ("0123abcd", "4567cdef")

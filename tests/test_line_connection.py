@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.sandbox.state import Sandbox
@@ -265,8 +265,14 @@ def test_watch_leaves_nothing_open(sandbox: Sandbox, tmp_path: Path) -> None:
 
     paths = Paths.of({"KAFKA_SH_HOME": str(tmp_path)})
     found = load({"broker": sandbox.bootstrap}, {}, paths.config_file)
-    context = Context(found, paths, io.StringIO(), io.StringIO(), environ={})
-    context.run_line = lambda text, here: int(run_text(text, here))
+    context = Context(
+        ClusterSession(found),
+        paths,
+        io.StringIO(),
+        io.StringIO(),
+        environ={},
+        run_line=lambda text, context: int(run_text(text, context)),
+    )
     watch(context, 1, f"list-topics --broker localhost:{port}", sleep=pause)
     context.close()
     assert len(counts) == 20

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from kafka_shell import settings
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import ShellError
 from kafka_shell.redirect import redirected
 
@@ -35,7 +35,8 @@ class Prompt:
     def context(self, *, shell: Any = None) -> Context:
         paths = Paths.of({"KAFKA_SH_HOME": str(self.folder / "home")})
         found = settings.load({}, {}, paths.config_file)
-        return Context(found, paths, io.StringIO(), io.StringIO(), ask=self.ask, shell=shell)
+        session = ClusterSession(found)
+        return Context(session, paths, io.StringIO(), io.StringIO(), ask=self.ask, shell=shell)
 
 
 @pytest.fixture

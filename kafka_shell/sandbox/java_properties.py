@@ -6,10 +6,10 @@ from collections.abc import Mapping
 
 
 def to_properties(settings: Mapping[str, str]) -> str:
-    """The text of a Java properties file."""
+    """Return the text of a Java properties file."""
     return "".join(f"{key}={escape(value)}\n" for key, value in settings.items())
 
 
 def escape(value: str) -> str:
-    """A value as it is written in a Java properties file."""
+    """Escape a value for a Java properties file."""
     return value.replace("\\", "\\\\").replace("\n", "\\n")

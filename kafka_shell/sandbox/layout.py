@@ -1,4 +1,4 @@
-"""Lay out a sandbox: how many controllers, which racks, which ports."""
+"""The layout of a sandbox: controllers, racks and ports."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from .state import Broker, Sandbox
 from .storage import new_id
 
 PLAIN_LISTENERS = ("PLAINTEXT",)
-# A quorum of two survives no loss, so two brokers share one controller.
+# A quorum of two tolerates no failure, so two brokers have a single controller.
 CONTROLLERS = 3
 
 
 def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
-    """A sandbox to be made: its controllers have free ports, its brokers none yet."""
+    """Return a sandbox to create, with controller ports but without broker ports."""
     controllers = CONTROLLERS if options.brokers >= CONTROLLERS else 1
     listeners = SECURE_LISTENERS if options.secure else PLAIN_LISTENERS
-    asked_for = range(options.port, options.port + options.brokers * len(listeners))
-    quorum = iter(free_ports(controllers, besides=asked_for))
+    requested = range(options.port, options.port + options.brokers * len(listeners))
+    quorum = iter(free_ports(controllers, besides=requested))
     brokers = tuple(
         Broker(
             id=number,
@@ -43,7 +43,7 @@ def new_sandbox(folder: Path, options: SandboxOptions, version: str) -> Sandbox:
 
 
 def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> None:
-    """Refuse options that an existing sandbox does not have."""
+    """Raise ShellError if the options differ from those of an existing sandbox."""
     brokers = len(sandbox.brokers)
     differences = [
         f"{word} {had}, not {wanted}"
@@ -58,22 +58,22 @@ def require_same(sandbox: Sandbox, options: SandboxOptions, version: str) -> Non
     ]
     if differences:
         raise ShellError(
-            f"The sandbox in {sandbox.folder} was made with {', '.join(differences)}",
-            hint="`sandbox wipe` deletes it and its data, or choose another folder.",
+            f"the sandbox in {sandbox.folder} was created with {', '.join(differences)}",
+            hint="Run sandbox wipe to delete it and its data, or use another folder.",
             code="other-sandbox",
         )
     first_port = next(iter(sandbox.brokers[0].ports.values()))
-    if _any_up(sandbox) and options.port not in (0, first_port):
+    if _any_running(sandbox) and options.port not in (0, first_port):
         raise ShellError(
-            f"The sandbox in {sandbox.folder} is up on port {first_port}, not {options.port}",
-            hint="`sandbox stop` it first, or choose another folder.",
+            f"the sandbox in {sandbox.folder} is running on port {first_port}, not {options.port}",
+            hint="Run sandbox stop first, or use another folder.",
             code="other-sandbox",
         )
 
 
 def assign_ports(sandbox: Sandbox, options: SandboxOptions) -> Sandbox:
-    """Give the brokers the ports asked for. What is up keeps its own."""
-    if _any_up(sandbox):
+    """Assign the requested ports to the brokers, unless they are running."""
+    if _any_running(sandbox):
         return sandbox
     names = list(sandbox.brokers[0].ports)
     ports = iter(_choose(sandbox, options.port, len(names) * len(sandbox.brokers)))
@@ -82,20 +82,20 @@ def assign_ports(sandbox: Sandbox, options: SandboxOptions) -> Sandbox:
 
 
 def require_free_ports(brokers: Iterable[Broker]) -> None:
-    """Refuse to start brokers where another program listens."""
+    """Raise ShellError if another program uses a port of these brokers."""
     for port in _ports(brokers):
         if not is_free(port):
             raise ShellError(
-                f"Port {port} of 127.0.0.1 is in use by another program",
-                hint="Choose another with --port, or --port 0 for any that is free.",
+                f"port {port} is in use by another program",
+                hint="Choose another port with --port, or any free port with --port 0.",
                 code="port-in-use",
             )
     for broker in brokers:
         if broker.controller_port is not None and not is_free(broker.controller_port):
             raise ShellError(
-                f"Port {broker.controller_port} of 127.0.0.1, where the controller of broker "
-                f"{broker.id} has to listen, is in use by another program",
-                hint="Stop that program; or `sandbox wipe` and start afresh, without the data.",
+                f"port {broker.controller_port} of the controller of broker {broker.id} is in use"
+                " by another program",
+                hint="Stop that program, or run sandbox wipe to start over without the data.",
                 code="port-in-use",
             )
 
@@ -104,7 +104,7 @@ def _choose(sandbox: Sandbox, first: int, count: int) -> list[int]:
     if first:
         if first + count - 1 > 65535:
             raise ShellError(
-                f"{count} ports from {first} on go beyond 65535", code="bad-sandbox-options"
+                f"{count} ports starting at {first} exceed 65535", code="bad-sandbox-options"
             )
         return list(range(first, first + count))
     before = list(_ports(sandbox.brokers))
@@ -118,7 +118,7 @@ def _ports(brokers: Iterable[Broker]) -> Iterator[int]:
         yield from broker.ports.values()
 
 
-def _any_up(sandbox: Sandbox) -> bool:
+def _any_running(sandbox: Sandbox) -> bool:
     return any(broker.pid is not None for broker in sandbox.brokers)
 
 

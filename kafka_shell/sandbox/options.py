@@ -1,4 +1,4 @@
-"""What a sandbox is asked to be."""
+"""The options of a sandbox."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ RACKS = ("rack-a", "rack-b", "rack-c")
 
 
 def default_folder() -> Path:
-    """Where a sandbox lives unless told otherwise: in the XDG data folder."""
+    """Return the default sandbox folder in the XDG data folder."""
     return xdg_folder("data", os.environ) / "sandbox"
 
 
 @dataclass(frozen=True)
 class SandboxOptions:
-    """What a sandbox is asked to be.
+    """The options of a sandbox.
 
-    `port` is the first broker's first port, the rest follow it; 0 takes free ports. `kafka_version`
-    may leave out the patch (`4.3`). A secure sandbox is one broker whose clients must log in.
-    `topics` are made on `stand_in_brokers`, which are registered and have no process.
+    `port` is the first port of the first broker, followed by the other ports; 0 uses free ports.
+    `kafka_version` may omit the patch version (`4.3`). A secure sandbox has one broker and requires
+    authentication. `topics` are created on `stand_in_brokers`, which have no process.
     """
 
     folder: Path = field(default_factory=default_folder)
@@ -39,13 +39,13 @@ class SandboxOptions:
     stand_in_brokers: int = 0
 
 
-def exact_version(asked: str) -> str:
-    """The locked Kafka version that `asked` names: itself, or the newest of that release."""
+def exact_version(requested: str) -> str:
+    """Return the available Kafka version: the requested one, or its newest patch version."""
     versions = locked_versions()
-    matches = [v for v in versions if v == asked or v.startswith(f"{asked}.")]
+    matches = [v for v in versions if v == requested or v.startswith(f"{requested}.")]
     if not matches:
         raise ShellError(
-            f"There is no sandbox of Kafka {asked}",
+            f"Kafka {requested} is not available for the sandbox",
             hint=f"Use one of {', '.join(versions)}.",
             code="unknown-kafka-version",
         )
@@ -53,34 +53,38 @@ def exact_version(asked: str) -> str:
 
 
 def stand_ins_for(topics: int) -> int:
-    """As many brokers as a cluster of so many topics would have; none for none."""
+    """Return the number of brokers that a cluster with this many topics typically has."""
     return max(3, topics // 100) if topics else 0
 
 
 def check_options(options: SandboxOptions) -> None:
-    """Refuse what no sandbox can be."""
+    """Raise UsageError or ShellError for invalid options."""
     if options.brokers < 1:
-        raise UsageError("A sandbox has at least one broker", code="bad-sandbox-options")
+        raise UsageError(
+            f"--brokers must be at least 1, got {options.brokers}", code="bad-sandbox-options"
+        )
     if options.secure and options.brokers != 1:
         raise ShellError(
-            f"A secure sandbox has one broker, not {options.brokers}",
-            hint="Leave out --secure, or ask for one broker.",
+            f"a secure sandbox must have one broker, got {options.brokers}",
+            hint="Omit --secure or --brokers.",
             code="bad-sandbox-options",
         )
     if options.stand_in_brokers and (options.secure or options.brokers != 1):
         raise ShellError(
-            "Stand-in brokers stand beside one real broker that nobody has to log in to",
-            hint="Leave out --secure and --brokers.",
+            "--stand-in-brokers cannot be used with --secure or --brokers",
+            hint="Omit --secure and --brokers.",
             code="bad-sandbox-options",
         )
     if options.topics < 0 or options.stand_in_brokers < 0:
-        raise ShellError("There is no negative number of brokers or topics",
+        raise ShellError("--topics and --stand-in-brokers must not be negative",
                          code="bad-sandbox-options")  # fmt: skip
     if options.topics and not options.stand_in_brokers:
         raise ShellError(
-            f"{options.topics:,} topics want brokers to stand in for theirs",
+            f"{options.topics:,} topics require stand-in brokers",
             hint=f"Add --stand-in-brokers {stand_ins_for(options.topics)}.",
             code="bad-sandbox-options",
         )
     if not 0 <= options.port <= 65535:
-        raise UsageError(f"{options.port} is not a port", code="bad-sandbox-options")
+        raise UsageError(
+            f"--port must be between 0 and 65535, got {options.port}", code="bad-sandbox-options"
+        )

@@ -1,4 +1,4 @@
-"""A broker's process: started so that it outlives us, recognised, watched and stopped."""
+"""Processes of brokers: start them detached, find them by PID and arguments, stop them."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ try:
     import psutil
 except ImportError as missing:
     raise ShellError(
-        "The sandbox needs the package psutil, and it is not installed",
-        hint="pip install 'kafka-sh[sandbox]'",
+        "the sandbox requires the package psutil, which is not installed",
+        hint="Run pip install 'kafka-sh[sandbox]'.",
         code="no-psutil",
     ) from missing
 
@@ -27,13 +27,13 @@ POLL_SECONDS = 0.02
 
 
 def write_arguments(path: Path, arguments: Sequence[str]) -> None:
-    """Write a Java argument file. Passwords travel in it: a command line is for all to see."""
+    """Write a Java argument file, because passwords on a command line are public."""
     escaped = (argument.replace("\\", "\\\\").replace('"', '\\"') for argument in arguments)
     write_private(path, "".join(f'"{argument}"\n' for argument in escaped))
 
 
 def spawn(java: Path, arguments: Path, log: Path) -> int:
-    """Start a JVM in a session of its own, both its streams appended to `log`; returns its pid."""
+    """Start a JVM in its own session, with its output appended to `log`, and return its PID."""
     streams = [
         (os.POSIX_SPAWN_OPEN, 0, os.devnull, os.O_RDONLY, 0),
         (os.POSIX_SPAWN_OPEN, 1, str(log), os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600),
@@ -45,14 +45,14 @@ def spawn(java: Path, arguments: Path, log: Path) -> int:
 
 
 def is_running(pid: int | None, arguments: Path) -> bool:
-    """Whether `pid` is still the JVM started with this argument file: pids are used again."""
+    """Return whether `pid` is the JVM started with this argument file; PIDs are reused."""
     return pid is not None and _find(pid, arguments) is not None
 
 
 def _find(pid: int, arguments: Path) -> psutil.Process | None:
-    """The process, unless it has ended: a zombie is gone, and reaped if it was our child.
+    """Return the process unless it has ended. A zombie has ended and is reaped if it is a child.
 
-    One that is ending has lost its command line, but it has its ports still: it is there.
+    A process that is exiting has no command line but still uses its ports, so it is returned.
     """
     try:
         process = psutil.Process(pid)
@@ -68,18 +68,18 @@ def _find(pid: int, arguments: Path) -> psutil.Process | None:
 
 
 def find_all(folder: Path) -> list[tuple[int, Path]]:
-    """The JVMs of the sandbox in this folder, by pid and argument file, whatever its state says."""
+    """Return the JVMs of the sandbox in this folder, by PID and argument file."""
     words = ((p.pid, p.info["cmdline"] or []) for p in psutil.process_iter(["cmdline"]))
-    marks = ((pid, Path(word[1:])) for pid, line in words for word in line if word[:1] == "@")
-    return [(pid, path) for pid, path in marks if path.parent.parent == folder]
+    files = ((pid, Path(word[1:])) for pid, line in words for word in line if word[:1] == "@")
+    return [(pid, path) for pid, path in files if path.parent.parent == folder]
 
 
 def terminate(processes: Sequence[tuple[int, Path]], patience: float = TERM_SECONDS) -> None:
-    """Stop JVMs, given by pid and argument file: SIGTERM to all, SIGKILL after `patience` s."""
+    """Stop JVMs, given by PID and argument file: SIGTERM, then SIGKILL after `patience` seconds."""
     _signal(processes, signal.SIGTERM)
-    left = _wait_until_gone(processes, patience)
+    left = _wait_until_ended(processes, patience)
     _signal(left, signal.SIGKILL)
-    _wait_until_gone(left, KILL_SECONDS)
+    _wait_until_ended(left, KILL_SECONDS)
 
 
 def _signal(processes: Sequence[tuple[int, Path]], number: signal.Signals) -> None:
@@ -89,10 +89,10 @@ def _signal(processes: Sequence[tuple[int, Path]], number: signal.Signals) -> No
                 process.send_signal(number)
 
 
-def _wait_until_gone(
+def _wait_until_ended(
     processes: Sequence[tuple[int, Path]], seconds: float
 ) -> list[tuple[int, Path]]:
-    """Those left after so many seconds. psutil would wait for a zombie, whose parent may sleep."""
+    """Return the processes left after so many seconds. psutil would wait for zombies as well."""
     deadline = time.monotonic() + seconds
     left = list(processes)
     while left := [(pid, arguments) for pid, arguments in left if is_running(pid, arguments)]:

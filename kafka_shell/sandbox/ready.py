@@ -1,4 +1,4 @@
-"""Wait for brokers to serve, and say why one does not."""
+"""Wait until brokers are ready, and report why a broker is not."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from dataclasses import dataclass
 from kafka_shell.errors import ShellError
 
 from .process import is_running
-from .stand_ins import forget_last_run
+from .stand_ins import unregister_last_run
 from .state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
 START_SECONDS = 60.0
 
-# Kafka says so when the node is registered, unfenced by the controller, and all its ports are open.
+# Logged when the node is registered and unfenced, and all its ports are open.
 STARTED = b"Kafka Server started"
-# Beside stand-ins a session never ends, and the broker that was killed still counts as alive.
+# With stand-in brokers sessions never expire, so a killed broker still counts as alive.
 STILL_REGISTERED = b"DUPLICATE_BROKER_REGISTRATION"
 
 _EXCEPTION = re.compile(
@@ -32,42 +32,42 @@ _AT_MOST = 300
 
 @dataclass(frozen=True)
 class Launched:
-    """A broker whose JVM was just started, and where its log began then."""
+    """A broker that was just started, and the size of its log before the start."""
 
     broker: Broker
     log_start: int
 
     def new_log(self) -> bytes:
-        """What was logged since."""
+        """Return the log since the start."""
         with self.broker.log.open("rb") as log:
             log.seek(self.log_start)
             return log.read()
 
 
 def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
-    """Return when every broker serves; raise as soon as one has died, or after a minute."""
+    """Wait until all brokers are ready. Raises ShellError if one exits, or after a minute."""
     waiting = list(launched)
     missed: set[int] = set()
-    refused: dict[int, int] = {}  # how often a broker had been, when its last run was forgotten
+    refused: dict[int, int] = {}  # how often each broker was refused as a duplicate
     for _ in _ticks(waiting):
         running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
         logs = [each.new_log() for each in waiting]
         for each, alive, log in zip(waiting, running, logs, strict=True):
             if not alive and each.broker.id in missed:
                 raise _died(each.broker, log)
-            if not alive:  # or a process that is just being made, and has no command line yet
+            if not alive:  # or the process is just starting and has no command line yet
                 missed.add(each.broker.id)
             if (times := log.count(STILL_REGISTERED)) > refused.get(each.broker.id, 0):
                 refused[each.broker.id] = times
-                forget_last_run(each.broker)
+                unregister_last_run(each.broker)
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:
             return
 
 
-def wait_until_acquainted(sandbox: Sandbox) -> None:
-    """Return when all running brokers of a plain sandbox know who is up: news take a moment."""
+def wait_until_all_known(sandbox: Sandbox) -> None:
+    """Wait until every running broker of a sandbox without security knows all the others."""
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
     waiting = [Launched(broker, 0) for broker in sandbox.brokers if broker.pid is not None]
     for _ in _ticks(waiting):
@@ -82,43 +82,43 @@ def wait_until_acquainted(sandbox: Sandbox) -> None:
 
 
 def has_quorum(sandbox: Sandbox) -> bool:
-    """Whether enough controllers are up to take notice of anything."""
+    """Return whether a majority of the controllers is running."""
     controllers = [b for b in sandbox.brokers if b.controller_port is not None]
     return 2 * sum(controller.pid is not None for controller in controllers) > len(controllers)
 
 
-def telling_line(log: str) -> str:
-    """The line of a log that says best why the process ended: an exception, an error, the last."""
+def cause_in(log: str) -> str:
+    """Return the line of a log that best explains a failure: exception, error or last line."""
     lines = [line.rstrip() for line in log.splitlines() if line[:1].strip()]
     exceptions = [match[1] for line in lines if (match := _EXCEPTION.match(line))]
     errors = [match[1] or match[2] for line in lines if (match := _ERROR.match(line))]
-    return (exceptions or errors or lines or ["it said nothing"])[-1][:_AT_MOST]
+    return (exceptions or errors or lines or ["no output"])[-1][:_AT_MOST]
 
 
 def _ticks(waiting: Sequence[Launched]) -> Iterator[None]:
-    """Time to look again, until the time is up."""
+    """Yield at intervals; raise ShellError after START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         yield
         time.sleep(POLL_SECONDS)
     broker = waiting[0].broker
     raise ShellError(
-        f"Broker {broker.id} is not ready after {START_SECONDS:.0f} s",
-        hint=f"Its log is {broker.log}.",
+        f"broker {broker.id} is not ready after {START_SECONDS:.0f} s",
+        hint=f"See its log {broker.log}.",
         code="broker-not-ready",
     )
 
 
 def _died(broker: Broker, log: bytes) -> ShellError:
     return ShellError(
-        f"Broker {broker.id} ended while starting: {telling_line(log.decode(errors='replace'))}",
-        hint=f"Its log is {broker.log}.",
+        f"broker {broker.id} exited while starting: {cause_in(log.decode(errors='replace'))}",
+        hint=f"See its log {broker.log}.",
         code="broker-died",
     )
 
 
 def _known_brokers(port: int) -> int:
-    """How many brokers the one at this port knows: Metadata (API key 3) version 1, no topics."""
+    """Return how many brokers the broker at this port knows (Metadata, API key 3, version 1)."""
     header = struct.pack(">hhih", 3, 1, 0, -1)
     request = header + struct.pack(">i", 0)
     try:

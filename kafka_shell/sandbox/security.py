@@ -1,4 +1,4 @@
-"""What a secure sandbox needs: passwords, certificates, the broker's settings, clients' files."""
+"""Security of a sandbox: passwords, certificates, broker configs and client properties files."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _OAUTH = f"{_LOGIN}.oauthbearer.OAuthBearerLoginModule required"
 
 
 def make_secrets(sandbox: Sandbox) -> None:
-    """Make a new secure sandbox's passwords, certificates and client property files."""
+    """Create the passwords and certificates of a new secure sandbox."""
     for folder in (_tls(sandbox), sandbox.folder / "clients"):
         private_folder(folder)
     names = (*USERS, "broker", "oauth-scope", "delegation-token-key")
@@ -32,13 +32,13 @@ def make_secrets(sandbox: Sandbox) -> None:
 
 
 def passwords(sandbox: Sandbox) -> dict[str, str]:
-    """Each user's password."""
+    """Return the password of each user."""
     known = _secrets(sandbox)
     return {user: known[user] for user in sandbox.users}
 
 
 def scram_credentials(sandbox: Sandbox) -> list[str]:
-    """The SCRAM credentials to format the storage with, as StorageTool takes them."""
+    """Return the initial SCRAM credentials in the format of StorageTool."""
     return [
         f"{mechanism}=[name={user},password={password}]"
         for user, password in passwords(sandbox).items()
@@ -47,11 +47,11 @@ def scram_credentials(sandbox: Sandbox) -> list[str]:
 
 
 def server_settings(sandbox: Sandbox) -> dict[str, str]:
-    """The broker's settings: how clients log in on each listener, and how it does itself."""
+    """Return the security configs of the broker."""
     known = _secrets(sandbox)
     accounts = "".join(f' user_{name}="{known[name]}"' for name in (*USERS, "broker"))
     plain = f'{_PLAIN} username="broker" password="{known["broker"]}"{accounts};'
-    # An unsecured token proves nothing; one that names a secret scope comes from who may read it.
+    # Unsecured tokens prove nothing, so a token must contain a secret scope.
     scope = f'unsecuredValidatorRequiredScope="{known["oauth-scope"]}"'
     oauth = f'{_OAUTH} unsecuredLoginStringClaim_sub="broker" {scope};'
     settings = {
@@ -81,14 +81,14 @@ def server_settings(sandbox: Sandbox) -> dict[str, str]:
 
 
 def write_client_properties(sandbox: Sandbox) -> None:
-    """Write each user's Java property files, one per way to log in, for the ports of today."""
+    """Write the client properties files of each user, one per login method, with current ports."""
     for user in sandbox.users:
-        for name, settings in _ways_to_log_in(sandbox, user).items():
+        for name, settings in _logins(sandbox, user).items():
             path = sandbox.folder / "clients" / f"{user}-{name}.properties"
             write_private(path, to_properties(settings))
 
 
-def _ways_to_log_in(sandbox: Sandbox, user: str) -> dict[str, dict[str, str]]:
+def _logins(sandbox: Sandbox, user: str) -> dict[str, dict[str, str]]:
     known = _secrets(sandbox)
     account = f'username="{user}" password="{known[user]}";'
     token = (
@@ -121,19 +121,19 @@ def _ways_to_log_in(sandbox: Sandbox, user: str) -> dict[str, dict[str, str]]:
 
 
 def _make_certificates(sandbox: Sandbox) -> None:
-    """A certificate authority whose key is forgotten, the broker's certificate and each user's."""
+    """Create a CA (its key is discarded) and certificates for the broker and each user."""
     try:
         import trustme
         from cryptography.hazmat.primitives import serialization
     except ImportError as error:
         raise ShellError(
-            "A secure sandbox needs the package trustme to make certificates",
-            hint="pip install 'kafka-sh[sandbox]'",
+            "a secure sandbox requires the package trustme, which is not installed",
+            hint="Run pip install 'kafka-sh[sandbox]'.",
             code="no-trustme",
         ) from error
 
     def write(name: str, certificate: trustme.LeafCert) -> None:
-        # Java reads PKCS 8 only, trustme writes OpenSSL's own form.
+        # Java reads PKCS 8 only; trustme writes the traditional OpenSSL format.
         key = serialization.load_pem_private_key(certificate.private_key_pem.bytes(), None)
         pem = key.private_bytes(
             serialization.Encoding.PEM,

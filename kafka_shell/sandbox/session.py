@@ -1,4 +1,4 @@
-"""One run of the program on the sandbox: started if it is not up, stopped by who started it."""
+"""Use a sandbox: start it if it is not running, and stop it if this run started it."""
 
 from __future__ import annotations
 
@@ -20,11 +20,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.endpoint import ConnectionConfig
 
 
-ATTACHMENT = "sandbox attachment"  # where a context holds this run's use of the sandbox
-
-
 def folder_of(environ: Mapping[str, str]) -> Path:
-    """The sandbox's folder: below KAFKA_SH_HOME where that is set, else the XDG data folder."""
+    """Return the sandbox folder: in KAFKA_SH_HOME if set, otherwise in the XDG data folder."""
     home = environ.get("KAFKA_SH_HOME")
     return Path(home) / "sandbox" if home else default_folder()
 
@@ -38,21 +35,23 @@ def open_sandbox(
     report: Report = no_report,
     say: Callable[[str], None] = lambda text: None,
 ) -> Iterator[tuple[Sandbox, Attachment]]:
-    """The sandbox, up, and this run's use of it. At the end it is stopped if this run started it
-    and nobody else uses it; `say` hears which."""
+    """Start the sandbox if needed. Stop it at the end if this run started it and nobody else uses
+    it; `say` gets a message about that."""
     before = status(wanted.folder)
-    was_up = before is not None and before.running
+    was_running = before is not None and before.running
     with attach(wanted.folder) as attachment:
         try:
-            yield bring_up(wanted, report, empty=empty), attachment
+            yield start_with_data(wanted, report, empty=empty), attachment
         finally:
-            if not was_up and not keep and status(wanted.folder) is not None:
+            if not was_running and not keep and status(wanted.folder) is not None:
                 stopped = leave(attachment)
-                say("sandbox stopped" if stopped else "sandbox left running: it is in use")
+                say(
+                    "sandbox stopped" if stopped else "sandbox still running: another shell uses it"
+                )
 
 
-def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) -> Sandbox:
-    """Start the sandbox; a new one gets the demo data, unless it is to be empty."""
+def start_with_data(options: SandboxOptions, report: Report, *, empty: bool = False) -> Sandbox:
+    """Start the sandbox. Create the demo data in a new one unless it is to be `empty`."""
     new = status(options.folder) is None
     sandbox = start(options, report)
     if new and not empty:
@@ -67,7 +66,7 @@ def bring_up(options: SandboxOptions, report: Report, *, empty: bool = False) ->
 
 
 def connection_to(sandbox: Sandbox) -> ConnectionConfig:
-    """How its administrator reaches the sandbox."""
+    """Return the connection config of the administrator of the sandbox."""
     from kafka_shell.admin.wire.client_properties import to_connection
     from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
     from kafka_shell.admin.wire.properties import read_located
@@ -87,11 +86,11 @@ def options_from(
     topics: int | None = None,
     stand_in_brokers: int | None = None,
 ) -> SandboxOptions:
-    """What is asked for; what is not said is as the sandbox that is there, else the default."""
-    there = status(folder)
+    """Return the options, with defaults of the existing sandbox, if any."""
+    existing = status(folder)
     known = SandboxOptions(folder=folder)
-    if there is not None:
-        known = there.options
+    if existing is not None:
+        known = existing.options
     if topics is not None and stand_in_brokers is None:
         stand_in_brokers = stand_ins_for(topics)
     return replace(
@@ -106,17 +105,16 @@ def options_from(
 
 
 def reach(environ: Mapping[str, str]) -> dict[str, object]:
-    """The connection options that reach the sandbox of this user. Raises ShellError if it is not
-    up."""
+    """Return the connection options of the sandbox. Raises ShellError if it is not running."""
     found = status(folder_of(environ))
     if found is None or not found.running:
         what = "there is no sandbox" if found is None else "the sandbox is not running"
-        raise ShellError(what, hint="Start it: sandbox start", code="no-sandbox")
+        raise ShellError(what, hint="Run sandbox start.", code="no-sandbox")
     return client_flags(found)
 
 
 def client_flags(sandbox: Sandbox) -> dict[str, object]:
-    """The connection options that reach the sandbox, as its administrator where it is secure."""
+    """Return the connection options of the sandbox, as its administrator if it is secure."""
     flags: dict[str, object] = {"broker": sandbox.bootstrap}
     if sandbox.secure:
         flags["command-config"] = str(sandbox.client_properties["admin-sasl-ssl"])

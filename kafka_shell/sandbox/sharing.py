@@ -1,4 +1,4 @@
-"""Who may start and stop a sandbox, and who is using it: two file locks in its folder."""
+"""File locks of a sandbox: one to start and stop it, one shared by its users."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LOCK_FILES = ("lock", "users")
 
 @contextmanager
 def exclusively(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Start and stop one at a time: hold the folder's lock, waiting for another process's turn."""
+    """Hold the lock to start and stop the sandbox; calls `on_wait` if another process holds it."""
     with _opened(folder / "lock") as lock:
         if not _try(lock, fcntl.LOCK_EX):
             on_wait()
@@ -26,13 +26,13 @@ def exclusively(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Ite
 
 @dataclass
 class Attachment:
-    """One shell's use of a sandbox, until it is closed or the process ends."""
+    """Marks a sandbox as used, until it is closed or the process ends."""
 
     folder: Path
     _file: int | None
 
     def close(self) -> None:
-        """Use it no longer."""
+        """Release the sandbox."""
         if self._file is not None:
             os.close(self._file)
             self._file = None
@@ -45,29 +45,30 @@ class Attachment:
 
 
 def attach(folder: Path) -> Attachment:
-    """Say that the sandbox is in use. Attach before `start`, so that nobody stops it in between."""
+    """Mark the sandbox as used. Attach before `start`, so that no other shell stops it
+    meanwhile."""
     with exclusively(folder):
         users = _open(folder / "users")
         fcntl.flock(users, fcntl.LOCK_SH)
         return Attachment(folder, users)
 
 
-def in_use_by_others(folder: Path, mine: Attachment | None = None) -> bool:
-    """Whether anyone attached to the sandbox; `mine` is not counted."""
+def in_use_by_others(folder: Path, own: Attachment | None = None) -> bool:
+    """Return whether other shells use the sandbox; `own` is not counted."""
     if not folder.is_dir():
         return False
     with exclusively(folder):
-        return others_attached(folder, mine)
+        return others_attached(folder, own)
 
 
-def others_attached(folder: Path, mine: Attachment | None = None) -> bool:
-    """The same, for who holds the folder's lock already."""
-    if mine is None or mine._file is None:
+def others_attached(folder: Path, own: Attachment | None = None) -> bool:
+    """Return the same as `in_use_by_others`, for callers that hold the lock."""
+    if own is None or own._file is None:
         with _opened(folder / "users") as users:
             return not _try(users, fcntl.LOCK_EX)
-    # Turning our shared lock into an exclusive one may lose it; nobody attaches while we look.
-    alone = _try(mine._file, fcntl.LOCK_EX)
-    fcntl.flock(mine._file, fcntl.LOCK_SH)
+    # Converting the shared lock may lose it, but nobody can attach during the check.
+    alone = _try(own._file, fcntl.LOCK_EX)
+    fcntl.flock(own._file, fcntl.LOCK_SH)
     return not alone
 
 

@@ -1,9 +1,9 @@
 """Stand-in brokers: a cluster of a thousand brokers and a hundred thousand topics on one machine.
 
-A KRaft controller registers (API key 62) whoever speaks to its listener, and counts as alive who
-sends a heartbeat (63) in time. A stand-in is such a registration with no process behind it: the
-real broker serves real metadata of its topics, and they take no disk. A stand-in advertises the
-real broker's address, so that a client which looks for it finds one who answers.
+A KRaft controller accepts registrations (API key 62) and heartbeats (63) from any client. A
+stand-in is a registered broker without a process: the real broker serves the metadata of its
+topics, which use no disk space. It advertises the address of the real broker, so clients get an
+answer.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ T = TypeVar("T")
 FIRST_ID = 1001
 PARTITIONS = 3
 FACTOR = 3
-# A broker that shuts down waits until all others have read of it: stand-ins never do.
+# A clean shutdown waits for all other brokers, and stand-ins never respond.
 STOP_SECONDS = 2.0
-_BROKERS_AT_ONCE = 100
+_BROKERS_PER_BATCH = 100
 _TIMEOUT_S = 120.0
-_PLAINTEXT = 0  # of Kafka's security protocols
+_PLAINTEXT = 0  # ID of the security protocol
 
 _WORDS = (
     "orders payments billing shipping inventory catalog pricing search web mobile identity fraud"
@@ -43,11 +43,11 @@ _WORDS = (
     "invoice refund customer parcel basket session product campaign account transfer device"
     " voucher review warehouse courier quote statement click export ticket",
     "created changed deleted approved rejected sent enriched snapshot dlq retry",
-)  # of a name: domain, thing, event
+)  # parts of a topic name: domain, entity, event
 
 
 def settings() -> dict[str, str]:
-    """What the real node needs: one heartbeat lasts for ever, a registration is not waited for."""
+    """Return the configs of the real node: sessions never expire, registrations are not delayed."""
     return {
         "broker.session.timeout.ms": str((1 << 31) - 1),
         "controller.quorum.append.linger.ms": "0",
@@ -55,7 +55,7 @@ def settings() -> dict[str, str]:
 
 
 def heap_mebibytes(topics: int) -> int:
-    """What the real node's JVM needs for the metadata of so many topics."""
+    """Return the heap size of the real node for the metadata of this many topics."""
     return 256 + topics // 50
 
 
@@ -76,10 +76,10 @@ def add(sandbox: Sandbox, report: Report) -> None:
         _create_topics(cluster, ids, sandbox.topics, report)
 
 
-def forget_last_run(broker: Broker) -> None:
-    """Unregister the real broker: with a session that never ends, its last run counts as alive.
+def unregister_last_run(broker: Broker) -> None:
+    """Unregister the real broker, whose previous run still counts as alive.
 
-    Where the controller does not answer yet, nothing is done: the broker will be refused again.
+    Does nothing if the controller does not answer yet: the broker will retry.
     """
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
@@ -91,7 +91,7 @@ def forget_last_run(broker: Broker) -> None:
 
 
 def topic_names(count: int) -> Iterator[str]:
-    """As many names as a large company has, always the same: `orders.invoice.created.0007`."""
+    """Yield topic names, always the same: `orders.invoice.created.0007`."""
     stems = [".".join(words) for words in product(*map(str.split, _WORDS))]
     random.Random(4).shuffle(stems)
     for number in range(count):
@@ -99,7 +99,7 @@ def topic_names(count: int) -> Iterator[str]:
 
 
 def _make_internal_topics(cluster: Cluster) -> None:
-    """Before there are stand-ins: groups and transactions want a broker that is there."""
+    """Create the internal topics on the real broker before stand-ins are registered."""
     from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 
     for kind in (CoordinatorKind.GROUP, CoordinatorKind.TRANSACTION):
@@ -126,7 +126,7 @@ def _register(
         for name, port in real.ports.items()
     ]
     done = 0
-    for batch in _batches(ids, _BROKERS_AT_ONCE):
+    for batch in _batches(ids, _BROKERS_PER_BATCH):
         report("Registering stand-in brokers", done, len(ids))
         registrations = [
             Registration(
@@ -140,24 +140,24 @@ def _register(
             )
             for number in batch
         ]
-        answers = _taken(controller.send_all([Call(each) for each in registrations]))
+        responses = _checked(controller.send_all([Call(each) for each in registrations]))
         heartbeats = [
             BrokerHeartbeatRequest(
                 broker_id=number,
-                broker_epoch=answer.broker_epoch,
-                current_metadata_offset=answer.broker_epoch,  # it has read its own registration
+                broker_epoch=response.broker_epoch,
+                current_metadata_offset=response.broker_epoch,  # caught up to its registration
                 want_fence=False,
                 want_shut_down=False,
             )
-            for number, answer in zip(batch, answers, strict=True)
+            for number, response in zip(batch, responses, strict=True)
         ]
-        _taken(controller.send_all([Call(each) for each in heartbeats]))
+        _checked(controller.send_all([Call(each) for each in heartbeats]))
         done += len(batch)
     report("Registering stand-in brokers", done, len(ids))
 
 
 def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Report) -> None:
-    """Create topics on the stand-ins alone, and return when the broker shows the last of them."""
+    """Create topics on the stand-ins and wait until the broker knows the last one."""
     from kafka_shell.admin.topics.steps import CreateTopics, records_of
     from kafka_shell.admin.wire.chunks import in_requests
     from kafka_shell.admin.wire.failures import as_error
@@ -177,20 +177,20 @@ def _create_topics(cluster: Cluster, ids: Sequence[int], count: int, report: Rep
 
 
 def _assignment(ids: Sequence[int], topic: int) -> tuple[tuple[int, ...], ...]:
-    """The brokers of each partition of the nth topic, in turn, so that all hold as many."""
+    """Return the replicas of each partition of the nth topic, evenly distributed."""
     copies, many = min(FACTOR, len(ids)), len(ids)
     firsts = range(topic * PARTITIONS, (topic + 1) * PARTITIONS)
     return tuple(tuple(ids[(first + copy) % many] for copy in range(copies)) for first in firsts)
 
 
-def _taken(answers: Sequence[Any]) -> Sequence[Any]:
-    """The answers. Raises ShellError where one is a failure."""
+def _checked(responses: Sequence[Any]) -> Sequence[Any]:
+    """Return the responses. Raises ShellError if one is a failure."""
     from kafka_shell.admin.wire.failures import as_error
 
-    for answer in answers:
-        if isinstance(answer, Failure):
-            raise as_error(answer)
-    return answers
+    for response in responses:
+        if isinstance(response, Failure):
+            raise as_error(response)
+    return responses
 
 
 def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -1,4 +1,4 @@
-"""What is known of a sandbox, and the file in its folder that keeps it."""
+"""The state of a sandbox, and the file in its folder that stores it."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ FORMAT = 1
 
 @dataclass(frozen=True)
 class Broker:
-    """One node. `ports` is by listener name; `pid` is None while it is down."""
+    """A node. `ports` is by listener name; `pid` is None if the node is not running."""
 
     id: int
     rack: str
@@ -27,20 +27,20 @@ class Broker:
 
     @property
     def log(self) -> Path:
-        """The file Kafka logs to."""
+        """The log file of the broker."""
         return self.folder / "server.log"
 
     @property
     def java_arguments(self) -> Path:
-        """The JVM's argument file. Its name in a command line tells whose process it is."""
+        """The argument file of the JVM, by which its process is recognized."""
         return self.folder / "java.args"
 
 
 @dataclass(frozen=True)
 class Sandbox:
-    """A Kafka cluster on this machine. `users` can log in; without security there are none.
+    """A Kafka cluster on this machine. `users` is empty without security.
 
-    `topics` are those on the `stand_in_brokers`.
+    `topics` is the number of topics on `stand_in_brokers`.
     """
 
     folder: Path
@@ -54,12 +54,12 @@ class Sandbox:
 
     @property
     def running(self) -> bool:
-        """Whether every broker is up."""
+        """Whether all brokers are running."""
         return all(broker.pid is not None for broker in self.brokers)
 
     @property
     def options(self) -> SandboxOptions:
-        """What `start` is to be asked for to get this sandbox, on the ports it has."""
+        """The options of this sandbox, with its current ports."""
         port = next(iter(self.brokers[0].ports.values()))
         return SandboxOptions(
             self.folder, self.kafka_version, len(self.brokers), port, self.secure, self.topics,
@@ -68,7 +68,7 @@ class Sandbox:
 
     @property
     def bootstraps(self) -> dict[str, str]:
-        """host:port of each broker, by listener name."""
+        """The bootstrap servers by listener name."""
         return {
             name: ",".join(f"127.0.0.1:{broker.ports[name]}" for broker in self.brokers)
             for name in self.brokers[0].ports
@@ -76,38 +76,38 @@ class Sandbox:
 
     @property
     def bootstrap(self) -> str:
-        """host:port of each broker on the first listener: PLAINTEXT, or SASL_SSL if secure."""
+        """The bootstrap servers of the first listener: PLAINTEXT, or SASL_SSL if secure."""
         return next(iter(self.bootstraps.values()))
 
     @property
     def client_properties(self) -> dict[str, Path]:
-        """Java client property files, ready to use, by name: `alice-sasl-ssl` ..."""
+        """Java client properties files by name: `alice-sasl-ssl` ..."""
         return {path.stem: path for path in sorted(self.folder.glob("clients/*.properties"))}
 
     def broker(self, broker_id: int) -> Broker:
-        """The broker with this id."""
+        """Return the broker with this ID. Raises ShellError if there is none."""
         for broker in self.brokers:
             if broker.id == broker_id:
                 return broker
         raise ShellError(
-            f"The sandbox in {self.folder} has no broker {broker_id}",
-            hint=f"It has {', '.join(str(broker.id) for broker in self.brokers)}.",
+            f"the sandbox in {self.folder} has no broker {broker_id}",
+            hint=f"Brokers: {', '.join(str(broker.id) for broker in self.brokers)}.",
             code="no-such-broker",
         )
 
     def with_broker(self, changed: Broker) -> Sandbox:
-        """The sandbox with one broker replaced."""
+        """Return the sandbox with one broker replaced."""
         brokers = (changed if broker.id == changed.id else broker for broker in self.brokers)
         return replace(self, brokers=tuple(brokers))
 
 
 def state_file(folder: Path) -> Path:
-    """The file that makes a folder a sandbox."""
+    """Return the path of the state file of a sandbox folder."""
     return folder / "sandbox.json"
 
 
 def load(folder: Path) -> Sandbox | None:
-    """What the folder's state file says, None if no sandbox was made. Its pids may be stale."""
+    """Load the state file; None if there is no sandbox. PIDs may be out of date."""
     try:
         state = json.loads(state_file(folder).read_text())
     except FileNotFoundError:
@@ -115,7 +115,7 @@ def load(folder: Path) -> Sandbox | None:
     except json.JSONDecodeError as error:
         raise _unreadable(folder, f"is not JSON ({error})") from error
     if state.pop("format", None) != FORMAT:
-        raise _unreadable(folder, "was written by another version of this program")
+        raise _unreadable(folder, "was written by another version of kafka.sh")
     if not state.pop("made"):
         return None
     brokers = tuple(Broker(**b | {"folder": folder / f"node-{b['id']}"}) for b in state["brokers"])
@@ -123,7 +123,7 @@ def load(folder: Path) -> Sandbox | None:
 
 
 def save(sandbox: Sandbox) -> None:
-    """Write the state file. Folders are left out: a sandbox is where its state file is."""
+    """Write the state file, without folders: a sandbox is where its state file is."""
     state = asdict(sandbox)
     del state["folder"]
     for broker in state["brokers"]:
@@ -132,13 +132,13 @@ def save(sandbox: Sandbox) -> None:
 
 
 def begin(folder: Path) -> None:
-    """Mark the folder as ours: from now on, what is in it may be deleted."""
+    """Mark the folder as a sandbox, so that its files may be deleted."""
     write_private(state_file(folder), json.dumps({"format": FORMAT, "made": False}))
 
 
 def _unreadable(folder: Path, why: str) -> ShellError:
     return ShellError(
-        f"The sandbox's state {state_file(folder)} {why}",
-        hint="`sandbox wipe` deletes the sandbox and its data.",
+        f"the state file {state_file(folder)} {why}",
+        hint="Run sandbox wipe to delete the sandbox and its data.",
         code="bad-sandbox-state",
     )

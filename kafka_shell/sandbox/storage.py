@@ -1,4 +1,4 @@
-"""Format the log dirs of new nodes with Kafka's own StorageTool, a JVM per node, all at once."""
+"""Format the log directories of new nodes with the StorageTool of Kafka, in parallel."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_shell.errors import ShellError
 
 from .config import jvm_arguments, server_properties
 from .process import write_arguments
-from .ready import telling_line
+from .ready import cause_in
 from .security import scram_credentials
 from .state import Broker, Sandbox
 
@@ -19,7 +19,7 @@ FORMAT_SECONDS = 60.0
 
 
 def new_id() -> str:
-    """A random id as Kafka writes them; like Kafka's, none starts with a dash."""
+    """Return a random ID in the format of Kafka, which does not start with a dash."""
     while True:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         if not text.startswith("-"):
@@ -27,7 +27,7 @@ def new_id() -> str:
 
 
 def format_nodes(sandbox: Sandbox, java: Path, class_path: str) -> None:
-    """Format every node of a new cluster; its configuration must be written."""
+    """Format all nodes of a new cluster. Requires their configuration files."""
     voters = _initial_voters(sandbox)
     started: list[tuple[Broker, subprocess.Popen[str]]] = []
     try:
@@ -42,7 +42,7 @@ def format_nodes(sandbox: Sandbox, java: Path, class_path: str) -> None:
 
 
 def _initial_voters(sandbox: Sandbox) -> str:
-    """The controllers as StorageTool wants them: id@host:port:directory id."""
+    """Return the controllers in the format of StorageTool: id@host:port:directory-id."""
     return ",".join(
         f"{broker.id}@127.0.0.1:{broker.controller_port}:{new_id()}"
         for broker in sandbox.brokers
@@ -67,7 +67,7 @@ def _start_format(
     return subprocess.Popen(
         [java, f"@{arguments}"],
         stdin=subprocess.DEVNULL,
-        # It prints what it formats with, SCRAM credentials included.
+        # It prints its arguments, including SCRAM credentials.
         stdout=subprocess.DEVNULL,
         stderr=subprocess.PIPE,
         text=True,
@@ -79,14 +79,13 @@ def _finish_format(broker: Broker, process: subprocess.Popen[str]) -> None:
         _, errors = process.communicate(timeout=FORMAT_SECONDS)
     except subprocess.TimeoutExpired as error:
         raise ShellError(
-            f"Formatting the storage of broker {broker.id} takes longer than "
-            f"{FORMAT_SECONDS:.0f} s",
+            f"formatting the storage of broker {broker.id} timed out after {FORMAT_SECONDS:.0f} s",
             code="format-failed",
         ) from error
     (broker.folder / "format.args").unlink()
     if process.returncode:
         raise ShellError(
-            f"Cannot format the storage of broker {broker.id}: {telling_line(errors)}",
-            hint=f"Its configuration is {server_properties(broker)}.",
+            f"cannot format the storage of broker {broker.id}: {cause_in(errors)}",
+            hint=f"See its configuration {server_properties(broker)}.",
             code="format-failed",
         )

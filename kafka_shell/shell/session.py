@@ -25,7 +25,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.spark.sources import start_early
 from kafka_shell.context import Context
 from kafka_shell.crash import report_crash
-from kafka_shell.dispatch import can_be_read, run_text
+from kafka_shell.dispatch import is_valid, run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.output import theme as themes
@@ -55,7 +55,6 @@ class Session:
     """One prompt on one terminal. Also what a command may ask of it (`context.ShellControl`)."""
 
     def __init__(self, context: Context) -> None:
-        self.context = context
         self._notes: list[str] = list(context.settings.warnings)
         self._usable: dict[str, bool] = {}  # lines, and whether they did not fail
         self._leaving = False
@@ -64,15 +63,17 @@ class Session:
         self._paged = Paged(
             context.out, context.environ, lambda: terminal_size(self._stdout), self._pages
         )
-        context.err = cast(TextIO, Beside(context.err, self._paged))
-        context.out = cast(TextIO, self._paged)
-        context.shell = self
-        context.ask = self.ask
-        if context.run_line is None:
-            context.run_line = lambda text, here: int(run_text(text, here))
-            context.run_file = run_file
+        self.context = context = replace(
+            context,
+            out=cast(TextIO, self._paged),
+            err=cast(TextIO, Beside(context.err, self._paged)),
+            shell=self,
+            ask=self.ask,
+            run_line=context.run_line or (lambda text, context: int(run_text(text, context))),
+            run_file=context.run_file or run_file,
+        )
         self.plain = bool(context.settings.no_color or context.environ.get("NO_COLOR"))
-        self._style = style_of(self._theme(context.theme), colour=not self.plain)
+        self._style = style_of(self._theme(context.session.theme), colour=not self.plain)
         self.cache = self._open_cache()
         self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
         self._said_unreachable = False
@@ -123,7 +124,7 @@ class Session:
     def _may_suggest(self, line: str) -> bool:
         """Whether the line did not fail in this session, and could be read at all."""
         if line not in self._usable:
-            self._usable[line] = can_be_read(line)
+            self._usable[line] = is_valid(line)
         return self._usable[line]
 
     def _run_line(self, line: str) -> Status:
@@ -161,18 +162,18 @@ class Session:
         """Work on another cluster from now on."""
         self.context.close()
         self.cache.close()
-        self.context.cache = None
+        self.context.session.cache = None
         if settings is not self.context.settings:
-            self.context.expected_id = ""
+            self.context.session.expected_id = ""
             self._notes += settings.warnings
-        self.context.settings = settings
+        self.context.session.settings = settings
         self._said_unreachable = False
         self.cache = self._open_cache()
 
     def set_theme(self, name: str) -> None:
         """Draw with another theme from now on."""
         self._style = style_of(self._load_theme(name), colour=not self.plain)
-        self.context.theme = name
+        self.context.session.theme = name
 
     def leave(self) -> None:
         """End the session after this command."""
@@ -238,7 +239,7 @@ class Session:
     def toggle_vi(self) -> None:
         """Change between emacs and vi keys."""
         mode = "emacs" if self.context.settings.editing_mode == "vi" else "vi"
-        self.context.settings = replace(self.context.settings, editing_mode=mode)
+        self.context.session.settings = replace(self.context.settings, editing_mode=mode)
         self.prompt.app.editing_mode = keys.editing_mode(mode)
 
     # -- the view ----------------------------------------------------------------------------------
@@ -252,7 +253,7 @@ class Session:
             name=settings.cluster_name if settings.profile else "",
         )
         cache.on_swap(self._swapped)
-        self.context.cache = cache
+        self.context.session.cache = cache
         return cache
 
     def _swapped(self) -> None:
@@ -381,7 +382,7 @@ class Session:
             return self._load_theme(name)
         except ShellError as error:
             self._notes.append(error.message)
-            self.context.theme = themes.DEFAULT
+            self.context.session.theme = themes.DEFAULT
             return self._load_theme("")
 
 

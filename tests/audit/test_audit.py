@@ -199,7 +199,7 @@ def test_without_a_java_the_error_says_what_to_install(
     from kafka_shell.audit import session
 
     monkeypatch.setattr(session, "_homes", list)
-    shell.held.clear()
+    shell.resources.spark = None
     run = shell("spark audit")
     assert run.status == 2
     assert "Java 17 or later" in run.err and "JAVA_HOME" in run.err

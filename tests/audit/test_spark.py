@@ -16,12 +16,12 @@ def topic(shell: Shell) -> str:
 
 
 def test_tables_and_their_columns_are_listed_without_spark(shell: Shell) -> None:
-    shell.held.clear()
+    shell.resources.spark = None
     names = {table["name"] for table in shell.ok("spark tables --output json").json}
     assert {"topics", "partitions", "acls", "collection_status"} <= names
     columns = shell.ok("spark tables topics --output json").json
     assert [c["column"] for c in columns[:4]] == ["cluster", "collected_at", "snapshot_id", "topic"]
-    assert not shell.held, "Spark was started for it"
+    assert shell.resources.spark is None, "Spark was started for it"
 
 
 def test_a_table_that_is_none_names_the_near_one(shell: Shell) -> None:

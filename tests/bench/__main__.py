@@ -23,7 +23,7 @@ from pathlib import Path
 
 import kafka_shell
 from kafka_shell.sandbox.cluster import wipe
-from kafka_shell.sandbox.session import bring_up, options_from
+from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.stand_ins import topic_names
 from tests.bench import prompt
 from tests.bench.processes import Failed, contest, median, timed
@@ -62,7 +62,7 @@ def main() -> int:
 def _of_size(size: int, rounds: int) -> Iterator[Measure]:
     with tempfile.TemporaryDirectory() as folder:
         options = options_from(Path(folder) / "sandbox", port=0, topics=size)
-        sandbox = bring_up(options, lambda task, done, total: None, empty=True)
+        sandbox = start_with_data(options, lambda task, done, total: None, empty=True)
         try:
             bench = Bench(sandbox.bootstrap, Path(folder) / "home", size, rounds)
             for measures in (bench.listing, bench.describing, bench.configs, bench.view,

@@ -24,7 +24,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, encode_request
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import ShellCompleter
 from kafka_shell.shell.switch_interval import stay_awake
@@ -79,7 +79,9 @@ def _reading(connection: ConnectionConfig) -> dict[str, float]:
 def _answering(connection: ConnectionConfig, home: Path, topic: str) -> dict[str, float]:
     paths = Paths.of({"KAFKA_SH_HOME": str(home)})
     cache = Cache(connection, paths)
-    completer = ShellCompleter(lambda: cache, REGISTRY, Context(Settings(connection), paths))
+    completer = ShellCompleter(
+        lambda: cache, REGISTRY, Context(ClusterSession(Settings(connection)), paths)
+    )
     asked = CompleteEvent(completion_requested=True)
 
     def press(text: str) -> float:

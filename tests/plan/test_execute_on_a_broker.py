@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -66,7 +67,7 @@ def test_a_real_change_made_meanwhile_by_someone_else(
         assert apply(keep(cluster, topic, "5"), cluster).ok
         return "y"
 
-    stage.context.ask = meddle
+    stage.context = replace(stage.context, ask=meddle)
     with pytest.raises(ShellError, match="it was 604800000, it is 5"):
         stage.run(keep(cluster, topic, "1d"))
 

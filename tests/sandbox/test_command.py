@@ -109,7 +109,7 @@ def test_the_sandbox_of_this_prompt_is_not_in_use_by_another_shell(kafka: Proces
         child.expect("kafka>")
         child.send("exit\r")
         child.expect(pexpect.EOF)
-        assert b"left running" not in child.before
+        assert b"still running" not in child.before
     finally:
         child.close(force=True)
         kafka.ok("sandbox", "wipe", "--yes")

@@ -42,7 +42,7 @@ def test_a_wrong_download_is_refused_and_not_kept(small: Jar, tmp_path: Path) ->
     with pytest.raises(ShellError) as refused:
         fetch([wrong], lambda *_: None, tmp_path)
     assert small.path.name in refused.value.message
-    assert f"expected SHA-256 {'0' * 64}, found {small.sha256}" in refused.value.message
+    assert f"expected SHA-256 {'0' * 64}, got {small.sha256}" in refused.value.message
     assert not (tmp_path / small.path).exists()
 
 

@@ -14,7 +14,7 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions, check_options
-from kafka_shell.sandbox.session import bring_up, options_from
+from kafka_shell.sandbox.session import options_from, start_with_data
 from kafka_shell.sandbox.stand_ins import topic_names
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, make_topic, wait_for
@@ -27,7 +27,7 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     folder = tmp_path_factory.mktemp("stand-ins")
     options = options_from(folder, port=0, topics=TOPICS, stand_in_brokers=STAND_INS)
     try:
-        yield bring_up(options, lambda task, done, total: None, empty=True)
+        yield start_with_data(options, lambda task, done, total: None, empty=True)
     finally:
         wipe(folder)
 
@@ -70,7 +70,7 @@ def test_it_comes_back(large: Sandbox, how: str) -> None:
         assert pid is not None
         os.kill(pid, signal.SIGKILL)
         wait_for("the broker is gone", lambda: not running(large.folder))
-    back = bring_up(options_from(large.folder), lambda task, done, total: None)
+    back = start_with_data(options_from(large.folder), lambda task, done, total: None)
     whole(back)
     with connect(back) as cluster:
         name = make_topic(cluster, f"real-{how}", assignment=((1,), (1,)))
@@ -92,7 +92,7 @@ def test_names_are_many_different_and_always_the_same() -> None:
         (SandboxOptions(secure=True, stand_in_brokers=3), "one real broker"),
         (SandboxOptions(brokers=3, stand_in_brokers=3), "one real broker"),
         (SandboxOptions(topics=5), "want brokers"),
-        (SandboxOptions(topics=-1, stand_in_brokers=3), "no negative number"),
+        (SandboxOptions(topics=-1, stand_in_brokers=3), "must not be negative"),
     ],
 )
 def test_what_cannot_be_is_refused(options: SandboxOptions, why: str) -> None:

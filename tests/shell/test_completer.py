@@ -27,7 +27,7 @@ from kafka_shell.admin.configs.model import (
 )
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.commands import REGISTRY
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.plan.results import Failure
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
 from kafka_shell.view.match import NameIndex
@@ -80,7 +80,7 @@ class Known:
 class Bench:
     def __init__(self, folder: Path, view: ClusterView = VIEW) -> None:
         self.cache = Known(view)
-        context = Context(cast(Any, None), Paths(folder, folder, folder))
+        context = Context(ClusterSession(cast(Any, None)), Paths(folder, folder, folder))
         self.completer = ShellCompleter(lambda: cast(Any, self.cache), REGISTRY, context)
 
     def menu(self, text: str, *, asked: bool = True) -> dict[str, str]:

@@ -44,7 +44,7 @@ def test_nothing_is_suggested(suggest: Suggest, typed: str) -> None:
     assert suggested(suggest, [], typed) is None
 
 
-def test_the_shipped_sessions_can_be_read() -> None:
+def test_the_shipped_sessions_is_valid() -> None:
     assert len(starter_lines(starter_folder())) > 10
     assert starter_lines(Path("/nowhere")) == []
 
@@ -57,9 +57,9 @@ def test_lines_that_failed_are_left_out(suggest: Suggest) -> None:
 
 
 def test_a_line_that_cannot_be_read_is_known() -> None:
-    from kafka_shell.dispatch import can_be_read
+    from kafka_shell.dispatch import is_valid
 
     for line in ("topics --long | wc", "!ls", "topic a; topics && health"):
-        assert can_be_read(line)
+        assert is_valid(line)
     for line in ("topcis", "topics --nosuch", "topics; nosuch", "topics 'a", "topics &&"):
-        assert not can_be_read(line)
+        assert not is_valid(line)

@@ -10,7 +10,7 @@ from typing import Any, cast
 import pyte
 import pytest
 
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.errors import UsageError
 from kafka_shell.output.terminal import draw
 from kafka_shell.watch import watch
@@ -35,23 +35,23 @@ class Rig:
     def __post_init__(self) -> None:
         folder = Path("/nowhere")
         self.context = Context(
-            cast(Any, None),
+            ClusterSession(cast(Any, None)),
             Paths(folder, folder, folder),
             out=self.out,
             err=io.StringIO(),
             environ={"TERM": "xterm"},
             clock=lambda: 1e9,
             ask=lambda question, *, secret=False: "y",
+            run_line=self._run,
         )
-        self.context.run_line = self._run
 
     def _run(self, line: str, context: Context) -> int:
-        assert context is self.context
-        assert self.context.ask is None
+        assert context.session is self.context.session
+        assert context.ask is None
         answer = self.answers.pop(0)
         if answer == "^C":
             raise KeyboardInterrupt
-        draw(self.context.out, answer)  # as a writer does it: with colours
+        draw(context.out, answer)  # as a writer does it: with colours
         return self.statuses.pop(0) if self.statuses else 0
 
     def watch(self, rounds: int | None = None) -> int:

@@ -140,7 +140,7 @@ def theme(invocation: Invocation, context: Context) -> Any:
     chosen = themes.load(name, user=context.paths.themes)
     if context.shell is not None:
         context.shell.set_theme(name)
-        context.settings = replace(context.settings, theme=name)
+        context.session.settings = replace(context.settings, theme=name)
         file = context.paths.config_file
         context.note(f'to make it the default, add theme = "{name}" at the top of {file}')
     return chosen
@@ -165,7 +165,7 @@ def set_option(invocation: Invocation, context: Context) -> str | tuple[Any, ...
             span=invocation.span("value") or invocation.span("name"),
             text=invocation.text,
         )
-    context.settings = replace(context.settings, **{name.replace("-", "_"): value})
+    context.session.settings = replace(context.settings, **{name.replace("-", "_"): value})
     return f"{name} is {value}"
 
 

@@ -32,14 +32,13 @@ def sandbox(invocation: Invocation, context: Context) -> SandboxReport:
             topics=invocation["topics"],
             stand_in_brokers=invocation["stand-in-brokers"],
         )
-        started = session.bring_up(options, context.report, empty=invocation["empty"])
+        started = session.start_with_data(options, context.report, empty=invocation["empty"])
         _connect_if_unreachable(started, context)
         return _report(started)
     if action == "stop" and status(folder) is not None:
         return _report(stop(folder))
     if action == "wipe" and status(folder) is not None:
-        mine = context.held.get(session.ATTACHMENT)
-        _confirm(invocation, context, in_use_by_others(folder, mine))
+        _confirm(invocation, context, in_use_by_others(folder, context.resources.sandbox))
         wipe(folder)
     found = status(folder)
     return SandboxReport("none", str(folder)) if found is None else _report(found)

@@ -22,11 +22,11 @@ def start_early(context: Context) -> bool:
     """
     from importlib.util import find_spec
 
-    if "spark" in context.held or find_spec("pyspark") is None:
+    if context.resources.spark is not None or find_spec("pyspark") is None:
         return False
     from kafka_shell.audit.engine import BackgroundStart
 
-    context.held["spark"] = BackgroundStart(context.paths.state / "spark")
+    context.resources.spark = BackgroundStart(context.paths.state / "spark")
     return True
 
 
@@ -35,17 +35,17 @@ def engine_of(invocation: Invocation, context: Context) -> Engine:
     from kafka_shell.audit.engine import BackgroundStart, Engine
 
     where = (invocation["master"] or "", invocation["remote"] or "")
-    kept = context.held.get("spark")
+    kept = context.resources.spark
     if isinstance(kept, BackgroundStart):
         # Two sessions cannot start at once, so wait for it even if another is needed.
-        kept = context.held["spark"] = kept.engine(context.report)
+        kept = context.resources.spark = kept.engine(context.report)
     if isinstance(kept, Engine) and (kept.where == where or where == ("", "")):
         kept.report = context.report
         return kept
     if isinstance(kept, Engine):
         kept.stop()
     engine = Engine(context.paths.state / "spark", context.report, master=where[0], remote=where[1])
-    context.held["spark"] = engine
+    context.resources.spark = engine
     return engine
 
 

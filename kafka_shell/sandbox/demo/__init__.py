@@ -1,6 +1,6 @@
-"""Demo data: a small company that sells things and ships parcels, with its virtues and its sins.
+"""Demo data: a small online shop, with good and bad configs.
 
-Made through this program's own admin core; records and offsets through kafka-python.
+Created with the admin core of kafka.sh; records and offsets with kafka-python.
 """
 
 from __future__ import annotations
@@ -26,15 +26,15 @@ from kafka_shell.sandbox.jars import Report
 from . import company
 from .records import End, commit, produce
 
-_TASK = "Making demo data"
+_TASK = "Creating demo data"
 _MAX_FACTOR = 3
 
 
 def make_demo(connection: ConnectionConfig, report: Report) -> None:
-    """Fill a cluster with the demo data, as somebody who may do everything there.
+    """Create the demo data in a cluster. Requires a super user.
 
-    Made again, it makes what is missing: users keep their passwords, topics their records. Raises
-    ShellError that names whatever could not be made.
+    Existing users and topics are kept. Raises ShellError with the resources that could not be
+    created.
     """
     ends: dict[str, dict[int, End]] = {}
 
@@ -51,7 +51,7 @@ def make_demo(connection: ConnectionConfig, report: Report) -> None:
             _quotas,
             _acls,
             _configs,
-            lambda cluster: _make(cluster, topic_changes.plan_create(new)),
+            lambda cluster: _apply(cluster, topic_changes.plan_create(new)),
             records,
             offsets,
         )
@@ -68,37 +68,39 @@ def _missing_topics(cluster: Cluster) -> list[NewTopic]:
 
 
 def _users(cluster: Cluster) -> None:
-    had = {(c.user, c.mechanism) for owned in scram.describe(cluster) for c in owned}
+    existing = {(c.user, c.mechanism) for owned in scram.describe(cluster) for c in owned}
     missing = [
-        # Nobody is to log in with these: the password is forgotten here.
+        # These users are not meant to log in, so their passwords are discarded.
         NewScramCredential(user, mechanism, Secret(secrets.token_urlsafe(24)), iterations)
         for user, mechanism, iterations in company.USERS
-        if (user, mechanism) not in had
+        if (user, mechanism) not in existing
     ]
-    _make(cluster, scram.plan_upsert(cluster, missing))
+    _apply(cluster, scram.plan_upsert(cluster, missing))
 
 
 def _quotas(cluster: Cluster) -> None:
-    _make(cluster, quota_changes.plan_alter(cluster, company.QUOTAS))
+    _apply(cluster, quota_changes.plan_alter(cluster, company.QUOTAS))
 
 
 def _acls(cluster: Cluster) -> None:
-    _make(cluster, acl_changes.plan_create(cluster, company.ACLS))
+    _apply(cluster, acl_changes.plan_create(cluster, company.ACLS))
 
 
 def _configs(cluster: Cluster) -> None:
     for resource, alterations in company.CONFIGS.items():
         plan = config_changes.plan_alter(cluster, {resource: alterations})
-        _make(cluster, plan.without_refused("UNSUPPORTED_VERSION"))  # groups have none before 4.0
+        _apply(
+            cluster, plan.without_refused("UNSUPPORTED_VERSION")
+        )  # no group configs before Kafka 4.0
 
 
-def _make(cluster: Cluster, plan: Plan) -> None:
+def _apply(cluster: Cluster, plan: Plan) -> None:
     failed = dict(plan.refused.failures)
     failed |= {change.resource: why for change, why in apply(plan, cluster).failures.items()}
     if failed:
-        said = "; ".join(f"{resource}: {why}" for resource, why in failed.items())
+        reasons = "; ".join(f"{resource}: {why}" for resource, why in failed.items())
         raise ShellError(
-            f"the demo data could not be made: {said}",
-            hint="`sandbox start --empty` makes a sandbox without.",
+            f"cannot create the demo data: {reasons}",
+            hint="Run sandbox start --empty for a sandbox without demo data.",
             code="demo-data",
         )

@@ -1,6 +1,6 @@
-"""The company as data: topics, users, quotas, ACLs, configs, groups. Comments name the sins.
+"""The demo data: topics, users, quotas, ACLs, configs and groups. Comments explain bad configs.
 
-Examples and tests rely on it. No topic is called parcels.*: the examples create those.
+Examples and tests depend on it. Topics parcels.* are created by the examples.
 """
 
 from __future__ import annotations
@@ -28,13 +28,13 @@ _FOREVER = -1
 
 # -- topics ----------------------------------------------------------------------------------------
 
-STORE = "orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004"  # of a streams application
+STORE = "orders-enricher-KSTREAM-AGGREGATE-STATE-STORE-0000000004"  # of a Kafka Streams application
 
 Row = tuple[str, int, Mapping[str, str | int]]
 
 
 def topics(factor: int) -> list[NewTopic]:
-    """Every topic of the company, with this replication factor."""
+    """Return all topics, with this replication factor."""
     return [
         NewTopic(
             name,
@@ -47,27 +47,27 @@ def topics(factor: int) -> list[NewTopic]:
 
 
 def _rows(factor: int) -> tuple[Row, ...]:
-    twice = {"min.insync.replicas": min(2, factor)}  # written to two copies, where there are two
+    twice = {"min.insync.replicas": min(2, factor)}  # two copies, if there are two brokers
     return (
-        # orders: as it should be
+        # orders: good configs
         ("orders.placed", 3, {"retention.ms": 30 * _DAY, "segment.ms": _DAY}),
         ("orders.shipped", 3, {"retention.ms": 30 * _DAY}),
         ("orders.cancelled", 3, {}),
         ("orders.returns", 2, {"retention.ms": 90 * _DAY, **twice}),
         ("orders.placed.dlq", 1, {"retention.ms": 60 * _DAY}),
-        # payments: money, handled carelessly
+        # payments: bad configs
         ("payments.authorized", 6, {"unclean.leader.election.enable": "true", **twice}),
         ("payments.captured", 6, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1,
                                   "unclean.leader.election.enable": "true"}),
         ("payments.refunds", 3, {"retention.ms": 365 * _DAY, "min.insync.replicas": 1}),
-        ("payments.ledger", 3, {"cleanup.policy": "compact"}),  # events: compaction eats history
+        ("payments.ledger", 3, {"cleanup.policy": "compact"}),  # events: compaction deletes history
         ("payments.fraud-scores", 3, {"compression.type": "zstd", "retention.ms": 3 * _DAY}),
         ("payments.captured.dlq", 1, {}),
         # shipping
         ("shipping.parcels", 6, {"compression.type": "lz4", "retention.ms": 14 * _DAY}),
         ("shipping.labels", 2, {"max.message.bytes": 20 * _MIB}),  # PDFs in Kafka
         ("shipping.routes", 1, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR}),
-        ("shipping.gps", 1, {"retention.ms": _DAY}),  # the hottest topic, on one partition
+        ("shipping.gps", 1, {"retention.ms": _DAY}),  # the busiest topic has one partition
         ("shipping.carrier-webhooks", 4, {"retention.ms": 7 * _DAY}),
         ("shipping.parcels.dlq", 1, {"retention.ms": 60 * _DAY}),
         # inventory
@@ -80,7 +80,7 @@ def _rows(factor: int) -> tuple[Row, ...]:
         ("customers.profile", 3, {"cleanup.policy": "compact"}),  # no min.compaction.lag.ms
         ("customers.addresses", 3, {"cleanup.policy": "compact", "min.compaction.lag.ms": _HOUR,
                                     "delete.retention.ms": 7 * _DAY}),
-        ("customers.consents", 1, {"retention.ms": 7 * _DAY}),  # must be provable for years
+        ("customers.consents", 1, {"retention.ms": 7 * _DAY}),  # legally required for years
         ("customers.support-tickets", 1, {"retention.ms": 2 * 365 * _DAY}),
         # web
         ("web.clickstream", 12, {"retention.ms": _FOREVER, "compression.type": "uncompressed"}),
@@ -126,7 +126,7 @@ def _limit(entity: QuotaEntity, **limits: float) -> tuple[QuotaAlteration, ...]:
     return tuple(QuotaAlteration(entity, key, value) for key, value in limits.items())
 
 
-# Generous where they bind everyone: the sandbox's own users have no name and fall under them.
+# The defaults are high because they also apply to the users of the sandbox.
 QUOTAS = (
     *_limit(
         QuotaEntity(user=DEFAULT),
@@ -141,7 +141,7 @@ QUOTAS = (
     ),
     *_limit(QuotaEntity(user="svc-payments", client_id="checkout"), producer_byte_rate=_MIB),
     *_limit(QuotaEntity(client_id="web-frontend"), producer_byte_rate=_MIB),
-    *_limit(QuotaEntity(client_id="legacy-exporter"), consumer_byte_rate=1024),  # all but stopped
+    *_limit(QuotaEntity(client_id="legacy-exporter"), consumer_byte_rate=1024),  # almost stopped
     *_limit(QuotaEntity(ip="10.1.2.3"), connection_creation_rate=10),
 )
 
@@ -186,13 +186,15 @@ ACLS = (
     _allow("svc-payments", AclOperation.IDEMPOTENT_WRITE, _CLUSTER, CLUSTER_NAME),
     _allow("web-frontend", _WRITE, _TOPIC, "web.clickstream", host="10.1.2.3"),
     _deny("web-frontend", _READ, _TOPIC, "customers.profile", "10.1.2.66"),
-    _allow("carol", _READ, _TOPIC, "*"),  # also what is paid, and by whom
+    _allow("carol", _READ, _TOPIC, "*"),  # including payments
     _allow("carol", _READ, _GROUP, "*"),
-    _allow("carol", _ALL, _CLUSTER, CLUSTER_NAME),  # an analyst may do anything
+    _allow("carol", _ALL, _CLUSTER, CLUSTER_NAME),  # too many permissions for an analyst
     _allow("*", _DESCRIBE, _TOPIC, "*"),  # everyone sees every topic
     _allow("dave", _READ, _TOPIC, "payments.captured"),  # Dave has left
-    _allow("reporting", _READ, _TOPIC, "*", prefixed=True),  # matches nothing: no wildcard here
-    _allow("alice", _WRITE, _TOPIC, "invoices.legacy"),  # there is no such topic
+    _allow(
+        "reporting", _READ, _TOPIC, "*", prefixed=True
+    ),  # matches nothing: * is not a wildcard in a prefix
+    _allow("alice", _WRITE, _TOPIC, "invoices.legacy"),  # the topic does not exist
 )
 
 # -- configs of groups and client metrics ----------------------------------------------------------
@@ -220,7 +222,7 @@ CONFIGS = {
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """How far a group has read a topic: this share of every partition, or of these only."""
+    """The share of a topic that a group has read, of all or of some partitions."""
 
     topic: str
     share: float = 1.0
@@ -228,19 +230,19 @@ class Reading:
 
 
 GROUPS: dict[str, tuple[Reading, ...]] = {
-    "orders-enricher": (Reading("orders.placed", 0.92),),  # a little behind, as one is
+    "orders-enricher": (Reading("orders.placed", 0.92),),  # a small lag
     "billing-sync": (Reading("orders.placed"), Reading("payments.captured")),  # no lag
-    # One record that it cannot digest.
+    # Stopped at a record it cannot process.
     "fraud-check": (
         Reading("payments.authorized", 1.0, (0, 1, 3, 4, 5)),
         Reading("payments.authorized", 0.4, (2,)),
     ),
-    # Half of the partitions were never read: the other member never started.
+    # Half of the partitions were never read because the second member never started.
     "shipping-notifier": (
         Reading("orders.shipped", 0.97),
         Reading("shipping.parcels", 0.9, (0, 1, 2)),
     ),
     "analytics-loader": (Reading("web.clickstream", 0.1), Reading("web.searches", 0.6)),
-    "crm-export": (Reading("customers.support-tickets"),),  # both gone quiet months ago
-    "anna-console": (Reading("tmp.replay", 0.0),),  # never came back
+    "crm-export": (Reading("customers.support-tickets"),),  # both inactive for months
+    "anna-console": (Reading("tmp.replay", 0.0),),  # never used again
 }

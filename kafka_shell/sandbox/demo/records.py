@@ -1,7 +1,6 @@
-"""Records really produced, and how far the groups have read them.
+"""The records of the demo data, and the committed offsets of its groups.
 
-The same at every run but for the time: what is said is drawn from a generator seeded with the
-topic's name.
+Apart from timestamps, records are the same at every run: random values are seeded by topic name.
 """
 
 from __future__ import annotations
@@ -26,29 +25,29 @@ from .company import GROUPS, STORE, Reading
 
 End = int
 Ends = Mapping[str, Mapping[int, End]]
-Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes go as they are
+Record = tuple[str | None, Any]  # key, value: None is a tombstone, bytes are sent unchanged
 Make = Callable[[Random, int], Record]
 
 _SEED = "kafka.sh"
 _DAY_S = 86_400.0
 _PRODUCE_S = 30.0
 _COMMIT_S = 15.0
-_COORDINATOR_MOVES = frozenset({14, 15, 16})  # loading, not available, not this one
+_COORDINATOR_MOVES = frozenset({14, 15, 16})  # loading, not available, not coordinator
 
 
 @dataclass(frozen=True, slots=True)
 class Feed:
-    """What is in a topic: so many records, the first and the last so many days old."""
+    """The records of a topic: how many, and the age of the first and last in days."""
 
     topic: str
     count: int
     make: Make
     since: float = 1.5
     until: float = 0.0
-    gzip: bool = False  # by the producer; a topic's compression.type does the rest
+    gzip: bool = False  # compressed by the producer
 
 
-# -- what they say ---------------------------------------------------------------------------------
+# -- contents --------------------------------------------------------------------------------------
 
 
 def _order(random: Random, number: int) -> Record:
@@ -238,9 +237,9 @@ FEEDS = (
 
 
 def produce(connection: ConnectionConfig, topics: Sequence[NewTopic]) -> dict[str, dict[int, End]]:
-    """Fill these topics, which are empty; where each partition ends then.
+    """Produce the records of these empty topics and return the end offset of each partition.
 
-    Raises ShellError that names the topics a record did not get into.
+    Raises ShellError with the topics whose records could not be produced.
     """
     ends = {new.name: dict.fromkeys(range(new.partitions or 0), 0) for new in topics}
     for gzip in (False, True):
@@ -251,7 +250,7 @@ def produce(connection: ConnectionConfig, topics: Sequence[NewTopic]) -> dict[st
 
 
 def _client(connection: ConnectionConfig) -> dict[str, Any]:
-    """The connection as kafka-python's clients want it."""
+    """Return the connection options for kafka-python clients."""
     options: dict[str, Any] = {
         "bootstrap_servers": [str(address) for address in connection.bootstrap],
         "security_protocol": connection.security_protocol,
@@ -286,7 +285,7 @@ def _produce(
         max_block_ms=_PRODUCE_S * 1000,
     )
     try:
-        # The first record of a topic waits for its metadata: wait for all of them at once.
+        # The first record of a topic waits for its metadata, so metadata is fetched in parallel.
         with ThreadPoolExecutor(len(feeds)) as pool:
             list(pool.map(producer.partitions_for, [feed.topic for feed in feeds]))
         sent = [
@@ -296,7 +295,7 @@ def _produce(
         ]
         producer.flush(timeout=_PRODUCE_S)
     except KafkaError as error:
-        raise _not_made(
+        raise _failed(
             "records", {"the records": Failure(type(error).__name__, str(error))}
         ) from None
     finally:
@@ -307,14 +306,14 @@ def _produce(
             end = ends[topic]
             end[future.value.partition] = max(end[future.value.partition], future.value.offset + 1)
         else:
-            said = "no answer" if future.exception is None else str(future.exception)
-            lost[f"topic {topic}"] = Failure("NOT_PRODUCED", said)
+            reason = "no response" if future.exception is None else str(future.exception)
+            lost[f"topic {topic}"] = Failure("NOT_PRODUCED", reason)
     if lost:
-        raise _not_made("records", lost)
+        raise _failed("records", lost)
 
 
 def _records(feed: Feed, partitions: int) -> Iterator[dict[str, Any]]:
-    """The records of a feed as `send` takes them, the oldest first."""
+    """Yield the records of a feed as arguments of `send`, oldest first."""
     random = Random(f"{_SEED} {feed.topic}")
     now = time.time()
     step = (feed.since - feed.until) * _DAY_S / feed.count
@@ -324,7 +323,7 @@ def _records(feed: Feed, partitions: int) -> Iterator[dict[str, Any]]:
         yield {
             "key": None if key is None else key.encode(),
             "value": value if value is None or isinstance(value, bytes) else _json(value),
-            # Without a key the partitioner draws lots, which no seed governs.
+            # Without a key the partitioner chooses a random partition without a seed.
             "partition": random.randrange(partitions) if key is None else None,
             "timestamp_ms": int((now - age) * 1000),
         }
@@ -338,9 +337,9 @@ def _json(value: Any) -> bytes:
 
 
 def commit(cluster: Cluster, ends: Ends) -> None:
-    """Commit every group's offsets in topics that were filled just now, without joining the group.
+    """Commit the offsets of all groups in new topics without joining the groups.
 
-    OffsetCommit (API key 8), all groups at once. Raises ShellError that names what failed.
+    OffsetCommit (API key 8), all groups in parallel. Raises ShellError with the failures.
     """
     waiting = {group: offsets for group in GROUPS if (offsets := _offsets(GROUPS[group], ends))}
     failed: dict[str, Failure] = {}
@@ -353,14 +352,14 @@ def commit(cluster: Cluster, ends: Ends) -> None:
             )
             for group, offsets in waiting.items()
         ]
-        answers = cluster.send_all(calls) if calls else []
-        failed = dict(_failures(list(waiting), answers))
+        responses = cluster.send_all(calls) if calls else []
+        failed = dict(_failures(list(waiting), responses))
         moved = {name for name, why in failed.items() if why.code in _COORDINATOR_MOVES}
         waiting = {group: waiting[group] for group in waiting if f"group {group}" in moved}
         if not waiting:
             break
     if failed:
-        raise _not_made("offsets", failed)
+        raise _failed("offsets", failed)
 
 
 def _offsets(readings: Collection[Reading], ends: Ends) -> dict[str, dict[int, int]]:
@@ -393,16 +392,16 @@ def _commit_request(group: str, offsets: Mapping[str, Mapping[int, int]]) -> Any
     )
 
 
-def _failures(groups: Sequence[str], answers: Sequence[Any]) -> Iterator[tuple[str, Failure]]:
-    for group, answer in zip(groups, answers, strict=True):
-        if isinstance(answer, Failure):
-            yield f"group {group}", answer
+def _failures(groups: Sequence[str], responses: Sequence[Any]) -> Iterator[tuple[str, Failure]]:
+    for group, response in zip(groups, responses, strict=True):
+        if isinstance(response, Failure):
+            yield f"group {group}", response
             continue
-        codes = {row.error_code for topic in answer.topics for row in topic.partitions} - {0}
+        codes = {row.error_code for topic in response.topics for row in topic.partitions} - {0}
         for code in codes:
             yield f"group {group}", failure(code, about=f"group {group}")
 
 
-def _not_made(what: str, failed: Mapping[str, Failure]) -> ShellError:
-    said = "; ".join(f"{name}: {why}" for name, why in failed.items())
-    return ShellError(f"the demo's {what} could not be made: {said}", code="demo-data")
+def _failed(what: str, failed: Mapping[str, Failure]) -> ShellError:
+    reasons = "; ".join(f"{name}: {why}" for name, why in failed.items())
+    return ShellError(f"cannot create the {what} of the demo data: {reasons}", code="demo-data")

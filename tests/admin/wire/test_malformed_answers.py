@@ -44,7 +44,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.admin.wire.frames import MalformedError
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.sandbox.state import Sandbox
@@ -181,7 +181,9 @@ class _Conversations:
         found = settings.load({"broker": proxy.address}, {}, paths.config_file)
         config = replace(self._config, bootstrap=parse_addresses(proxy.address))
         out, err = io.StringIO(), io.StringIO()
-        context = Context(replace(found, connection=config), paths, out, err, environ={})
+        context = Context(
+            ClusterSession(replace(found, connection=config)), paths, out, err, environ={}
+        )
         try:
             status = run_text(f"{line} --deadline {DEADLINE:.0f}s", context)
         finally:

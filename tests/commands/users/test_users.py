@@ -11,7 +11,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell import settings
-from kafka_shell.context import Context, Paths
+from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.history import holds_secret
@@ -118,7 +118,7 @@ def at_a_terminal(sandbox: Sandbox, tmp_path: Path) -> Callable[[str, Typist], t
 
     def run(line: str, typist: Typist) -> tuple[int, str]:
         out, err = io.StringIO(), io.StringIO()
-        context = Context(loaded, paths, out=out, err=err, ask=typist)
+        context = Context(ClusterSession(loaded), paths, out=out, err=err, ask=typist)
         try:
             status = int(run_text(line, context))
         finally:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from kafka_shell.sandbox.ready import telling_line
+from kafka_shell.sandbox.ready import cause_in
 
 pytestmark = pytest.mark.quick
 
@@ -28,9 +28,9 @@ pytestmark = pytest.mark.quick
         ),
         ("Error: Could not create the Java Virtual Machine.\n", None),
         ("Invalid maximum heap size: -Xmx1\n\n", "Invalid maximum heap size: -Xmx1"),
-        ("", "it said nothing"),
+        ("", "no output"),
         ("x" * 1000, "x" * 300),
     ],
 )
-def test_telling_line(log: str, line: str | None) -> None:
-    assert telling_line(log) == (line or log.strip())
+def test_cause_in(log: str, line: str | None) -> None:
+    assert cause_in(log) == (line or log.strip())
