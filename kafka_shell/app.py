@@ -1,4 +1,4 @@
-"""The composition root: argv, standard input and the terminal decide what this run is."""
+"""The entry point: starts the prompt, one command or a script, depending on argv and stdin."""
 
 from __future__ import annotations
 
@@ -22,29 +22,29 @@ if TYPE_CHECKING:
     from .context import Ask, Context, Paths
 
 
-# Python's collector looks at what is new after so many objects. Its own 700 means dozens of looks
-# during the imports of a one-shot, which leave nothing to collect: a tenth of its time.
-_YOUNG = 20_000
+# The threshold of the garbage collector. With the default, 700, it runs dozens of times during the
+# imports of a command, which takes a tenth of the time.
+_GC_THRESHOLD = 20_000
 
 _SHELLS = ("bash", "zsh", "fish")
 _NO_TERMINAL = UsageError(
-    "no command is given, and standard output is no terminal for a prompt",
-    hint="Name a command: kafka.sh topics | head",
+    "no command given, and standard output is not a terminal",
+    hint="Add a command, for example: kafka.sh topics | head",
     code="no-terminal",
 )
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Run the program; the exit status."""
-    gc.set_threshold(_YOUNG)
+    """Run the program and return the exit status."""
+    gc.set_threshold(_GC_THRESHOLD)
     words = list(sys.argv[1:] if argv is None else argv)
-    _open_what_is_closed()
-    _clean_terminals()
+    _open_closed_streams()
+    _protect_terminals()
     status = _guarded(words)
-    gc.freeze()  # the interpreter need not look for garbage in all that it ends with
+    gc.freeze()  # skips garbage collection at exit
     try:
         sys.stderr.flush()
-    except OSError:  # a full disk: the interpreter would end with a status of its own
+    except OSError:  # a full disk would change the exit status
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stderr.fileno())
     return status
 
@@ -58,7 +58,7 @@ def _guarded(words: list[str]) -> int:
         sys.stderr.write("\ninterrupted\n")
         return int(Status.INTERRUPTED)
     except BrokenPipeError:
-        # Whoever read stdout has gone; without this the interpreter complains at its end.
+        # The reader of stdout has exited; this prevents an error message at exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return int(Status.OK)
     except Exception as error:
@@ -68,10 +68,10 @@ def _guarded(words: list[str]) -> int:
         return int(report_crash(error, Paths.of(os.environ), sys.stderr))
 
 
-def _open_what_is_closed() -> None:
-    """A standard stream that was closed (`>&-`) must not become the first socket's descriptor.
+def _open_closed_streams() -> None:
+    """Open closed standard streams (`>&-`), so that sockets do not get their descriptors.
 
-    Writing to standard output then fails as it does for other programs.
+    Writing to a closed standard output still fails.
     """
     for name, flags in (("stdin", os.O_RDONLY), ("stdout", os.O_RDONLY), ("stderr", os.O_WRONLY)):
         if getattr(sys, name) is None:
@@ -80,8 +80,8 @@ def _open_what_is_closed() -> None:
             setattr(sys, name, open(descriptor, mode, encoding="utf-8"))  # noqa: PTH123, SIM115
 
 
-def _clean_terminals() -> None:
-    """Whoever writes to a standard stream: what comes from a cluster must not steer a terminal."""
+def _protect_terminals() -> None:
+    """Remove control characters, which may come from a cluster, from the output to terminals."""
     for name in ("stdout", "stderr"):
         if getattr(sys, name).isatty():
             from kafka_shell.output.terminal import standard
@@ -101,14 +101,14 @@ def _main(words: list[str]) -> Status:
     from .commands import REGISTRY
     from .context import Paths
 
-    _no_traceback_at_exit()
+    _exit_on_hangup()
     environ = os.environ
     paths = Paths.of(environ)
     try:
-        _refuse_empty_home(environ)
+        _check_home(environ)
         line = split(_as_text(words), REGISTRY)
     except ShellError as error:
-        return _early(error, paths, " ".join(words))
+        return _report_early(error, paths, " ".join(words))
     if line.program.get("version"):
         return _version()
     if line.program.get("help") and not line.command:
@@ -125,7 +125,7 @@ def _main(words: list[str]) -> Status:
             if line.program.get("sandbox"):
                 context = _on_sandbox(context, stack, line.program)
         except ShellError as error:
-            return _early(error, paths, " ".join(words))
+            return _report_early(error, paths, " ".join(words))
         stack.callback(context.close)
         return _run(line.command, line.program, context)
 
@@ -148,12 +148,12 @@ def _run(command: Sequence[str], program: dict[str, Any], context: Context) -> S
     return run_stdin(sys.stdin.buffer, context, keep_going=bool(program.get("keep-going")))
 
 
-def _refuse_empty_home(environ: Mapping[str, str]) -> None:
-    """An unset variable of a script must not mean the files of this user."""
+def _check_home(environ: Mapping[str, str]) -> None:
+    """Raise UsageError if KAFKA_SH_HOME is empty, for example because of an unset variable."""
     if environ.get("KAFKA_SH_HOME") == "":
         raise UsageError(
             "the environment variable KAFKA_SH_HOME is set but empty",
-            hint="Give KAFKA_SH_HOME a value, or unset it.",
+            hint="Set KAFKA_SH_HOME to a folder, or unset it.",
             code="empty",
         )
 
@@ -186,7 +186,7 @@ def _context(line: Split, paths: Paths) -> Context:
 
 
 def _defaults(program: dict[str, Any]) -> dict[str, Any]:
-    """Options before a script that hold for its lines: --deadline, --timeout, --dry-run, --yes."""
+    """Return the options that apply to every line: --deadline, --timeout, --dry-run, --yes."""
     from kafka_shell.language.command import Kind
     from kafka_shell.language.common import CHANGING, RUNNING
     from kafka_shell.language.convert import convert
@@ -199,13 +199,13 @@ def _defaults(program: dict[str, Any]) -> dict[str, Any]:
             try:
                 found[name] = value if option.kind is Kind.FLAG else convert(option, value)[0]
             except UsageError as error:
-                error.span = None  # it points into the value alone
+                error.span = None  # it is relative to the value
                 raise
     return found
 
 
 def _as_text(words: Sequence[str]) -> list[str]:
-    """Words of argv are UTF-8, whatever the locale says of them."""
+    """Decode argv as UTF-8, independent of the locale."""
     found = []
     for number, word in enumerate(words, 1):
         try:
@@ -214,7 +214,7 @@ def _as_text(words: Sequence[str]) -> list[str]:
             shown = word.encode("ascii", "backslashreplace").decode()
             raise UsageError(
                 f"word {number} of the command line is not UTF-8: {shown[:80]}",
-                hint="Type it in a terminal that is set to UTF-8.",
+                hint="Use a terminal with UTF-8 encoding.",
                 code="not-utf-8",
             ) from None
     return found
@@ -227,7 +227,7 @@ def _reporter() -> Report:
 
 
 def _asker() -> Ask | None:
-    """How to put a question: on the terminal, if there is one at both ends."""
+    """Return a function that asks on the terminal; None if stdin or stderr is not a terminal."""
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         return None
 
@@ -241,7 +241,7 @@ def _asker() -> Ask | None:
             sys.stderr.flush()
             return sys.stdin.readline()
         except KeyboardInterrupt:
-            sys.stderr.write("\nnothing was changed")
+            sys.stderr.write("\nno changes made")
             raise
 
     return ask
@@ -252,18 +252,18 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
 
     from . import settings
 
-    wanted = session.options_from(
+    options = session.options_from(
         session.folder_of(context.environ),
         kafka_version=program.get("kafka-version"),
-        brokers=_whole(program, "brokers"),
-        port=_whole(program, "port"),
+        brokers=_integer(program, "brokers"),
+        port=_integer(program, "port"),
         secure=bool(program.get("secure")),
     )
     for number in (signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, _end)  # what this run started must not outlive it
+        signal.signal(number, _end)  # so that the sandbox is stopped at exit
     sandbox, context.resources.sandbox = stack.enter_context(
         session.open_sandbox(
-            wanted,
+            options,
             keep=bool(program.get("keep")),
             empty=bool(program.get("empty")),
             report=context.report,
@@ -284,7 +284,7 @@ def _end(number: int, _frame: object) -> None:
     sys.exit(128 + number)
 
 
-def _whole(program: dict[str, Any], name: str) -> int | None:
+def _integer(program: dict[str, Any], name: str) -> int | None:
     from kafka_shell.language.common import SANDBOX
     from kafka_shell.language.convert import convert
 
@@ -299,8 +299,8 @@ def _whole(program: dict[str, Any], name: str) -> int | None:
         raise
 
 
-def _early(error: ShellError, paths: Paths, text: str) -> Status:
-    """An error before there is a context to draw it with."""
+def _report_early(error: ShellError, paths: Paths, text: str) -> Status:
+    """Print an error that occurred before the context was created."""
     from kafka_shell.output.errors import draw_error
     from kafka_shell.output.writer import Writer
 
@@ -321,14 +321,14 @@ def _completion(shell: str) -> Status:
 
 
 def _complete(words: list[str]) -> Status:
-    """A completion script asks: a mistake here must not disturb somebody's typing."""
+    """Answer a completion script."""
     from .completion import answer
 
     sys.stdout.write(answer(words, os.environ))
     return Status.OK
 
 
-def _no_traceback_at_exit() -> None:
-    """A closed terminal ends this program as it ends others."""
+def _exit_on_hangup() -> None:
+    """Let a closed terminal end the program without a traceback."""
     if hasattr(signal, "SIGHUP"):
         signal.signal(signal.SIGHUP, signal.SIG_DFL)

@@ -1,8 +1,7 @@
-"""Completion in bash, zsh and fish: the prompt's own candidates, from the view kept on disk.
+"""Completion in bash, zsh and fish, with the candidates of the prompt from the cache on disk.
 
-The scripts know nothing themselves. At each Tab they run the program with KAFKA_SH_COMPLETE set;
-it reads the words so far and prints a candidate a line, with what is said about it behind a tab.
-The network is never asked.
+At each Tab the completion scripts run kafka.sh with KAFKA_SH_COMPLETE set. It reads the words so
+far and prints one candidate per line, with a description after a tab. It never uses the network.
 """
 
 from __future__ import annotations
@@ -30,11 +29,11 @@ from .quoting import join, quote
 
 VARIABLE = "KAFKA_SH_COMPLETE"
 
-_QUOTES = re.compile(r"['\"\\$`!]")  # what is not itself, or ends it, between bash's quotes
+_QUOTES = re.compile(r"['\"\\$`!]")  # characters with a special meaning in quotes of bash
 
 
 def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
-    """What a script asks for: a candidate a line, `word<TAB>about`. Nothing where nothing fits."""
+    """Return the candidates as lines of `word<TAB>description`."""
     shell = environ[VARIABLE]
     if shell == "bash":
         words, current, trim = _of_bash(environ)
@@ -46,7 +45,7 @@ def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
         found = candidates_for(words, current, environ)
     except ShellError:
         return ""
-    if shell != "fish":  # the others replace the word by what all candidates begin with
+    if shell != "fish":  # bash and zsh insert the common prefix of all candidates
         found = [each for each in found if each.text.startswith(current)]
     if shell == "bash" and _open_quote(environ):
         found = [each for each in found if not _QUOTES.search(each.text)]
@@ -56,7 +55,7 @@ def answer(argv: Sequence[str], environ: Mapping[str, str]) -> str:
 
 
 def _for_bash(found: Candidate, environ: Mapping[str, str], trim: int) -> Candidate:
-    """What bash puts in the place of what follows its last word break: it quotes nothing itself."""
+    """Return the text that bash inserts after its last word break, quoted."""
     rest = found.text[trim:]
     return replace(found, text=rest if _open_quote(environ) else quote(rest) if rest else "")
 
@@ -72,13 +71,13 @@ def _one_line(about: str) -> str:
 def candidates_for(
     words: Sequence[str], current: str, environ: Mapping[str, str]
 ) -> list[Candidate]:
-    """Candidates for the word `current` that follows `words`; each replaces the whole word."""
+    """Return candidates that replace the word `current` after `words`."""
     from . import settings
 
     paths = Paths.of(environ)
     line = split([*words, _PLACEHOLDER], REGISTRY)
     if _PLACEHOLDER not in line.command:
-        return []  # the value of a connection or program option: the shell completes files
+        return []  # the value of an option of the program: the shell completes files
     command = [word for word in line.command if word != _PLACEHOLDER]
     found = settings.load(line.connection, environ, paths.config_file)
     context = Context(ClusterSession(found), paths, environ=environ)
@@ -86,8 +85,8 @@ def candidates_for(
     place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
     offered = list(offers(place, view, REGISTRY, Places(context)).offered)
-    offered += _options_of_the_program(place, current, bool(command))
-    # A line break would end the shell's own quotes, and a tab what is read as the candidate.
+    offered += _program_options(place, current, bool(command))
+    # Line breaks and tabs would be read as separators.
     offered = [each for each in offered if each.text.isprintable()]
     head = current[: len(current) - len(place.prefix)] if place.want is Want.VALUE else ""
     return [Candidate(head + each.text, each.about, tail=each.tail) for each in offered]
@@ -96,8 +95,8 @@ def candidates_for(
 _PLACEHOLDER = "\0"
 
 
-def _options_of_the_program(place: Wanted, current: str, has_command: bool) -> list[Candidate]:
-    """`--broker`, `--sandbox` ...: they may stand before the command, and without one."""
+def _program_options(place: Wanted, current: str, has_command: bool) -> list[Candidate]:
+    """Return `--broker`, `--sandbox` ..., which come before the command."""
     if not current.startswith("-") or has_command:
         return []
     options: tuple[Option, ...] = CONNECTION + PROGRAM
@@ -105,9 +104,9 @@ def _options_of_the_program(place: Wanted, current: str, has_command: bool) -> l
 
 
 def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:
-    """(words before, word at the cursor, how much of it bash takes for words of their own).
+    """Return (words before, word at the cursor, number of its characters that bash keeps).
 
-    Bash ends words at `=` and `:`, and replaces only what follows.
+    Bash splits words at `=` and `:`, and replaces only the text after them.
     """
     typed = _typed(environ)
     words = [word.text for word in commands(typed)[-1].words]
@@ -118,6 +117,6 @@ def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:
 
 
 def _typed(environ: Mapping[str, str]) -> str:
-    """The line as far as the cursor."""
+    """Return the line up to the cursor."""
     line = environ.get("COMP_LINE", "")
     return line[: int(environ.get("COMP_POINT") or len(line))]

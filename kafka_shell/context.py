@@ -89,9 +89,9 @@ class ShellControl(Protocol):
     def refresh(self, parts: frozenset[str]) -> None:
         """Reload these parts of the cached view (empty: all) in the background."""
 
-    def in_background(self, work: Callable[[Report], str], look: str) -> None:
-        """Run `work` in the background and print its result. `look` is the command that resumes it
-        if the prompt is left earlier."""
+    def in_background(self, work: Callable[[Report], str], resume: str) -> None:
+        """Run `work` in the background and print its result. `resume` is the command that resumes
+        it if the prompt is left earlier."""
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""A mistake of this program's own: its details go to a file, not to the user's face."""
+"""Report internal errors of kafka.sh: a message on stderr, and details in crash.log."""
 
 from __future__ import annotations
 
@@ -13,18 +13,19 @@ from .private import open_private
 
 
 def report_crash(error: BaseException, paths: Paths, err: TextIO) -> Status:
-    """Say on `err` that it happened and where the details are."""
+    """Report an internal error on `err`, with the file that contains the details."""
     where = write_details(error, paths)
     err.write(
         f"error: internal error in kafka.sh: {type(error).__name__}\n"
-        f"hint: This is a bug: please report it with the details in {where}. Whether a change was"
-        " sent is in the journal.\n"
+        f"hint: This is a bug in kafka.sh. Please report it with the details in {where}"
+        " and the command you ran. Run journal to see whether changes were sent.\n"
     )
     return Status.FAILED
 
 
 def write_details(error: BaseException, paths: Paths) -> str:
-    """Add the error to crash.log; the file, or the place in the code where it cannot be written."""
+    """Add the error to crash.log and return its path, or the code location if it is not
+    writable."""
     path = paths.state / "crash.log"
     try:
         with open_private(path, "a") as file:
@@ -36,10 +37,9 @@ def write_details(error: BaseException, paths: Paths) -> str:
 
 
 def _details(error: BaseException) -> Iterator[str]:
-    """The error and its causes: their types, and the places in the code.
+    """Yield the types and tracebacks of the error and its causes.
 
-    The messages are left out: Python quotes in them the value it stumbled on, and that may be a
-    password.
+    Messages are omitted because they can contain values such as passwords.
     """
     seen: set[int] = set()
     chained: BaseException | None = error

@@ -1,4 +1,4 @@
-"""Lines typed at the prompt, as prompt_toolkit's FileHistory keeps them."""
+"""Read the history of the prompt, in the file format of prompt_toolkit."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from kafka_shell.plan.outcome import HistoryLine
 
 
 def read(path: Path) -> list[HistoryLine]:
-    """The lines of a history file, the newest last; none where there is no file.
+    """Return the entries of a history file, newest last.
 
-    An entry is a `# time` line and one `+`-line for each line of its text.
+    An entry is a `# time` line followed by its lines, each with a `+` in front.
     """
     try:
         rows = path.read_text(encoding="utf-8", errors="replace").split("\n")

@@ -1,4 +1,4 @@
-"""A line of another tool, or with its words in another order: answered with the line that works."""
+"""Lines of other tools, and lines whose words are in another order: suggest the command to run."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from .context import Context
 from .errors import UsageError
 
 
-def answer_reordered(line: Line, text: str, context: Context) -> None:
-    """Raise UsageError with the line that was probably meant by `describe topic x`, if any."""
+def suggest_reordered(line: Line, text: str, context: Context) -> None:
+    """Raise UsageError with the command meant by `describe topic x`; return if there is none."""
     typed = [word.text for word in line.words]
-    here = reorder(typed, REGISTRY)
-    if not here:
+    command = reorder(typed, REGISTRY)
+    if not command:
         return
-    here = _in_place(here, line, line.words, text)
-    context.script.suggested = here
+    suggestion = _in_place(command, line, line.words, text)
+    context.script.suggested = suggestion
     raise UsageError(
         f"unknown command '{typed[0]} {typed[1]}'",
-        hint=f"Run: {here}",
+        hint=f"Run: {suggestion}",
         code="unknown-command",
         span=(line.words[0].span[0], line.words[1].span[1]),
         text=text,
@@ -31,47 +31,48 @@ def answer_reordered(line: Line, text: str, context: Context) -> None:
 
 
 def note_reordered(line: Line, context: Context) -> None:
-    """Note that `topics list` describes a topic of that name, where that is what will be run."""
-    here = reorder([word.text for word in line.words], REGISTRY)
-    if here:
+    """Add a note that `topics list` describes a topic of that name, if that is what will run."""
+    command = reorder([word.text for word in line.words], REGISTRY)
+    if command:
         context.script.notes.append(
-            f"'{line.words[1].text}' was read as a name. To run the command: {here}"
+            f"'{line.words[1].text}' was read as a name. To run the command: {command}"
         )
 
 
-def answer_pasted(line: Line, words: Sequence[Word], text: str, context: Context) -> None:
-    """Raise UsageError with the line that does here what the other tool does; nothing if none."""
+def suggest_equivalent(line: Line, words: Sequence[Word], text: str, context: Context) -> None:
+    """Raise UsageError with the command equivalent to a line of another tool; return if the tool is
+    unknown."""
     typed = [word.text for word in words]
     if context.shell is not None and "--command-config" not in typed:
-        typed = _without_this_cluster(typed, context)
-    here = translate(typed, REGISTRY)
-    if here is None:
+        typed = _without_current_cluster(typed, context)
+    equivalent = translate(typed, REGISTRY)
+    if equivalent is None:
         return
-    whose = "Kafka's own tool" if "kafka-" in typed[0] else "another tool"
-    says = "Run" if here.startswith("help") else "Equivalent"
-    here = _in_place(here, line, words, text)
-    context.script.suggested = here
+    tool = "a tool of Kafka" if "kafka-" in typed[0] else "another tool"
+    label = "Run" if equivalent.startswith("help") else "Equivalent"
+    suggestion = _in_place(equivalent, line, words, text)
+    context.script.suggested = suggestion
     raise UsageError(
-        f"{typed[0]} is {whose}",
-        hint=f"{says}: {here}",
+        f"{typed[0]} is {tool}, not a command of kafka.sh",
+        hint=f"{label}: {suggestion}",
         code="pasted",
         span=words[0].span,
         text=text,
     )
 
 
-def _in_place(here: str, line: Line, words: Sequence[Word], text: str) -> str:
-    """The text with `here` for these words: their pipe, file and neighbors stay."""
+def _in_place(command: str, line: Line, words: Sequence[Word], text: str) -> str:
+    """The text with `command` in place of these words; the rest of the line is kept."""
     last = words[-1].span[1]
     if line.redirect is not None and line.redirect.span[0] < last:
-        return here
-    return f"{text[: line.words[0].span[0]]}{here}{text[last:]}".strip()
+        return command
+    return f"{text[: line.words[0].span[0]]}{command}{text[last:]}".strip()
 
 
-def _without_this_cluster(words: Sequence[str], context: Context) -> list[str]:
-    """The words without their bootstrap, where that is the cluster the prompt is on already.
+def _without_current_cluster(words: Sequence[str], context: Context) -> list[str]:
+    """Remove the bootstrap option if it names the current cluster.
 
-    Where it is another, it stays: a line for one cluster must not run on the next.
+    For another cluster it is kept: the command must not run on the current cluster instead.
     """
     from kafka_shell.admin.wire.endpoint import parse_addresses
 

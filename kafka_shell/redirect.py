@@ -1,7 +1,7 @@
-"""`> file` and `>> file`: the file is as it was until the command has answered.
+"""`> file` and `>> file`: write the output of a command to a file.
 
-A command that fails must not cost the file that an earlier one wrote. So the answer goes to a file
-beside it, which takes its place at the end. Devices and pipes are written to directly.
+The output goes to a temporary file that replaces the target when the command has succeeded, so a
+failed command does not destroy the target. Devices and named pipes are written directly.
 """
 
 from __future__ import annotations
@@ -20,64 +20,65 @@ from .errors import ShellError
 
 @contextmanager
 def redirected(path: Path, append: bool, context: Context) -> Iterator[TextIO]:
-    """The stream for an answer. Raises ShellError, before anything is run, where it cannot be."""
-    path = Path(os.path.realpath(path))  # a link stays a link
-    now = _status(path)
-    if now is not None and not stat.S_ISREG(now.st_mode):
+    """Yield the stream to write to. Raises ShellError first if the file cannot be written."""
+    path = Path(os.path.realpath(path))  # keep symbolic links
+    current = _status(path)
+    if current is not None and not stat.S_ISREG(current.st_mode):
         with _opened(path, os.O_WRONLY) as file:
             yield file
         return
-    if now is not None and not append:
+    if current is not None and not append:
         _ask(path, context)
-    if now is not None and not os.access(path, os.W_OK):
-        raise _refused(path, "Permission denied")
-    beside = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
-    file = _opened(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, shown=path)
+    if current is not None and not os.access(path, os.W_OK):
+        raise _unwritable(path, "Permission denied")
+    temporary = path.with_name(f".{path.name[:200]}.{os.urandom(4).hex()}")
+    file = _opened(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, shown=path)
     try:
         yield file
-    except KeyboardInterrupt:  # how one leaves what follows a log: what was read is kept
+    except KeyboardInterrupt:  # ends commands that follow a log: keep what was written
         with file:
             written = file.tell()
-        _take_place(beside, path, now, append) if written else beside.unlink()
+        _replace(temporary, path, current, append) if written else temporary.unlink()
         raise
     except BaseException:
         with suppress(OSError):
             file.close()
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
         raise
     try:
         file.close()
-        _take_place(beside, path, now, append)
+        _replace(temporary, path, current, append)
     finally:
-        beside.unlink(missing_ok=True)
+        temporary.unlink(missing_ok=True)
 
 
 def _ask(path: Path, context: Context) -> None:
-    """Before a person's own file is overwritten; a script means what it says, as in any shell."""
+    """Ask before a file is overwritten at the prompt; scripts overwrite files without a
+    question."""
     if context.shell is None or context.ask is None or context.script.files:
         return
-    if context.ask(f"overwrite {quoted(str(path))}? [y/N] ").strip().lower() not in ("y", "yes"):
+    if context.ask(f"Overwrite {quoted(str(path))}? [y/N] ").strip().lower() not in ("y", "yes"):
         raise ShellError(
-            f"{path} exists and was not overwritten",
-            hint="The command was not run. Use >> to append.",
+            f"{path} already exists",
+            hint="The command was not run. Use >> to append to the file.",
             code="file-exists",
         )
 
 
-def _take_place(beside: Path, path: Path, now: os.stat_result | None, append: bool) -> None:
-    """The answer becomes the file: at once, or copied where the file itself must stay."""
-    if now is None:
-        beside.rename(path)
+def _replace(temporary: Path, path: Path, current: os.stat_result | None, append: bool) -> None:
+    """Replace the target with the temporary file, or copy into it to keep its owner and links."""
+    if current is None:
+        temporary.rename(path)
         return
-    if not append and now.st_nlink == 1 and now.st_uid == os.geteuid():
-        beside.chmod(stat.S_IMODE(now.st_mode))
-        beside.replace(path)
+    if not append and current.st_nlink == 1 and current.st_uid == os.geteuid():
+        temporary.chmod(stat.S_IMODE(current.st_mode))
+        temporary.replace(path)
         return
     from shutil import copyfileobj
 
-    with beside.open("rb") as answer, path.open("ab" if append else "wb") as file:
-        copyfileobj(answer, file)
-    beside.unlink()
+    with temporary.open("rb") as source, path.open("ab" if append else "wb") as file:
+        copyfileobj(source, file)
+    temporary.unlink()
 
 
 def _status(path: Path) -> os.stat_result | None:
@@ -86,15 +87,15 @@ def _status(path: Path) -> os.stat_result | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        raise _refused(path, error.strerror) from None
+        raise _unwritable(path, error.strerror) from None
 
 
 def _opened(path: Path, flags: int, shown: Path | None = None) -> TextIO:
     try:
         return os.fdopen(os.open(path, flags, 0o666), "w", encoding="utf-8")
     except OSError as error:
-        raise _refused(shown or path, error.strerror) from None
+        raise _unwritable(shown or path, error.strerror) from None
 
 
-def _refused(path: Path, why: str | None) -> ShellError:
+def _unwritable(path: Path, why: str | None) -> ShellError:
     return ShellError(f"cannot write to {path}: {why}", hint="The command was not run.")

@@ -1,4 +1,4 @@
-"""Scripts: the shell's own lines from standard input or a file."""
+"""Run scripts: lines from standard input or a file."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from .context import Context
 from .dispatch import report_error, run_text
 from .errors import ShellError, Status, UsageError
 
-LONGEST = 1 << 20  # bytes of one line: a hundred times what anybody types
-DEEPEST = 20  # files that run one another
+MAX_LINE_BYTES = 1 << 20
+MAX_DEPTH = 20  # nested files
 
 
 class _Unreadable(UsageError):
-    """A line that is no text. `place` is its file and number."""
+    """A line that cannot be decoded. `place` is its file and line number."""
 
     def __init__(self, message: str, *, hint: str, code: str, place: str) -> None:
         super().__init__(message, hint=hint, code=code)
@@ -28,16 +28,17 @@ class _Unreadable(UsageError):
 def run_script(
     stream: BinaryIO, context: Context, *, name: str, keep_going: bool = False
 ) -> Status:
-    """Run lines in order. The first failure stops the script, unless `keep_going`.
+    """Run lines in order and return the status of the failed line, if any.
 
-    Errors name `name` and the line's number. Under `keep_going` the highest status wins. `exit`
-    ends the script and those that run it. A script that begins with the header of `journal --undo`
-    is generated: it runs on the cluster it is meant for, and marks what it undid.
+    The first failure stops the script, unless `keep_going`: then the highest status is returned.
+    Errors contain `name` and the line number. `exit` ends the script and those that run it. A
+    script with the header of `journal --undo` is generated: it runs only on its cluster, and marks
+    the journal entries it undoes.
     """
     worst, failed, ran = Status.OK, 0, 0
     undoes: tuple[str, ...] = ()
     state = context.script
-    outside = state.generated, state.undoes
+    saved = state.generated, state.undoes
     try:
         for number, text in logical_lines(_decoded(stream, name)):
             place = f"{name}:{number}"
@@ -56,7 +57,7 @@ def run_script(
     except ShellError as error:
         return report_error(error, context, origin=f"{name}:1")
     finally:
-        state.generated, state.undoes = outside
+        state.generated, state.undoes = saved
     if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
         journal.mark_undone(context, undoes)
     if keep_going and failed:
@@ -67,29 +68,30 @@ def run_script(
 def run_file(
     path: Path, context: Context, *, keep_going: bool = False, generated: bool = False
 ) -> Status:
-    """Run the lines of a file. A file that would run itself, however indirectly, is refused.
+    """Run the lines of a file. Raises ShellError if the file is already running.
 
-    The lines of a `generated` file are plain commands: no `!`, pipe, redirect or `source`.
+    The lines of a `generated` file must not contain `!`, pipes, redirects or `source`.
     """
     files = context.script.files
     try:
         real = path.resolve()
         file = path.open("rb")
-    except (OSError, RuntimeError) as error:  # RuntimeError: links in a circle
+    except (OSError, RuntimeError) as error:  # RuntimeError: circular links
         why = getattr(error, "strerror", None) or error
         raise UsageError(f"{path} cannot be read: {why}", code="file") from None
     with file:
-        if real in files or len(files) == DEEPEST:
-            way = " -> ".join(each.name for each in [*files, real])
-            what = "is running already" if real in files else "is one file too deep"
-            raise ShellError(f"{path} {what}: {way}", hint="Nothing of it was run.", code="file")
+        if real in files or len(files) == MAX_DEPTH:
+            chain = " -> ".join(each.name for each in [*files, real])
+            what = "is already running" if real in files else f"exceeds {MAX_DEPTH} nested scripts"
+            hint = "No line of it was run."
+            raise ShellError(f"{path} {what}: {chain}", hint=hint, code="file")
         files.append(real)
-        outside = context.script.generated
-        context.script.generated = outside or generated
+        saved = context.script.generated
+        context.script.generated = saved or generated
         try:
             return run_script(file, context, name=str(path), keep_going=keep_going)
         finally:
-            context.script.generated = outside
+            context.script.generated = saved
             files.pop()
 
 
@@ -101,12 +103,12 @@ def run_stdin(stream: BinaryIO, context: Context, *, keep_going: bool = False) -
 
 def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
     number = 0
-    while raw := stream.readline(LONGEST + 1):
+    while raw := stream.readline(MAX_LINE_BYTES + 1):
         number += 1
-        if len(raw) > LONGEST:
+        if len(raw) > MAX_LINE_BYTES:
             raise _Unreadable(
-                f"the line is longer than {LONGEST >> 20} MiB",
-                hint="Nothing from this line on was run. Is this a script?",
+                f"line is longer than {MAX_LINE_BYTES >> 20} MiB",
+                hint="Check that this is a script. This line and the following ones were not run.",
                 code="long-line",
                 place=f"{name}:{number}",
             )
@@ -114,8 +116,8 @@ def _decoded(stream: BinaryIO, name: str) -> Iterator[str]:
             yield raw.decode("utf-8-sig" if number == 1 else "utf-8")
         except UnicodeDecodeError as error:
             raise _Unreadable(
-                f"byte {error.start + 1} of the line is not UTF-8",
-                hint="Save the script as UTF-8. Nothing from this line on was run.",
+                f"line is not UTF-8: invalid byte {error.start + 1}",
+                hint="Save the script as UTF-8. This line and the following ones were not run.",
                 code="not-utf-8",
                 place=f"{name}:{number}",
             ) from None

@@ -1,4 +1,4 @@
-"""`watch`: a line run again and again, drawn in place, with what changed since the last time."""
+"""`watch`: repeat a command and highlight what has changed."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .context import Context
 from .errors import Status, UsageError
 
 _SGR = re.compile(r"(\x1b\[[0-9;]*m)")
-_ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # another screen, no cursor, long lines are cut
+_ENTER = "\x1b[?1049h\x1b[?25l\x1b[?7l"  # alternate screen, no cursor, no line wrap
 _LEAVE = "\x1b[?7h\x1b[?25h\x1b[?1049l"
 _CHANGED, _SAME = "\x1b[7m", "\x1b[27m"
 
@@ -30,32 +30,33 @@ def watch(
     sleep: Callable[[float], None] = time.sleep,
     rounds: int | None = None,
 ) -> int:
-    """Run `line` every so many seconds until Ctrl-C (or so many `rounds`); its last exit status.
+    """Run `line` every `seconds` until Ctrl-C (or `rounds` times) and return its last exit status.
 
-    On a terminal the answer is redrawn in place and what changed is marked; elsewhere each answer
-    is a block of its own. Questions are not asked: what wants one is refused. A line that is wrong
-    whatever the cluster holds is run once.
+    On a terminal the output is redrawn in place with changes highlighted; otherwise each output is
+    a separate block. Commands that would ask a question fail. An invalid line is run only once.
     """
     if seconds < 0.1:
-        raise UsageError("watch wants at least 0.1 seconds", hint="For example: watch 5 health")
+        raise UsageError(
+            "the interval of watch must be at least 0.1 seconds", hint="Example: watch 5 health"
+        )
     direct = getattr(context.out, "direct", None)
     if direct is not None:
-        direct()  # this is no output to be held for a pager
+        direct()  # no pager
     screen = _Screen(context.out, seconds, line) if _drawable(context) else None
     blocks = screen or _Blocks(context.out, line)
     status, shown = 0, 0
     try:
-        status, answer = _answer(context, line)
+        status, output = _run(context, line)
         if status == Status.WRONG:
-            draw(context.err, answer)
+            draw(context.err, output)
             return status
         with blocks.during():
-            blocks.show(answer, context.clock())
+            blocks.show(output, context.clock())
             shown = 1
             while rounds is None or shown < rounds:
                 sleep(seconds)
-                status, answer = _answer(context, line)
-                blocks.show(answer, context.clock())
+                status, output = _run(context, line)
+                blocks.show(output, context.clock())
                 shown += 1
     except KeyboardInterrupt:
         pass
@@ -68,8 +69,8 @@ def _drawable(context: Context) -> bool:
     return context.out.isatty() and context.environ.get("TERM", "") not in ("", "dumb")
 
 
-def _answer(context: Context, line: str) -> tuple[int, str]:
-    """One run: its status, and all it wrote on either stream."""
+def _run(context: Context, line: str) -> tuple[int, str]:
+    """Run the line and return its status and its output on both streams."""
     assert context.run_line is not None
     captured = _Captured(context.out)
     stream = cast(TextIO, captured)
@@ -80,12 +81,11 @@ def _answer(context: Context, line: str) -> tuple[int, str]:
 
 
 def _no_report(task: str, done: int, total: int | None) -> None:
-    """Progress would be drawn over the answer."""
+    """Ignore progress, which would be drawn over the output."""
 
 
 class _Captured(Cleaned):
-    """Looks like the terminal it stands for, so that the answer has its width and colours; no other
-    program can write to it."""
+    """Captures output with the width and colors of the terminal. Has no file descriptor."""
 
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
@@ -93,23 +93,23 @@ class _Captured(Cleaned):
         self.columns = _size(stream)[1] if stream.isatty() else None
 
     def draw(self, characters: str) -> None:
-        """Keep."""
+        """Capture."""
         self._text.append(characters)
 
     def fileno(self) -> int:
-        """There is none."""
-        raise OSError("what is caught has no descriptor")
+        """Raise OSError."""
+        raise OSError("captured output has no file descriptor")
 
     def flush(self) -> None:
-        """Nothing is on its way."""
+        """Do nothing."""
 
     def getvalue(self) -> str:
-        """All that was written."""
+        """Return the captured text."""
         return "".join(self._text)
 
 
 class _Blocks:
-    """Answers one after the other."""
+    """Writes outputs one after the other."""
 
     def __init__(self, out: TextIO, line: str) -> None:
         self._out = out
@@ -117,29 +117,29 @@ class _Blocks:
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """Nothing to prepare."""
+        """Do nothing."""
         yield
 
-    def show(self, answer: str, now: float) -> None:
-        """One block: a comment with the time, the answer, a blank line."""
+    def show(self, output: str, now: float) -> None:
+        """Write a block: a comment with the time, the output, a blank line."""
         stamp = time.strftime("%Y-%m-%dT%H:%M:%S%z", time.localtime(now))
-        draw(self._out, f"# {stamp} {printable(self._line)}\n{answer}\n")
+        draw(self._out, f"# {stamp} {printable(self._line)}\n{output}\n")
         self._out.flush()
 
 
 class _Screen(_Blocks):
-    """Answers in place."""
+    """Redraws outputs in place."""
 
     def __init__(self, out: TextIO, seconds: float, line: str) -> None:
         super().__init__(out, line)
         self._seconds = seconds
         self._last: list[str] | None = None
         self._changed_at = ""
-        self._answer = ""
+        self._output = ""
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """Another screen, so that what was there before is there after."""
+        """Use the alternate screen, and restore the screen afterwards."""
         draw(self._out, _ENTER)
         try:
             yield
@@ -147,17 +147,17 @@ class _Screen(_Blocks):
             draw(self._out, _LEAVE)
             self._out.flush()
 
-    def show(self, answer: str, now: float) -> None:
-        """Draw over the last answer."""
-        self._answer = answer
+    def show(self, output: str, now: float) -> None:
+        """Replace the previous output."""
+        self._output = output
         clock = time.strftime("%H:%M:%S", time.localtime(now))
-        lines = answer.rstrip("\n").split("\n")
+        lines = output.rstrip("\n").split("\n")
         if self._last is not None and [*map(_plain, lines)] != [*map(_plain, self._last)]:
             self._changed_at = clock
         rows, columns = _size(self._out)
         shown = _fitting(lines, rows - 2)
         marked = [_marked(text, _at(self._last, row)) for row, text in enumerate(shown)]
-        # Each row is cleared before it is written: afterwards its last cell would go too.
+        # Clear rows before writing them; clearing afterwards would delete the last cell.
         drawn = [f"\x1b[K{text}" for text in (self._header(clock, columns), "", *marked)]
         below = "\r\n\x1b[J" if len(drawn) < rows else ""
         draw(self._out, "\x1b[H" + "\r\n".join(drawn) + below)
@@ -165,14 +165,14 @@ class _Screen(_Blocks):
         self._last = lines
 
     def keep_last(self) -> None:
-        """Leave the last answer where other answers are."""
-        draw(self._out, self._answer)
+        """Write the last output to the normal screen."""
+        draw(self._out, self._output)
         self._out.flush()
 
     def _header(self, clock: str, columns: int) -> str:
         left = f"every {self._seconds:g} s: {escape(self._line)}"
         changed = f"changed {self._changed_at}, " if self._changed_at else ""
-        right = f"{changed}{clock}  Ctrl-C ends"
+        right = f"{changed}{clock}  Ctrl-C to stop"
         if len(left) + len(right) + 2 > columns:
             right = clock
         room = max(0, columns - len(right) - 2)
@@ -181,7 +181,7 @@ class _Screen(_Blocks):
 
 
 def _size(stream: TextIO) -> tuple[int, int]:
-    """Rows and columns of a terminal."""
+    """Return the rows and columns of a terminal."""
     try:
         size = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):
@@ -197,7 +197,7 @@ def _fitting(lines: Sequence[str], rows: int) -> list[str]:
 
 
 def _at(lines: Sequence[str] | None, row: int) -> str | None:
-    """The line that stood here; None where there was no answer before."""
+    """Return the previous text of a row, or None without a previous output."""
     if lines is None:
         return None
     return lines[row] if row < len(lines) else ""
@@ -208,7 +208,7 @@ def _plain(line: str) -> str:
 
 
 def _marked(line: str, before: str | None) -> str:
-    """The line with the characters that changed in reverse video; its colours stay."""
+    """Return the line with changed characters in reverse video."""
     if before is None or before == line:
         return line
     was = _plain(before)

@@ -133,7 +133,7 @@ def test_a_person_is_asked_first(tmp_path: Path, file: Path, answer: str, conten
         with redirected(file, False, prompt.context(shell=object())) as out:
             out.write("x")
     except ShellError as error:
-        assert "was not overwritten" in error.message
+        assert "already exists" in error.message
     assert len(prompt.asked) == 1
     assert file.read_text() == content
 

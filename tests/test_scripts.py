@@ -180,7 +180,7 @@ def test_what_failed_item_by_item_is_told_with_its_place_too(script: Script, top
     run = script(f"describe-topic {topic} no-such\nlist-topics {topic}\n")
     assert run.status == 1, str(run)
     assert "UNKNOWN_TOPIC_OR_PARTITION" in run.stderr
-    assert f"{place(script)}:1: error: the line ended with status 1: describe-topic" in run.stderr
+    assert f"{place(script)}:1: error: command exited with status 1: describe-topic" in run.stderr
     assert run.lines[-1] != topic
 
 
@@ -189,7 +189,7 @@ def test_a_failing_program_stops_it(script: Script, topic: str, line: str) -> No
     run = script(f"{line}\nlist-topics {topic}\n")
     assert run.status == 1, str(run)
     assert run.stdout == ""
-    assert f"{place(script)}:1: error: the line ended with status 1: {line}" in run.stderr
+    assert f"{place(script)}:1: error: command exited with status 1: {line}" in run.stderr
 
 
 def test_keep_going_and_the_highest_status_wins(script: Script, topic: str) -> None:
@@ -286,7 +286,7 @@ def test_a_file_runs_another(script: Script, topic: str, tmp_path: Path) -> None
     assert run.status == 2, str(run)
     assert run.lines == [topic]
     assert run.stderr.startswith(f"{tmp_path}/inner:2: error: unknown option ")
-    assert f"{place(script)}:2: error: the line ended with status 2: source" in run.stderr
+    assert f"{place(script)}:2: error: command exited with status 2: source" in run.stderr
 
 
 def test_a_file_that_runs_itself(kafka: Program, tmp_path: Path) -> None:
@@ -295,7 +295,7 @@ def test_a_file_that_runs_itself(kafka: Program, tmp_path: Path) -> None:
     run = kafka("source", str(tmp_path / "a"))
     assert run.status == 1, str(run)
     assert run.lines == ["once"]
-    assert "is running already: a -> b -> a" in run.stderr
+    assert "is already running: a -> b -> a" in run.stderr
 
 
 def test_files_too_deep(kafka: Program, tmp_path: Path) -> None:
@@ -303,7 +303,7 @@ def test_files_too_deep(kafka: Program, tmp_path: Path) -> None:
         (tmp_path / f"f{number}").write_text(f"source {tmp_path}/f{number + 1}\n")
     run = kafka("source", str(tmp_path / "f0"))
     assert run.status == 1, str(run)
-    assert "is one file too deep: f0 -> f1" in run.stderr
+    assert "exceeds 20 nested scripts: f0 -> f1" in run.stderr
 
 
 def test_the_same_file_twice_in_a_row_is_no_circle(kafka: Program, tmp_path: Path) -> None:
@@ -326,8 +326,8 @@ def test_no_text(script: Script, topic: str) -> None:
     run = script(raw + b"list-topics a\xff\n" + raw, "--keep-going")
     assert run.status == 2, str(run)
     assert run.lines == [topic]
-    assert run.stderr.startswith(f"{place(script)}:2: error: byte 14 of the line is not UTF-8")
-    assert "Nothing from this line on was run" in run.stderr
+    assert run.stderr.startswith(f"{place(script)}:2: error: line is not UTF-8: invalid byte 14")
+    assert "This line and the following ones were not run" in run.stderr
 
 
 def test_utf_16_is_not_taken_for_a_script(script: Script) -> None:

@@ -1,4 +1,4 @@
-"""Long changes that nobody waits for, followed while the prompt is there for other things."""
+"""Background tasks of the prompt: changes that are followed to their end."""
 
 from __future__ import annotations
 
@@ -13,37 +13,36 @@ Work = Callable[[Report], str]
 
 
 class Background:
-    """Works on threads of their own: what each is at, and what is said at its end. A work raises
-    nothing.
+    """Runs tasks in threads. A task must not raise exceptions.
 
-    `changed` is called whenever there is something new to show; `said` with the last word of a
-    work. Both on the work's thread. Nothing is waited for: a process that ends takes them with it.
+    `changed` is called when the progress changes, `finished` with the result of a task, both in the
+    thread of the task. Tasks end with the process.
     """
 
-    def __init__(self, changed: Callable[[], None], said: Callable[[str], None]) -> None:
-        self._changed, self._said = changed, said
+    def __init__(self, changed: Callable[[], None], finished: Callable[[str], None]) -> None:
+        self._changed, self._finished = changed, finished
         self._lock = Lock()
-        self._at: dict[int, str] = {}
-        self._look: dict[int, str] = {}
+        self._progress: dict[int, str] = {}
+        self._resume: dict[int, str] = {}
 
-    def start(self, work: Work, look: str) -> None:
-        """Begin. `look` is the line that tells of it, or picks it up, without this program."""
+    def start(self, work: Work, resume: str) -> None:
+        """Start a task. `resume` is the command that continues it in another session."""
         with self._lock:
-            number = max(self._look, default=0) + 1
-            self._look[number] = look
+            number = max(self._resume, default=0) + 1
+            self._resume[number] = resume
         Thread(target=self._run, args=(number, work), daemon=True).start()
 
     @property
     def shown(self) -> str:
-        """How far they are: `Moving 3 partitions 45%, 20s left`; empty where there is none."""
+        """The progress of all tasks: `Moving 3 partitions 45%, 20s left`; empty without tasks."""
         with self._lock:
-            return ", ".join(self._at.values())
+            return ", ".join(self._progress.values())
 
     @property
     def unfinished(self) -> tuple[str, ...]:
-        """The lines that pick up what is not at its end."""
+        """The commands that resume unfinished tasks."""
         with self._lock:
-            return tuple(dict.fromkeys(self._look.values()))
+            return tuple(dict.fromkeys(self._resume.values()))
 
     def _run(self, number: int, work: Work) -> None:
         began: dict[str, float] = {}
@@ -51,22 +50,22 @@ class Background:
         def report(task: str, done: int, total: int | None) -> None:
             elapsed = monotonic() - began.setdefault(task, monotonic())
             with self._lock:
-                before = self._at.get(number)
-                self._at[number] = task + _so_far(done, total, elapsed)
-                same = before == self._at[number]
+                before = self._progress.get(number)
+                self._progress[number] = task + _percentage(done, total, elapsed)
+                same = before == self._progress[number]
             if not same:
                 self._changed()
 
         try:
-            word = work(report)
+            result = work(report)
         finally:
             with self._lock:
-                self._at.pop(number, None)
-                self._look.pop(number, None)
-        self._said(word)
+                self._progress.pop(number, None)
+                self._resume.pop(number, None)
+        self._finished(result)
 
 
-def _so_far(done: int, total: int | None, elapsed: float) -> str:
+def _percentage(done: int, total: int | None, elapsed: float) -> str:
     if not total:
         return ""
     left = format_remaining(done, total, elapsed)

@@ -1,4 +1,4 @@
-"""The words around the prompt: what cluster this is, what to try, what to do without a broker."""
+"""The texts around the prompt: the banner, the prompt itself, and help if no broker answers."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
 
 TRY = ("health", "topics", "help")
-HINT = "   Tab completes, F1 explains, Ctrl-D leaves"
+HINT = "   Tab: complete, F1: help, Ctrl-D: exit"
 SANDBOX = "kafka.sh --sandbox"
 
 
 def lines(settings: Settings, columns: int) -> StyleAndTextTuples:
-    """Two lines: the cluster, and three things to try."""
+    """Return the banner: the cluster, and three commands to try."""
     where = ",".join(map(str, settings.connection.bootstrap))
     named = f" ({settings.profile})" if settings.profile else ""
     head: StyleAndTextTuples = [("class:banner", "kafka.sh"), ("", f" at {where}{named}\n")]
@@ -28,23 +28,23 @@ def lines(settings: Settings, columns: int) -> StyleAndTextTuples:
 
 
 def guard_of(settings: Settings) -> str:
-    """The guard somebody set; the one that holds anyway is not worth a word."""
+    """Return the guard if it was set explicitly."""
     return settings.guard if "guard" in settings.sources else ""
 
 
 def prompt(settings: Settings) -> StyleAndTextTuples:
-    """`kafka> `, or `kafka:prod!> ` in the colour of its guard or its profile."""
+    """`kafka> `, or `kafka:prod!> ` in the color of the guard or profile."""
     role, mark = {
         "confirm": ("prompt-confirm", "?"),
         "typed": ("prompt-typed", "!"),
         "read-only": ("prompt-read-only", " ro"),
     }.get(guard_of(settings), ("prompt", ""))
     name = f"kafka:{settings.profile}" if settings.profile else "kafka"
-    return [(f"class:{role} {_colour(settings.colour)}", f"{name}{mark}>"), ("", " ")]
+    return [(f"class:{role} {_color(settings.colour)}", f"{name}{mark}>"), ("", " ")]
 
 
-def _colour(name: str) -> str:
-    """A profile's own colour, where it is one."""
+def _color(name: str) -> str:
+    """Return the style of the color of a profile, or an empty string if it is invalid."""
     try:
         return f"fg:{name}" if name and parse_color(name) else ""
     except ValueError:
@@ -52,13 +52,13 @@ def _colour(name: str) -> str:
 
 
 def unreachable(why: Failure) -> StyleAndTextTuples:
-    """What to do where no broker answers."""
+    """Return the error and what to do if no broker answers."""
     pieces: StyleAndTextTuples = [("class:warning", f"{why.message}\n")]
     hint = hint_of(why)
     if hint and SANDBOX not in hint:
         pieces.append(("", f"{hint}\n"))
     return [
         *pieces,
-        ("class:command", SANDBOX), ("", "   starts a real Kafka on this machine\n"),
-        ("class:command", "connect HOST:PORT"), ("", "    works on another cluster"),
+        ("class:command", SANDBOX), ("", "   start a Kafka cluster on this machine\n"),
+        ("class:command", "connect HOST:PORT"), ("", "    connect to another cluster"),
     ]  # fmt: skip

@@ -1,4 +1,4 @@
-"""What is wanted at the cursor -> candidates of the current view. Never waits for the network."""
+"""Completion at the prompt, from the cached view. Never waits for the network."""
 
 from __future__ import annotations
 
@@ -30,17 +30,17 @@ from .offers import CONFIGS, documented, is_about_quotas, offers, part_of
 from .places import Places
 from .subject import group_of, subject_of
 
-PREVIEWED = 5_000  # among more names a glob is not tried while it is being typed
+PREVIEWED = 5_000  # with more names, globs are not previewed while typing
 _NAMES = (Kind.TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.HOST_PORT)
 Subject = tuple[ResourceType, ConfigResource | None, str]
 
 
 class Offer(Completion):
-    """A candidate in the menu. `name` is the candidate itself, before quotes."""
+    """A candidate in the menu. `name` is the unquoted candidate."""
 
     def __init__(self, candidate: Candidate, text: str, start: int) -> None:
         self.name = candidate.text
-        self.goes_on = bool(candidate.tail)
+        self.continues = bool(candidate.tail)
         style = f"class:{candidate.role}" if candidate.role else ""
         about = escape(candidate.about)
         super().__init__(
@@ -52,7 +52,7 @@ class Offer(Completion):
 
 
 class ShellCompleter(Completer):
-    """Candidates for one prompt. `cache` is asked each time: the shell may have moved elsewhere."""
+    """Completes for one prompt. `cache` is called each time because `connect` replaces it."""
 
     def __init__(self, cache: Callable[[], Cache], registry: Registry, context: Context) -> None:
         self._cache = cache
@@ -65,30 +65,30 @@ class ShellCompleter(Completer):
     def get_completions(
         self, document: Document, complete_event: CompleteEvent
     ) -> Iterable[Completion]:
-        """The menu, and what else there would be."""
+        """Yield the candidates, and the number of further ones."""
         found = self._wanted(document)
         view = self._cache().view
-        self._wish(found, view, document)
-        if not found.prefix and not complete_event.completion_requested and _unasked(found):
+        self._request(found, view, document)
+        if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
         offered = offers(found, view, self._registry, self._places)
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
-            yield Offer(candidate, _spelled(candidate, found), start)
+            yield Offer(candidate, _quoted(candidate, found), start)
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]
             yield Completion(typed, start, display=f"… {offered.more:,} more",
-                             display_meta="type on")  # fmt: skip
+                             display_meta="keep typing")  # fmt: skip
 
     def waits_for(self, document: Document) -> bool:
-        """Whether what was lacking for this very text may have arrived."""
+        """Return whether the menu of this text is waiting for data of the cluster."""
         waiting, self._waiting = self._waiting, None
         return waiting == (document.text, document.cursor_position)
 
     def renew(self, state: CompletionState) -> None:
-        """Put what is known now into an open menu; what is highlighted stays so."""
-        asked = CompleteEvent(completion_requested=True)
-        found = list(self.get_completions(state.original_document, asked))
+        """Update an open menu; keep the highlighted candidate."""
+        event = CompleteEvent(completion_requested=True)
+        found = list(self.get_completions(state.original_document, event))
         chosen = state.current_completion
         places = [n for n, each in enumerate(found) if chosen and each.text == chosen.text]
         if places or (found and chosen is None):
@@ -96,7 +96,7 @@ class ShellCompleter(Completer):
             state.complete_index = places[0] if places else None
 
     def subject(self, document: Document, highlighted: str) -> Subject | None:
-        """The config key at hand: the highlighted one, else the one that is typed."""
+        """Return the config key to document: the highlighted one, else the one being typed."""
         found = self._wanted(document)
         if found.want is not Want.VALUE or found.kind not in CONFIGS:
             return None
@@ -111,7 +111,8 @@ class ShellCompleter(Completer):
         return None
 
     def known(self, document: Document, highlighted: str) -> tuple[str, str, str] | None:
-        """Key, heading and text of a quota or a client's config at hand: no broker documents it."""
+        """Return key, heading and text of a quota or client config, which brokers do not
+        document."""
         found = self._wanted(document)
         if found.want is not Want.VALUE:
             return None
@@ -122,15 +123,15 @@ class ShellCompleter(Completer):
         return None
 
     def preview(self, document: Document) -> str:
-        """What the glob under the cursor selects, so that nobody is surprised: `3 topics: a, b, c`;
-        or why there are no names to offer.
+        """Return the topics that match the glob at the cursor: `3 topics: a, b, c`;
+        or why there are no candidates.
 
-        Regular expressions are left out: one can take longer than a keystroke may.
+        Regular expressions are not evaluated because they can take too long.
         """
         found = self._wanted(document)
         part = part_of(found) if found.want is Want.VALUE else ""
         if part:
-            return _lacking(part, self._cache().view)
+            return _read_error(part, self._cache().view)
         names = self._cache().view.topics.value.names
         glob = found.prefix
         if found.kind is not Kind.TOPIC or not is_pattern(glob) or "/" in glob:
@@ -142,23 +143,23 @@ class ShellCompleter(Completer):
         return f"{len(chosen):,} topic{'' if len(chosen) == 1 else 's'}: {some}".rstrip(": ")
 
     def command_at(self, text: str, position: int) -> str:
-        """The name of the command that is being typed, or empty."""
+        """Return the name of the command at the cursor, or an empty string."""
         start, line = line_at(text, position)
         command = wanted(line, position - start, self._registry).command
         if command is None:
             command = find_command(part_at(line, position - start).words, self._registry).command
         return command.name if command is not None else ""
 
-    # -- what the view lacks ---------------------------------------------------------------------
+    # -- data the view lacks ---------------------------------------------------------------------
 
-    def _wish(self, found: Wanted, view: ClusterView, document: Document) -> None:
-        """Ask the cache for what would be offered here, and remember who waits for it."""
+    def _request(self, found: Wanted, view: ClusterView, document: Document) -> None:
+        """Request the data for candidates that the view lacks, and remember the waiting text."""
         self._waiting = None
         of_configs = found.kind in CONFIGS and not is_about_quotas(found)
         if found.want is Want.VALUE and of_configs:
-            self._wish_configs(*subject_of(found, view), view, document)
+            self._request_configs(*subject_of(found, view), view, document)
             return
-        self._wish_early(found, view)
+        self._prefetch(found, view)
         if found.want is not Want.VALUE:
             return
         if found.kind in _NAMES and not view.read_at:
@@ -171,21 +172,20 @@ class ShellCompleter(Completer):
             held = view.part(part)
             if not held.read_at or held.older_than(FRESH_S, view.read_at):
                 self._wait(document)
-            self._cache().wish(part)
+            self._cache().request(part)
 
-    def _wish_early(self, found: Wanted, view: ClusterView) -> None:
-        """The configs that the next words are likely to be about, as soon as a topic is named; the
-        topics of a group likewise."""
+    def _prefetch(self, found: Wanted, view: ClusterView) -> None:
+        """Request the configs of a topic or the topics of a group as soon as it is named."""
         if (group := group_of(found)) is not None:
-            self._cache().wish(group)
+            self._cache().request(group)
         if found.command is None or not view.read_at:
             return
         if any(option.kind in CONFIGS for option in found.options):
             _, resource = subject_of(found, view)
             if resource is not None:
-                self._cache().wish(resource)
+                self._cache().request(resource)
 
-    def _wish_configs(
+    def _request_configs(
         self,
         kind: ResourceType,
         resource: ConfigResource | None,
@@ -195,14 +195,14 @@ class ShellCompleter(Completer):
         cache = self._cache()
         docs = view.documentation.get(kind)
         if docs is None or not docs.read_at:
-            cache.wish(kind)
+            cache.request(kind)
             self._wait(document)
         if resource is None:
             return
         held = view.configs.get(resource)
         if held is None or held.older_than(FRESH_S, view.read_at):
             self._wait(document)
-        cache.wish(resource)
+        cache.request(resource)
 
     def _wait(self, document: Document) -> None:
         self._waiting = (document.text, document.cursor_position)
@@ -211,8 +211,8 @@ class ShellCompleter(Completer):
         return _wanted_at(document.text, document.cursor_position, self._registry)
 
 
-def _lacking(part: str, view: ClusterView) -> str:
-    """Why nothing can be offered of a part that could not be read."""
+def _read_error(part: str, view: ClusterView) -> str:
+    """Return why a part of the view could not be read, if it is empty."""
     held = view.part(part)
     if held.error is None or held.value:
         return ""
@@ -221,7 +221,7 @@ def _lacking(part: str, view: ClusterView) -> str:
 
 
 def line_at(text: str, position: int) -> tuple[int, str]:
-    """Where the line that the position is in begins, and the line: several may be pasted."""
+    """Return the start and the text of the line at a position of a multi-line text."""
     if "\n" not in text or len(text) > LONGEST:
         return 0, text
     rows = text.split("\n")
@@ -242,19 +242,19 @@ def _wanted_at(text: str, position: int, registry: Registry) -> Wanted:
     return replace(found, span=(found.span[0] + start, found.span[1] + start))
 
 
-def _unasked(found: Wanted) -> bool:
-    """What nobody wants to see before a letter of it is typed, or Tab."""
+def _only_on_tab(found: Wanted) -> bool:
+    """Return whether candidates are shown only after Tab or a first letter."""
     return found.want in (Want.COMMAND, Want.OPTION) or found.kind is Kind.FILE
 
 
-def _spelled(candidate: Candidate, found: Wanted) -> str:
-    """The candidate as it must be typed here: in the quotes that are open, or in its own."""
+def _quoted(candidate: Candidate, found: Wanted) -> str:
+    """Return the candidate with the quotes it needs, considering an open quote."""
     if found.want is not Want.VALUE:
         return candidate.text
-    if found.kind is Kind.SQL:  # a query has blanks, and strings in single quotes
+    if found.kind is Kind.SQL:  # queries contain spaces and single quotes
         return candidate.text if found.quote else f'"{candidate.text}'
     if found.quote:
         return candidate.text + (candidate.tail or found.quote)
     if found.kind is Kind.ACL_RULE and candidate.tail:
-        return f"'{candidate.text}{candidate.tail}"  # a rule has blanks: its words go on in quotes
+        return f"'{candidate.text}{candidate.tail}"  # rules contain spaces
     return quote(candidate.text) + candidate.tail

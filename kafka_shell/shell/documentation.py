@@ -1,4 +1,4 @@
-"""What a config key is, in a few lines below the menu: type, values, and the broker's own words."""
+"""The documentation of a config key below the menu: type, values, and the text of the broker."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kafka_shell.view.view import ClusterView, ConfigDoc
 
 STYLE = "class:documentation"
 HEADING = "class:documentation class:key"
-_LINES = ((24, 5), (16, 3), (10, 1))  # rows of the terminal -> lines that we take of them
+_LINES = ((24, 5), (16, 3), (10, 1))  # rows of the terminal -> lines of documentation
 
 
 def lines_for(rows: int) -> int:
-    """How many lines the documentation gets on a terminal of so many rows."""
+    """Return the number of documentation lines for a terminal height."""
     return next((lines for least, lines in _LINES if rows >= least), 0)
 
 
@@ -29,15 +29,15 @@ def pane(
     columns: int,
     lines: int,
 ) -> StyleAndTextTuples:
-    """Exactly `lines` lines about a key, so that the menu does not jump as one moves through it."""
+    """Return exactly `lines` lines about a key, so that the height of the menu stays the same."""
     doc = view.docs(kind).get(key)
     entry = view.entries(resource).get(key) if resource else None
     body = list(_body(doc, max(2, columns - 2))) if doc else []
     return _drawn(key, _heading(key, doc, entry), body, columns, lines)
 
 
-def told(key: str, heading: str, about: str, columns: int, lines: int) -> StyleAndTextTuples:
-    """The same of a key that no broker documents: a quota, a client's config."""
+def described(key: str, heading: str, about: str, columns: int, lines: int) -> StyleAndTextTuples:
+    """Return the same for a key without documentation of a broker: a quota or client config."""
     body = list(wrap(text(about), max(2, columns - 2)))
     return _drawn(key, heading, body, columns, lines)
 
@@ -62,7 +62,7 @@ def _drawn(
 def whole(
     view: ClusterView, kind: ResourceType, resource: ConfigResource | None, key: str
 ) -> Callable[[int], Iterator[str]]:
-    """All about a key: columns -> lines."""
+    """Return a function from columns to the lines of the full documentation."""
     doc = view.docs(kind).get(key)
     entry = view.entries(resource).get(key) if resource else None
 
@@ -77,7 +77,7 @@ def whole(
 
 
 def note(words: str, columns: int) -> StyleAndTextTuples:
-    """One line of the same look."""
+    """Return a line in the same style."""
     return [(STYLE, _filled(f" {cut(text(words), max(2, columns - 2)).plain}", columns))]
 
 
@@ -87,15 +87,15 @@ def _filled(line: str, columns: int) -> str:
 
 def _heading(key: str, doc: ConfigDoc | None, entry: ConfigEntry | None) -> str:
     """`long · now 7d (dynamic topic) · default 7d · read-only`."""
-    told = entry or doc
-    if told is None:
+    config = entry or doc
+    if config is None:
         return ""
     return " · ".join(filter(None, [
-        told.type.name.lower() if told.type is not ConfigType.UNKNOWN else "",
+        config.type.name.lower() if config.type is not ConfigType.UNKNOWN else "",
         _now(entry) if entry else "",
         f"default {shown(key, doc.type, doc.default)}" if doc and doc.default is not None else "",
-        "sensitive" if told.sensitive else "",
-        "read-only" if told.read_only else "",
+        "sensitive" if config.sensitive else "",
+        "read-only" if config.read_only else "",
     ]))  # fmt: skip
 
 
@@ -111,7 +111,7 @@ def _whose(entry: ConfigEntry) -> str:
 
 
 def shown(key: str, kind: ConfigType, raw: str) -> str:
-    """A value for people, and as the wire has it where that differs; the empty one as `""`."""
+    """Return a value with units, and the raw value if different; `""` for the empty string."""
     if not raw:
         return '""'
     friendly = format_config_value(key, kind, raw)
@@ -120,6 +120,6 @@ def shown(key: str, kind: ConfigType, raw: str) -> str:
 
 def _body(doc: ConfigDoc, room: int) -> Iterator[Text]:
     if not doc.text:
-        yield text("The broker says nothing about it.")
+        yield text("No documentation available.")
     for line in doc.text.splitlines():
         yield from wrap(text(line), room)

@@ -1,4 +1,4 @@
-"""One's own lines, kept in a file of one's own: 0600, and never a secret in it."""
+"""The history file of the prompt: mode 0600, without lines that contain secrets."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from kafka_shell.masking import SECRET_WORD, masked
 from kafka_shell.private import open_private
 from kafka_shell.view.view import ClusterView
 
-LIMIT = 10_000  # lines that are offered again; the file itself is left to its owner
+LIMIT = 10_000  # entries loaded; the file is never truncated
 
-# A value that follows one of these words is a secret. A path (`--password-file`) is none, and
-# neither is a key that is only named (`--delete-config ssl.key.password`).
+# A value after one of these words is a secret, but not a path (`--password-file`) or a key without
+# a value (`--delete-config ssl.key.password`).
 _SECRET = re.compile(
     rf"""{SECRET_WORD}
         (?![\w.-]*file)[\w.-]*
@@ -32,8 +32,8 @@ _OF_BROKERS = re.compile(r"--broker|\bbrokers\b")
 
 
 def holds_secret(text: str, view: ClusterView | None = None) -> bool:
-    """Whether a line holds what must not be kept. `view` knows which configs are sensitive; those
-    of brokers that it does not know may be: a broker takes any key, for its plugins.
+    """Return whether a line contains a secret. Configs that are sensitive in `view` are secrets,
+    and so are unknown broker configs, which may belong to plugins.
     """
     if _SECRET.search(text) or masked(text) != text:
         return True
@@ -43,14 +43,14 @@ def holds_secret(text: str, view: ClusterView | None = None) -> bool:
     known = [part.value for part in view.documentation.values()]
     if any(docs[key].sensitive for key in keys for docs in known if key in docs):
         return True
-    of_broker = view.documentation.get(ResourceType.BROKER)
-    if of_broker is None or not of_broker.value or not _OF_BROKERS.search(text):
+    broker_docs = view.documentation.get(ResourceType.BROKER)
+    if broker_docs is None or not broker_docs.value or not _OF_BROKERS.search(text):
         return False
     return any("." in key and not any(key in docs for docs in known) for key in keys)
 
 
 class PrivateHistory(History):
-    """The history file, in prompt_toolkit's own format (see `kafka_shell.history`)."""
+    """The history file, in the format of prompt_toolkit (see `kafka_shell.history`)."""
 
     def __init__(
         self,
@@ -63,10 +63,10 @@ class PrivateHistory(History):
         self._path = path
         self._say = say
         self._writable = True
-        self._set_aside_if_broken()
+        self._replace_if_damaged()
 
     def load_history_strings(self) -> Iterable[str]:
-        """The lines, the newest first."""
+        """Return the entries, newest first."""
         try:
             lines = read(self._path)
         except OSError:
@@ -74,13 +74,13 @@ class PrivateHistory(History):
         return [line.text for line in reversed(lines[-LIMIT:])]
 
     def append_string(self, string: str) -> None:
-        """A line was typed. One that begins with a space or holds a secret is not kept at all: what
-        is kept comes back with Up, and as grey text in front of whoever looks on."""
+        """Add a line unless it starts with a space or contains a secret, because entries are shown
+        again with Up and as suggestions."""
         if not string.startswith(" ") and not holds_secret(string, self._view()):
             super().append_string(string)
 
     def store_string(self, string: str) -> None:
-        """Write it down."""
+        """Write an entry to the file."""
         if not self._writable:
             return
         rows = "".join(f"+{row}\n" for row in string.split("\n"))
@@ -89,25 +89,25 @@ class PrivateHistory(History):
                 file.write(f"\n# {datetime.now()}\n{rows}")
         except OSError as error:
             self._writable = False
-            self._say(f"history is not kept: {self._path}: {error.strerror}")
+            self._say(f"history is not saved: {self._path}: {error.strerror}")
 
-    def _set_aside_if_broken(self) -> None:
+    def _replace_if_damaged(self) -> None:
         try:
             content = self._path.read_bytes()
         except FileNotFoundError:
             return
         except OSError as error:
             self._writable = False
-            self._say(f"history is not kept: {self._path}: {error.strerror}")
+            self._say(f"history is not saved: {self._path}: {error.strerror}")
             return
-        if _whole(content):
+        if _is_intact(content):
             return
         aside = self._path.with_name(self._path.name + ".broken")
         self._path.replace(aside)
-        self._say(f"the history file was broken; it is now {aside}, and a new one is begun")
+        self._say(f"the history file was damaged and renamed to {aside}; a new one was created")
 
 
-def _whole(content: bytes) -> bool:
+def _is_intact(content: bytes) -> bool:
     try:
         text = content.decode()
     except UnicodeDecodeError:

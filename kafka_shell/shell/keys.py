@@ -1,4 +1,4 @@
-"""Keys: Enter, Tab and the arrows as in fish; F1 help, F4 vi; the rest is prompt_toolkit's."""
+"""Key bindings: Enter, Tab and arrows as in fish, F1 for help, F4 for vi mode."""
 
 from __future__ import annotations
 
@@ -29,17 +29,18 @@ def _menu_is_open() -> bool:
 
 
 class Host(Protocol):
-    """What the keys need of the session."""
+    """The part of the session that the key bindings use."""
 
     def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
-        """What shows help for this place of the line; `highlighted` is so in the menu."""
+        """Return a function that shows help for the cursor position or the highlighted
+        candidate."""
 
     def toggle_vi(self) -> None:
-        """Change between emacs and vi keys."""
+        """Switch between emacs and vi keys."""
 
 
 def bindings(host: Host) -> KeyBindings:
-    """The keys that are ours."""
+    """Return the key bindings of kafka.sh."""
     keys = KeyBindings()
     keys.add("enter", filter=_at_prompt)(_enter)
     keys.add("tab", filter=_at_prompt)(_tab)
@@ -61,16 +62,16 @@ def bindings(host: Host) -> KeyBindings:
 
 
 def editing_mode(name: str) -> EditingMode:
-    """The mode by its name in the settings."""
+    """Return the editing mode of a setting."""
     return EditingMode.VI if name == "vi" else EditingMode.EMACS
 
 
 def _enter(event: KeyPressEvent) -> None:
-    """Take the highlighted candidate; else run the line, or go on where it is not complete."""
+    """Accept the highlighted candidate, run the line, or continue an incomplete line."""
     buffer = event.current_buffer
     state = buffer.complete_state
     if state is not None and state.current_completion is not None:
-        _take(buffer)
+        _accept(buffer)
     elif unfinished(buffer.text) is not None:
         buffer.insert_text("\n")
     else:
@@ -78,7 +79,7 @@ def _enter(event: KeyPressEvent) -> None:
 
 
 def _tab(event: KeyPressEvent) -> None:
-    """The only candidate; else what all share first, then one candidate after the other."""
+    """Insert the only candidate or the common prefix, then cycle through the candidates."""
     buffer = event.current_buffer
     state = buffer.complete_state
     if state is None:
@@ -102,7 +103,7 @@ def _tab(event: KeyPressEvent) -> None:
 
 
 def _complete(buffer: Buffer, offer: Offer) -> None:
-    """Put the candidate in; what it repeats of the word behind the cursor goes."""
+    """Insert the candidate without repeating the rest of the word after the cursor."""
     rest = buffer.document.text_after_cursor.partition(" ")[0]
     buffer.apply_completion(offer)
     if rest and offer.text.endswith(rest):
@@ -111,14 +112,14 @@ def _complete(buffer: Buffer, offer: Offer) -> None:
 
 
 def _shared(buffer: Buffer, offers: list[Offer]) -> str:
-    """What the candidates that begin as typed have in common beyond that."""
+    """Return the common prefix of the candidates after the typed text."""
     before = buffer.document.text_before_cursor
     typed = before[len(before) + offers[0].start_position :]
     begun = [offer.text for offer in offers if offer.text.startswith(typed)]
     return common_prefix(begun)[len(typed) :] if typed else ""
 
 
-def _take(buffer: Buffer) -> None:
+def _accept(buffer: Buffer) -> None:
     state = buffer.complete_state
     taken = state.current_completion if state else None
     buffer.complete_state = None
@@ -127,8 +128,8 @@ def _take(buffer: Buffer) -> None:
 
 
 def _after(buffer: Buffer, offer: Offer) -> None:
-    """A blank after a word that is complete; more candidates after one that goes on."""
-    if offer.goes_on:
+    """Add a space after a complete word, or show the next candidates."""
+    if offer.continues:
         buffer.start_completion(insert_common_part=False)
     elif not buffer.document.text_after_cursor:
         buffer.insert_text(" ")
@@ -139,7 +140,7 @@ def _close_menu(event: KeyPressEvent) -> None:
 
 
 def _older(event: KeyPressEvent) -> None:
-    """Up is history until one has moved into the menu."""
+    """Browse the history unless a candidate is selected."""
     buffer = event.current_buffer
     buffer.cancel_completion()
     buffer.auto_up(count=event.arg)

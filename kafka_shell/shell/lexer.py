@@ -1,4 +1,4 @@
-"""Colours while typing: the parser's own words and roles, in the theme's classes."""
+"""Syntax highlighting while typing."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from kafka_shell.language.registry import Registry
 
 UNSEEN = "\ufffd"
 
-# The language's classes -> the theme's roles; what is not here looks like any text.
+# Token classes of the language -> roles of the theme.
 _ROLES = {
     "command": "command",
     "unknown-command": "unknown",
@@ -32,13 +32,13 @@ _ROLES = {
 
 
 class ShellLexer(Lexer):
-    """Highlights a text from the registry."""
+    """Highlights commands of the registry."""
 
     def __init__(self, registry: Registry) -> None:
         self._registry = registry
 
     def lex_document(self, document: Document) -> Callable[[int], StyleAndTextTuples]:
-        """The fragments of each line."""
+        """Return a function from line number to fragments."""
         lines = self._lines(document.text)
 
         def line(number: int) -> StyleAndTextTuples:
@@ -47,7 +47,7 @@ class ShellLexer(Lexer):
         return line
 
     def _lines(self, text: str) -> list[StyleAndTextTuples]:
-        """Fragments of every line; each pasted line is a command of its own."""
+        """Return the fragments of each line; pasted lines are separate commands."""
         lines: list[StyleAndTextTuples] = []
         if len(text) > LONGEST:
             return _split([("", text)])
@@ -79,8 +79,7 @@ def _split(fragments: StyleAndTextTuples) -> list[StyleAndTextTuples]:
 
 
 def _visible(text: str) -> str:
-    """As many characters, with a mark for each that hides or turns text around; prompt_toolkit
-    itself spells out control characters."""
+    """Replace invisible and bidirectional characters; prompt_toolkit escapes control characters."""
     if text.isprintable():
         return text
     return "".join(char if char < "\xa0" or char.isprintable() else UNSEEN for char in text)

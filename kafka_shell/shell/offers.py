@@ -1,5 +1,5 @@
-"""What is wanted -> candidates of a view. Pure, and without prompt_toolkit: the completion scripts
-of bash, zsh and fish offer the same from the view on disk."""
+"""Completion candidates for a position of a line. Independent of prompt_toolkit, because the
+completion scripts of bash, zsh and fish use it as well."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ _WITH_QUOTAS = {"users", "clients", "ips"}  # KIP-248's --entity-type
 def offers(
     found: Wanted, view: ClusterView, registry: Sequence[Command], places: Places
 ) -> Candidates:
-    """Candidates for what is being typed, the best first."""
+    """Return candidates for the word at the cursor, best first."""
     if found.want is Want.COMMAND:
         flags = found.prefix.startswith("-")
         return candidates.commands(registry, found.prefix, flags=flags)
@@ -41,7 +41,7 @@ def offers(
     if found.want is not Want.VALUE or found.kind is None:
         return NONE
     if found.choices:
-        chosen = candidates.said(found.choices, found.prefix)
+        chosen = candidates.same_about(found.choices, found.prefix)
         return (
             chosen if found.kind is not Kind.TIME else _also(chosen, candidates.times(found.prefix))
         )
@@ -53,7 +53,7 @@ def offers(
 
 
 def _as_values(offered: Candidates, found: Wanted) -> Candidates:
-    """Without the names that would be read as options where they are typed."""
+    """Drop names that would be parsed as options."""
     if not any(found.is_option(each.text) for each in offered.offered):
         return offered
     kept = tuple(each for each in offered.offered if not found.is_option(each.text))
@@ -101,7 +101,7 @@ def _of_kind(
     if _is_reset(found):
         return _reset_to(view, typed)
     if _is_to(found, "delete-records"):
-        return _also(candidates.said(("latest",), typed), candidates.times(typed))
+        return _also(candidates.same_about(("latest",), typed), candidates.times(typed))
     if kind is Kind.BROKER:
         return candidates.brokers(view, typed)
     if kind is Kind.HOST_PORT:
@@ -109,14 +109,14 @@ def _of_kind(
     if kind is Kind.COMMAND:
         return candidates.commands(registry, typed)
     if kind in candidates.INDEXES:
-        return candidates.said(candidates.INDEXES[kind](view), typed)
+        return candidates.same_about(candidates.INDEXES[kind](view), typed)
     if found.command is not None and found.command.name == "set":
-        return candidates.said(SETTINGS.get(_first(found.words.get("name", ())), ()), typed)
+        return candidates.same_about(SETTINGS.get(_first(found.words.get("name", ())), ()), typed)
     return places.of_kind(kind, typed)
 
 
 def _topics_of_group(found: Wanted, view: ClusterView) -> Candidates:
-    """Those that the group of the line has offsets in; all where none of them is meant."""
+    """Return the topics in which the group of the line has offsets; otherwise all topics."""
     group = group_of(found)
     known = view.group_topics.get(group) if group is not None else None
     offered = candidates.topics(view, found.prefix, known.value) if known is not None else NONE
@@ -124,7 +124,7 @@ def _topics_of_group(found: Wanted, view: ClusterView) -> Candidates:
 
 
 def is_about_quotas(found: Wanted) -> bool:
-    """Whether config-command's words name a user, a client or an ip."""
+    """Return whether config-command is used for a user, client ID or IP address."""
     if found.command is None or found.command.name != "config-command":
         return False
     words = found.words
@@ -134,24 +134,24 @@ def is_about_quotas(found: Wanted) -> bool:
 
 
 def documented(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
-    """What is to be said of a quota's or a client config's key: a heading and a text."""
+    """Return heading and text about a key of a quota or client config, or None."""
     of_entity = found.kind in CONFIGS and is_about_quotas(found)
     if found.kind in (Kind.QUOTA_KEY, Kind.QUOTA_PAIR) or of_entity:
         from kafka_shell.commands.quotas import complete as quota_candidates
 
-        told = quota_candidates.documentation(view, found.words, key)
-        if told or not of_entity:
-            return told
+        about = quota_candidates.documentation(view, found.words, key)
+        if about or not of_entity:
+            return about
     if found.kind in (Kind.CLIENT_CONFIG_KEYS, Kind.CLIENT_CONFIG_PAIR) or of_entity:
         from kafka_shell.admin.client_configs.keys import KEYS
 
         known = KEYS.get(key)
-        return (f"{_said_of(known)} · {known.takes_effect}", known.about) if known else None
+        return (f"{_summary(known)} · {known.takes_effect}", known.about) if known else None
     return None
 
 
 def part_of(found: Wanted) -> str:
-    """Which of the view's PARTS these candidates come from; empty for none."""
+    """Return the name in PARTS of the view that the candidates come from, or an empty string."""
     if found.kind is None or found.choices:
         return ""
     if found.kind in CONFIGS and is_about_quotas(found):
@@ -170,16 +170,16 @@ def _is_reset(found: Wanted) -> bool:
 
 
 def _is_to(found: Wanted, command: str) -> bool:
-    """Whether the value of this command's --to is being typed."""
+    """Return whether the cursor is at the value of --to of this command."""
     here = found.command is not None and found.command.name == command
     return here and found.option is not None and found.option.name == "--to"
 
 
 def _reset_to(view: ClusterView, typed: str) -> Candidates:
-    """Where offsets can be reset to; after `group:` the groups, after `file:` the files."""
+    """Return the targets of reset-offsets; after `group:` the groups, after `file:` the files."""
     head, colon, rest = typed.partition(":")
     if colon and head in ("group", "file"):
-        inner = candidates.said(view.groups.value, rest) if head == "group" else files(rest)
+        inner = candidates.same_about(view.groups.value, rest) if head == "group" else files(rest)
         named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
         return Candidates(tuple(named), inner.more)
     fixed = candidates.pick(_RESETS, typed, lambda word: (_RESETS[word], ""))
@@ -188,11 +188,11 @@ def _reset_to(view: ClusterView, typed: str) -> Candidates:
 
 _RESETS = {
     "earliest": "the first offset",
-    "latest": "the next to be written",
-    "+10": "so many further",
-    "-10": "so many back",
-    "group:": "as another group has it",
-    "file:": "as a CSV file has it",
+    "latest": "the end of the log",
+    "+10": "10 offsets forward",
+    "-10": "10 offsets back",
+    "group:": "the offsets of another group",
+    "file:": "the offsets of a CSV file",
 }
 
 
@@ -213,8 +213,8 @@ def _quotas(found: Wanted, view: ClusterView) -> Candidates:
 
 
 def _of_entity(found: Wanted, view: ClusterView) -> Candidates:
-    """What config-command alters of a user, a client or an ip: quotas, and of users dynamic configs
-    of clients and SCRAM credentials."""
+    """Return keys of config-command for a user, client ID or IP address: quotas, and for users also
+    dynamic client configs and SCRAM mechanisms."""
     from kafka_shell.commands.quotas import complete as quota_candidates
 
     offered = _quotas(found, view)
@@ -227,7 +227,7 @@ def _of_entity(found: Wanted, view: ClusterView) -> Candidates:
     tail = "=" if found.kind in _PAIRS else ""
     known = dict.fromkeys((mechanism.label for mechanism in ScramMechanism), "credential")
     if _name(found) == "delete-config":
-        known[SUPPORTED] = "what clients registered"
+        known[SUPPORTED] = "configs that clients support"
     scram = candidates.pick(known, found.prefix, lambda name: (known[name], ""), tail)
     return _also(offered, scram)
 
@@ -237,14 +237,14 @@ def _client_configs(found: Wanted) -> Candidates:
 
     if found.part == "value":
         known = KEYS.get(found.key)
-        return candidates.said(_choices_of(known), found.prefix) if known else NONE
+        return candidates.same_about(_choices_of(known), found.prefix) if known else NONE
     taken = {word.partition("=")[0] for word in found.words.get(_name(found), ())}
     keys = {name: key for name, key in KEYS.items() if name not in taken}
     tail = "=" if found.kind in (Kind.CLIENT_CONFIG_PAIR, *_PAIRS) else ""
-    return candidates.pick(keys, found.prefix, lambda name: (_said_of(keys[name]), ""), tail)
+    return candidates.pick(keys, found.prefix, lambda name: (_summary(keys[name]), ""), tail)
 
 
-def _said_of(key: ClientConfigKey) -> str:
+def _summary(key: ClientConfigKey) -> str:
     return f"{key.type.name.lower():<7}  {', '.join(key.of)}"
 
 
@@ -273,7 +273,7 @@ def _configs(found: Wanted, view: ClusterView) -> Candidates:
 
 
 def _name(found: Wanted) -> str:
-    """What the words of this argument or option go by."""
+    """Return the name of the argument or option at the cursor."""
     if found.argument is not None:
         return found.argument.name
     return found.option.name.lstrip("-") if found.option else ""

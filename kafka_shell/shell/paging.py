@@ -1,4 +1,4 @@
-"""Output longer than the screen goes through a pager; a command that is slow is not held back."""
+"""Page output that is longer than the screen. Output of slow commands is not paged."""
 
 from __future__ import annotations
 
@@ -18,25 +18,24 @@ from typing import TextIO
 from kafka_shell.output.pane import PipeClosed
 from kafka_shell.output.terminal import Cleaned, draw
 
-PATIENCE_S = 0.25  # output waits so long for more of it before it is shown without a pager
-# Rows around an answer: the line that was typed, the next prompt, its toolbar, and a note (a count,
-# a warning).
+PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pager
+# Rows around the output: the command line, the next prompt, the toolbar, and a note.
 PROMPT_ROWS = 4
 Size = Callable[[], tuple[int, int]]
 
-LESS_PROMPT = "q leaves, space goes on"
-# K: Ctrl-C leaves. No F: what is paged fits the screen perhaps, but not with the next prompt below
-# it. The prompt is set for each of less's three lengths: $LESS may choose one.
+LESS_PROMPT = "q: quit, space: next page"
+# K: Ctrl-C quits. No F: paged output may fit the screen, but not together with the next prompt. All
+# three prompt lengths are set because $LESS can select one of them.
 _LESS = ["-RXK", "-+F", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]
-# What is typed into a pager must neither run programs nor write files, whoever chose the pager.
+# The pager must not run programs or write files.
 _SECURE = {"LESSSECURE": "1"}
 
 
 class Paged(Cleaned):
-    """Standard output of one session. `during()` is one command.
+    """The standard output of a prompt. `during()` is the run of one command.
 
-    What a command writes at once is held until it fills the screen (then a pager takes it all) or
-    the command ends, asks, fails or is slow (then it is written as it is).
+    Output is buffered until it fills the screen, which starts a pager, or until the command ends,
+    asks a question, fails or is slow, in which case it is written directly.
     """
 
     def __init__(
@@ -51,7 +50,7 @@ class Paged(Cleaned):
         self._size = size
         self._wanted = wanted
         self._lock = threading.RLock()
-        self._held: list[str] | None = None  # None: written as it comes
+        self._buffer: list[str] | None = None  # None: not buffered
         self._rows = 0
         self._pager: subprocess.Popen[str] | None = None
         self._timer: threading.Timer | None = None
@@ -59,8 +58,8 @@ class Paged(Cleaned):
 
     @contextmanager
     def during(self) -> Iterator[None]:
-        """One command: its output is paged where it is long."""
-        self._held, self._rows = [], 0
+        """Run one command, with long output paged."""
+        self._buffer, self._rows = [], 0
         try:
             yield
         finally:
@@ -68,46 +67,46 @@ class Paged(Cleaned):
             self._leave_pager()
 
     def direct(self) -> None:
-        """From here on this command writes straight to the terminal."""
+        """Write the rest of the output of this command directly to the terminal."""
         with self._lock:
-            held, self._held = self._held, None
+            buffer, self._buffer = self._buffer, None
             if self._timer is not None:
                 self._timer.cancel()
                 self._timer = None
-            if held and self._pager is None:
-                draw(self._stream, "".join(held))
+            if buffer and self._pager is None:
+                draw(self._stream, "".join(buffer))
             self._stream.flush()
 
     def aside(self, stream: TextIO, text: str) -> None:
-        """Write to another stream of the terminal, in order: after what is held, or the pager."""
+        """Write to another stream of the terminal, after buffered output or the pager."""
         with self._lock:
             if self._pager is not None:
                 self._after.append((stream, text))
                 return
-            if self._held:
+            if self._buffer:
                 self.direct()
             draw(stream, text)
 
     # -- a stream ----------------------------------------------------------------------------------
 
     def flush(self) -> None:
-        """What is held stays held."""
-        if self._held is None and self._pager is None:
+        """Flush the stream unless output is buffered."""
+        if self._buffer is None and self._pager is None:
             self._stream.flush()
 
     def draw(self, characters: str) -> None:
-        """Hold, show or hand on. PipeClosed when the pager was left."""
+        """Buffer, write, or send to the pager. Raises PipeClosed if the pager has ended."""
         with self._lock:
             if self._pager is not None:
                 self._feed(characters)
-            elif self._held is None:
+            elif self._buffer is None:
                 draw(self._stream, characters)
             else:
                 self._hold(characters)
 
     def _hold(self, text: str) -> None:
-        assert self._held is not None
-        self._held.append(text)
+        assert self._buffer is not None
+        self._buffer.append(text)
         self._rows += text.count("\n")
         if self._rows > max(1, self._size()[0] - PROMPT_ROWS):
             self._page()
@@ -123,7 +122,7 @@ class Paged(Cleaned):
         if command is None or not self._wanted():
             self.direct()
             return
-        text = "".join(self._held or ())
+        text = "".join(self._buffer or ())
         try:
             self._pager = subprocess.Popen(
                 command,
@@ -138,7 +137,7 @@ class Paged(Cleaned):
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
-        self._held = None
+        self._buffer = None
         self._feed(text)
 
     def _feed(self, text: str) -> None:
@@ -152,9 +151,9 @@ class Paged(Cleaned):
     def _leave_pager(self) -> None:
         pager, self._pager = self._pager, None
         if pager is not None and pager.stdin is not None:
-            with suppress(BrokenPipeError), _deaf_to_interrupts():
+            with suppress(BrokenPipeError), _ignoring_interrupts():
                 pager.stdin.close()
-            with _deaf_to_interrupts():
+            with _ignoring_interrupts():
                 pager.wait()
         after, self._after = self._after, []
         for stream, text in after:
@@ -162,19 +161,19 @@ class Paged(Cleaned):
 
 
 class Beside(Cleaned):
-    """Standard error of one session: never overtakes what was written before it on the other."""
+    """The standard error of a prompt, in order with its standard output."""
 
     def __init__(self, stream: TextIO, paged: Paged) -> None:
         super().__init__(stream)
         self._paged = paged
 
     def draw(self, characters: str) -> None:
-        """Write after what came before."""
+        """Write after buffered output."""
         self._paged.aside(self._stream, characters)
 
 
 def pager_command(environ: Mapping[str, str]) -> list[str] | None:
-    """$PAGER, else less, else our own; None where the user wants none."""
+    """Return the command of $PAGER, less, or the built-in pager; None for no pager."""
     chosen = environ.get("PAGER")
     if chosen is not None:
         words = shlex.split(chosen)
@@ -183,11 +182,11 @@ def pager_command(environ: Mapping[str, str]) -> list[str] | None:
         return None if not words or words == ["cat"] else words
     if shutil.which("less", path=environ.get("PATH")):
         return ["less", *_LESS]
-    return [sys.executable, "-I", "-c", _OWN]  # -I: no module of the current directory
+    return [sys.executable, "-I", "-c", _OWN]  # -I: do not import from the current directory
 
 
-# Where there is no less: a screen, a key, the next screen. Its own process, so that Ctrl-C, a
-# closed pipe and the end of the text mean what they mean to any pager.
+# The built-in pager, for systems without less. It is a separate process, so that Ctrl-C and closed
+# pipes work as with other pagers.
 _OWN = """
 import os, signal, sys
 signal.signal(signal.SIGINT, signal.SIG_DFL)
@@ -196,7 +195,7 @@ keys = open("/dev/tty")
 for number, line in enumerate(sys.stdin, 1):
     sys.stdout.write(line)
     if number % rows == 0:
-        sys.stdout.write("-- more: Enter, or q to leave -- ")
+        sys.stdout.write("-- more: Enter, or q to quit -- ")
         sys.stdout.flush()
         if keys.readline().strip().lower().startswith("q"):
             break
@@ -204,8 +203,8 @@ for number, line in enumerate(sys.stdin, 1):
 
 
 @contextmanager
-def _deaf_to_interrupts() -> Iterator[None]:
-    """Ctrl-C belongs to the pager while it is up."""
+def _ignoring_interrupts() -> Iterator[None]:
+    """Ignore Ctrl-C while the pager runs."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -217,12 +216,12 @@ def _deaf_to_interrupts() -> Iterator[None]:
 
 
 def typed_ahead(descriptor: int) -> bool:
-    """Whether something waits to be read from a terminal, be it only the begin of a line."""
+    """Return whether unread input is waiting, even an incomplete line."""
     try:
         before = termios.tcgetattr(descriptor)
-        each_letter = [*before]
-        each_letter[3] &= ~termios.ICANON  # else a line without its end does not count
-        termios.tcsetattr(descriptor, termios.TCSANOW, each_letter)
+        unbuffered = [*before]
+        unbuffered[3] &= ~termios.ICANON  # otherwise incomplete lines are not reported
+        termios.tcsetattr(descriptor, termios.TCSANOW, unbuffered)
         try:
             return bool(select.select([descriptor], [], [], 0)[0])
         finally:
@@ -232,7 +231,7 @@ def typed_ahead(descriptor: int) -> bool:
 
 
 def terminal_size(stream: TextIO) -> tuple[int, int]:
-    """(rows, columns) of the terminal behind a stream."""
+    """Return (rows, columns) of the terminal of a stream."""
     try:
         size = os.get_terminal_size(stream.fileno())
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""Candidates from this machine: files, profiles, themes."""
+"""Completion candidates from this machine: files, profiles, themes."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ from kafka_shell.view.match import LIMIT
 
 
 class Places:
-    """What can be looked up on disk at the speed of typing."""
+    """Looks up files, profiles and themes."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
 
     @property
     def controls(self) -> Path:
-        """The folder of the user's own controls."""
+        """The folder of the controls of the user."""
         return self._context.paths.config / "controls"
 
     def of_kind(self, kind: Kind, typed: str) -> Candidates:
-        """Candidates of one of these kinds; none of any other."""
+        """Return candidates for files, profiles and themes; none for other kinds."""
         if kind is Kind.FILE:
             return files(typed)
         if kind is Kind.PROFILE:
@@ -43,7 +43,7 @@ class Places:
         return {info.name: info.description for info in available(user=user)}
 
     def _profiles(self) -> dict[str, str]:
-        """Names and brokers of the profiles; a malformed file is somebody else's to report."""
+        """Return profile names with their brokers; empty if the file is malformed."""
         import tomllib
 
         try:
@@ -61,7 +61,7 @@ class Places:
 
 
 def files(typed: str) -> Candidates:
-    """Files and folders that begin as typed; a folder goes on."""
+    """Return matching files, and folders with a slash."""
     head, slash, begun = typed.rpartition("/")
     head += slash
     found: list[Candidate] = []

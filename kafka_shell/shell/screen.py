@@ -1,4 +1,4 @@
-"""How the rows below the prompt are shared between menu, documentation and toolbar."""
+"""The layout of the rows below the prompt: menu, documentation and toolbar."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_shell.view.cache import Cache
 
 from .banner import guard_of
 from .completer import Offer, ShellCompleter
-from .documentation import lines_for, note, pane, told
+from .documentation import described, lines_for, note, pane
 from .toolbar import toolbar
 
 MENU_ROWS = 8
@@ -18,8 +18,7 @@ MOST_MENU_ROWS = 24
 
 
 def menu_rows(rows: int, candidates: int = 0) -> int:
-    """Rows kept free for the menu: more for many candidates, where the terminal has them; never so
-    many that the prompt itself finds no room."""
+    """Return the number of rows for the menu, depending on the candidates and the terminal."""
     wanted = min(max(MENU_ROWS, candidates), MOST_MENU_ROWS)
     return max(0, min(wanted, rows - lines_for(rows) - 3))
 
@@ -32,23 +31,23 @@ def bottom(
     *,
     rows: int,
     columns: int,
-    under_way: str = "",
+    progress: str = "",
 ) -> StyleAndTextTuples:
-    """The documentation of the key at hand, where there is one, above the toolbar."""
+    """Return the toolbar, with the documentation of the current key above it."""
     line = toolbar(
         cache.view,
         cache.state,
         columns,
         guard=guard_of(settings),
         vi=settings.editing_mode if settings.editing_mode == "vi" else "",
-        under_way=under_way,
+        progress=progress,
     )
     highlighted = _highlighted(buffer)
     subject = completer.subject(buffer.document, highlighted)
     lines = lines_for(rows)
     known = completer.known(buffer.document, highlighted) if lines and subject is None else None
     if known is not None:
-        return [*told(*known, columns, lines), ("", "\n"), *line]
+        return [*described(*known, columns, lines), ("", "\n"), *line]
     if subject is None or not lines:
         selected = completer.preview(buffer.document) if lines else ""
         return [*note(selected, columns), ("", "\n"), *line] if selected else line
@@ -57,7 +56,7 @@ def bottom(
 
 
 def _highlighted(buffer: Buffer) -> str:
-    """The candidate that is highlighted; the first one while none is."""
+    """Return the highlighted candidate, or the first one."""
     state = buffer.complete_state
     if state is None or not state.completions:
         return ""

@@ -1,4 +1,4 @@
-"""The prompt: reads lines, runs them, and stays whatever happens to the cluster."""
+"""The prompt: reads and runs lines, with or without a reachable cluster."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ from .lexer import ShellLexer
 from .paging import Beside, Paged, terminal_size, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
-from .switch_interval import stay_awake
+from .switch_interval import reduce_latency
 
 
 def run(context: Context) -> int:
-    """Open the prompt and stay until it is left; the exit status."""
+    """Run the prompt until the user leaves it and return the exit status."""
     return Session(context).run()
 
 
 class Session:
-    """One prompt on one terminal. Also what a command may ask of it (`context.ShellControl`)."""
+    """A prompt on a terminal. Implements `context.ShellControl` for commands."""
 
     def __init__(self, context: Context) -> None:
         self._notes: list[str] = list(context.settings.warnings)
-        self._usable: dict[str, bool] = {}  # lines, and whether they did not fail
+        self._usable: dict[str, bool] = {}  # line -> whether it may be suggested
         self._leaving = False
         self._menu_rows = screen.MENU_ROWS
         self._stdout = context.out
@@ -73,23 +73,25 @@ class Session:
             run_file=context.run_file or run_file,
         )
         self.plain = bool(context.settings.no_color or context.environ.get("NO_COLOR"))
-        self._style = style_of(self._theme(context.session.theme), colour=not self.plain)
+        self._style = style_of(self._theme(context.session.theme), color=not self.plain)
         self.cache = self._open_cache()
         self.completer = ShellCompleter(lambda: self.cache, REGISTRY, context)
-        self._said_unreachable = False
+        self._reported_unreachable = False
         self.prompt: PromptSession[str] = self._make_prompt()
-        self._background = Background(lambda: self._soon(self.prompt.app.invalidate), self._heard)
+        self._background = Background(
+            lambda: self._schedule(self.prompt.app.invalidate), self._task_finished
+        )
 
     # -- the loop ----------------------------------------------------------------------------------
 
     def run(self) -> int:
         """Read and run lines until Ctrl-D or `exit`."""
-        threading.excepthook = self._thread_died
+        threading.excepthook = self._report_thread_crash
         self._print(banner.lines(self.context.settings, terminal_size(self._stdout)[1]))
-        stay_awake()
+        reduce_latency()
         try:
             while not self._leaving:
-                self._say_notes()
+                self._print_notes()
                 start, self.context.script.suggested = self.context.script.suggested, ""
                 try:
                     text = self.prompt.prompt(default=start)
@@ -100,13 +102,13 @@ class Session:
                 self.run_lines(text)
         finally:
             self.cache.close()
-        self._say_notes()
+        self._print_notes()
         for line in self._background.unfinished:
-            self._print([("class:warning", "still under way, to go on: "), ("", line)])
+            self._print([("class:warning", "still running, to resume: "), ("", line)])
         return int(Status.OK)
 
     def run_lines(self, text: str) -> Status:
-        """Run what was typed or pasted: one line, or several until one fails."""
+        """Run the typed or pasted lines until one fails."""
         lines = [line for _, line in logical_lines(text.split("\n")) if line.strip()]
         status = Status.OK
         for number, line in enumerate(lines):
@@ -116,13 +118,20 @@ class Session:
             self._usable[line] = not status
             left = len(lines) - number - 1
             if status and left:
-                self._print([("class:warning", f"stopped: {left} more not run")])
+                self._print(
+                    [
+                        (
+                            "class:warning",
+                            f"stopped: {left} more {'line' if left == 1 else 'lines'} not run",
+                        )
+                    ]
+                )
             if status or self._leaving:
                 break
         return status
 
     def _may_suggest(self, line: str) -> bool:
-        """Whether the line did not fail in this session, and could be read at all."""
+        """Return whether the line is valid and has not failed in this session."""
         if line not in self._usable:
             self._usable[line] = is_valid(line)
         return self._usable[line]
@@ -134,7 +143,7 @@ class Session:
         except KeyboardInterrupt:
             self.context.err.write("interrupted\n")
             status = Status.INTERRUPTED
-        except Exception as error:  # a fault of ours must not end the session
+        except Exception as error:  # an internal error must not end the session
             report_crash(error, self.context.paths, self.context.err)
             status = Status.FAILED
         finally:
@@ -144,11 +153,11 @@ class Session:
         if status is Status.OK:
             self.cache.retry()
         elif status is Status.UNREACHABLE:
-            self.cache.refresh(frozenset({TOPICS}))  # so that the toolbar does not say otherwise
+            self.cache.refresh(frozenset({TOPICS}))  # updates the toolbar
         return status
 
     def _pages(self) -> bool:
-        """Whether a pager may come up: not in front of what was typed for the prompt."""
+        """Return whether a pager may start: not if the user has already typed the next line."""
         if self.context.settings.pager == "off":
             return False
         keyboard = self.prompt.app.input
@@ -156,10 +165,10 @@ class Session:
         store_typeahead(keyboard, early)
         return not early and not typed_ahead(keyboard.fileno())
 
-    # -- what a command may ask --------------------------------------------------------------------
+    # -- ShellControl ------------------------------------------------------------------------------
 
     def connect(self, settings: Settings) -> None:
-        """Work on another cluster from now on."""
+        """Connect to another cluster."""
         self.context.close()
         self.cache.close()
         self.context.session.cache = None
@@ -167,37 +176,37 @@ class Session:
             self.context.session.expected_id = ""
             self._notes += settings.warnings
         self.context.session.settings = settings
-        self._said_unreachable = False
+        self._reported_unreachable = False
         self.cache = self._open_cache()
 
     def set_theme(self, name: str) -> None:
-        """Draw with another theme from now on."""
-        self._style = style_of(self._load_theme(name), colour=not self.plain)
+        """Use another theme."""
+        self._style = style_of(self._load_theme(name), color=not self.plain)
         self.context.session.theme = name
 
     def leave(self) -> None:
-        """End the session after this command."""
+        """Leave the prompt after this command."""
         self._leaving = True
 
     def refresh(self, parts: frozenset[str]) -> None:
-        """Read these parts of the view again."""
+        """Reload these parts of the cached view."""
         self.cache.refresh(parts)
 
-    def in_background(self, work: Work, look: str) -> None:
-        """Do something long beside the prompt; its last word is said there."""
+    def in_background(self, work: Work, resume: str) -> None:
+        """Run a task in the background and print its result."""
 
         def guarded(report: Report) -> str:
             try:
                 return work(report)
-            except Exception as error:  # a fault of ours must not be silent
-                said = StringIO()
-                report_crash(error, self.context.paths, said)
-                return f"{said.getvalue()}To go on: {look}"
+            except Exception as error:  # an internal error must be reported
+                message = StringIO()
+                report_crash(error, self.context.paths, message)
+                return f"{message.getvalue()}To resume: {resume}"
 
-        self._background.start(guarded, look)
+        self._background.start(guarded, resume)
 
     def ask(self, question: str, *, secret: bool = False) -> str:
-        """Put a question; Ctrl-C and Ctrl-D are no answer, and so a no."""
+        """Ask a question; Ctrl-C and Ctrl-D return an empty answer."""
         self._paged.direct()
         asking: PromptSession[str] = PromptSession(
             history=InMemoryHistory(), style=DynamicStyle(lambda: self._style)
@@ -208,17 +217,17 @@ class Session:
         except (KeyboardInterrupt, EOFError):
             return ""
 
-    def _thread_died(self, how: threading.ExceptHookArgs) -> None:
-        """A fault of ours on another thread is said at the prompt, and not drawn over it."""
-        if how.exc_value is not None:
-            said = StringIO()
-            report_crash(how.exc_value, self.context.paths, said)
-            self._heard(said.getvalue().rstrip())
+    def _report_thread_crash(self, crash: threading.ExceptHookArgs) -> None:
+        """Report an internal error of another thread above the prompt."""
+        if crash.exc_value is not None:
+            message = StringIO()
+            report_crash(crash.exc_value, self.context.paths, message)
+            self._task_finished(message.getvalue().rstrip())
 
-    # -- what the keys ask -------------------------------------------------------------------------
+    # -- key bindings ------------------------------------------------------------------------------
 
     def help_text(self, document: Document, highlighted: str) -> Callable[[], None]:
-        """What shows all about the config key at hand, else help for the command of this line."""
+        """Return a function that shows the full documentation of a config key, or command help."""
         subject = self.completer.subject(document, highlighted)
         if subject is not None:
             kind, resource, key = subject
@@ -237,7 +246,7 @@ class Session:
                 self.context.out.write(f"{line}\n")
 
     def toggle_vi(self) -> None:
-        """Change between emacs and vi keys."""
+        """Switch between emacs and vi keys."""
         mode = "emacs" if self.context.settings.editing_mode == "vi" else "vi"
         self.context.session.settings = replace(self.context.settings, editing_mode=mode)
         self.prompt.app.editing_mode = keys.editing_mode(mode)
@@ -257,20 +266,20 @@ class Session:
         return cache
 
     def _swapped(self) -> None:
-        """On the cache's thread: have the prompt's look at what is new."""
-        self._soon(self._redraw)
+        """Schedule a redraw. Called in the thread of the cache."""
+        self._schedule(self._redraw)
 
-    def _heard(self, word: str) -> None:
-        """On a background work's thread: its last word, said now or before the next prompt."""
-        self._notes.append(word)
-        self._soon(lambda: run_in_terminal(self._say_notes))
+    def _task_finished(self, result: str) -> None:
+        """Print the result of a background task. Called in the thread of the task."""
+        self._notes.append(result)
+        self._schedule(lambda: run_in_terminal(self._print_notes))
 
-    def _soon(self, work: Callable[[], object]) -> None:
-        """On another thread: have the prompt's do this, where a prompt waits."""
+    def _schedule(self, work: Callable[[], object]) -> None:
+        """Run `work` in the thread of the prompt, if it is waiting for input."""
         app = self.prompt.app
         loop = app.loop
         if loop is not None and app.is_running and app.context is not None:
-            with suppress(RuntimeError):  # it has just ended; the next one draws what is new
+            with suppress(RuntimeError):  # this prompt has just ended
                 loop.call_soon_threadsafe(work, context=app.context.copy())
 
     def _redraw(self) -> None:
@@ -283,8 +292,8 @@ class Session:
                 self.completer.renew(state)
         self.prompt.app.invalidate()
         failure = self.cache.state.failure
-        if failure is not None and not self.cache.view.read_at and not self._said_unreachable:
-            self._said_unreachable = True
+        if failure is not None and not self.cache.view.read_at and not self._reported_unreachable:
+            self._reported_unreachable = True
             run_in_terminal(lambda: self._print(banner.unreachable(failure)))
 
     # -- the prompt itself -------------------------------------------------------------------------
@@ -312,11 +321,11 @@ class Session:
             editing_mode=keys.editing_mode(self.context.settings.editing_mode),
             mouse_support=False,
         )
-        # PromptSession itself never shows more than 16.
+        # The default height is at most 16.
         for window in prompt.layout.find_all_windows():
             if isinstance(window.content, CompletionsMenuControl):
                 window.height = lambda: Dimension(min=1, max=max(16, self._menu_rows))
-        # Not through PromptSession: there it would switch off completion while typing.
+        # As an option of PromptSession it would disable completion while typing.
         prompt.default_buffer.enable_history_search = Always()
         prompt.default_buffer.on_text_changed += lambda _: self.cache.touch()
         prompt.default_buffer.on_text_changed += lambda buffer: self._typed(buffer.text)
@@ -325,13 +334,13 @@ class Session:
         return prompt
 
     def _typed(self, text: str) -> None:
-        """Spark needs seconds to start: it begins with the first word of a line that wants it."""
+        """Start Spark, which takes seconds, when a line starts with `spark`."""
         if text.startswith("spark ") and start_early(self.context):
-            said = "starting Spark in the background"
-            run_in_terminal(lambda: self._print([("class:comment", said)]))
+            message = "starting Spark in the background"
+            run_in_terminal(lambda: self._print([("class:comment", message)]))
 
     def _first_drawn(self) -> None:
-        """The network waits until the prompt is there."""
+        """Read the cluster after the prompt was drawn."""
         if not self.cache.view.read_at and self.cache.state.failure is None:
             self.cache.touch()
 
@@ -340,7 +349,7 @@ class Session:
         wanted = len(state.completions) if state is not None else 0
         idle = state is None and not self.prompt.default_buffer.text
         self._menu_rows = screen.menu_rows(self.prompt.app.output.get_size().rows, wanted)
-        # Rows for a menu that nobody has asked for would scroll the last answer's top away.
+        # Reserving rows for a closed menu would scroll output off the screen.
         self.prompt.reserve_space_for_menu = 0 if idle else self._menu_rows
         self.prompt.app.editing_mode = keys.editing_mode(self.context.settings.editing_mode)
 
@@ -353,7 +362,7 @@ class Session:
             self.prompt.default_buffer,
             rows=size.rows,
             columns=size.columns,
-            under_way=self._background.shown,
+            progress=self._background.shown,
         )
         return cleaned(fragments)
 
@@ -368,16 +377,16 @@ class Session:
             color_depth=ColorDepth.DEPTH_1_BIT if self.plain else None,
         )
 
-    def _say_notes(self) -> None:
+    def _print_notes(self) -> None:
         self._notes += self.cache.notes()
-        while self._notes:  # a background work may add to them meanwhile
+        while self._notes:  # background tasks may add notes
             self._print([("class:warning", "note: "), ("", self._notes.pop(0))])
 
     def _load_theme(self, name: str) -> themes.Theme:
         return themes.load(name or themes.DEFAULT, user=self.context.paths.config / "themes")
 
     def _theme(self, name: str) -> themes.Theme:
-        """The theme, or the default one where it cannot be had; a prompt there must be."""
+        """Return the theme, or the default theme if it cannot be loaded."""
         try:
             return self._load_theme(name)
         except ShellError as error:
@@ -387,5 +396,5 @@ class Session:
 
 
 def _continuation(width: int, line: int, wrapped: int) -> str:
-    """Before the second and later lines; a line that is merely long goes on at the margin."""
+    """Return the prompt of the second and later lines; wrapped lines have none."""
     return "" if wrapped else "· ".rjust(width)

@@ -1,4 +1,4 @@
-"""A theme's roles as prompt_toolkit's classes."""
+"""Convert a theme to a prompt_toolkit style."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from prompt_toolkit.styles import BaseStyle, Style
 from kafka_shell.characters import printable
 from kafka_shell.output.theme import Theme
 
-# prompt_toolkit's class -> the theme's role
+# prompt_toolkit class -> role of the theme
 _CLASSES = {
     "completion-menu": "menu",
     "completion-menu.completion": "menu",
@@ -23,33 +23,33 @@ _CLASSES = {
 }
 
 
-# Output roles that mark a candidate in the menu; on the highlighted row the row's own style holds.
+# Output roles that mark a candidate in the menu. The highlighted row has its own style.
 _MARKS = ("override", "warning", "bad", "dim", "key", "hint")
 
 
-def style_of(theme: Theme, *, colour: bool = True) -> BaseStyle:
-    """The style of the prompt. Without colour only shapes are left (bold, underline, reverse)."""
+def style_of(theme: Theme, *, color: bool = True) -> BaseStyle:
+    """Return the style of the prompt; without color only bold, underline and reverse are used."""
     styles = {**{role: theme.output.get(role, "") for role in _MARKS}, **theme.prompt}
     styles |= {name: theme.prompt.get(role, "") for name, role in _CLASSES.items()}
     styles["auto-suggestion"] = styles["auto-suggestion"] or "dim"
-    if not colour:
-        styles = {name: _without_colour(style) for name, style in styles.items()}
+    if not color:
+        styles = {name: _without_color(style) for name, style in styles.items()}
         styles |= {"auto-suggestion": "dim", "bottom-toolbar": "reverse"}
         styles["completion-menu.completion.current"] = "reverse"
     rules = {name: f"noreverse {style}" for name, style in styles.items() if style}
-    if "menu-meta" in rules:  # calm: it is drawn beside short menus too
+    if "menu-meta" in rules:  # unobtrusive, because it is also drawn next to short menus
         rules["scrollbar.button"] = f"{styles['menu-meta']} reverse"
     current = "completion-menu.meta.completion.current"
-    for role in _MARKS:  # the more particular rule has to come last
+    for role in _MARKS:  # more specific rules come last
         rules[f"{current} {role}"] = f"{rules.get(current, '')} bold"
     return Style.from_dict({"bottom-toolbar": "noreverse", **rules})
 
 
 def cleaned(fragments: StyleAndTextTuples) -> StyleAndTextTuples:
-    """The same, without what a terminal would obey: prompt_toolkit lets some of it through."""
-    return [(style, printable(said)) for style, said, *_ in fragments]
+    """Remove control characters; prompt_toolkit does not remove all of them."""
+    return [(style, printable(text)) for style, text, *_ in fragments]
 
 
-def _without_colour(style: str) -> str:
+def _without_color(style: str) -> str:
     kept = {"bold", "underline", "italic", "reverse"}
     return " ".join(word for word in style.split() if word in kept)

@@ -1,4 +1,4 @@
-"""Whose configs a line is about, read from its words."""
+"""Find out which resource the configs of a line belong to."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.view.view import ClusterView, TopicsOf
 
-# A name in the line's words -> the type of resource that its value names.
+# Name of an argument or option -> resource type of its value.
 _NAMED = {
     "broker-id": ResourceType.BROKER,
     "logger": ResourceType.BROKER_LOGGER,
@@ -18,7 +18,7 @@ _NAMED = {
     "group": ResourceType.GROUP,
     "client-metrics": ResourceType.CLIENT_METRICS,
 }
-# KIP-248's --entity-type, and config-command's own spellings of it.
+# Values of --entity-type (KIP-248).
 _ENTITIES = {
     "topics": ResourceType.TOPIC,
     "brokers": ResourceType.BROKER,
@@ -29,7 +29,7 @@ _ENTITIES = {
 
 
 def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigResource | None]:
-    """The type of resource, and the resource where the line names exactly one that can be read."""
+    """Return the resource type, and the resource if the line names exactly one."""
     words = wanted.words
     if "broker-default" in words:
         return ResourceType.BROKER, ConfigResource(ResourceType.BROKER, "")
@@ -38,7 +38,7 @@ def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigR
     for name, kind in _NAMED.items():
         if name in words:
             return kind, _one(kind, words[name])
-    if any(map(str.isdecimal, words.get("broker", ()))):  # else it is the connection
+    if any(map(str.isdecimal, words.get("broker", ()))):  # otherwise --broker is the connection
         return ResourceType.BROKER, _one(ResourceType.BROKER, words["broker"])
     resource = _one(ResourceType.TOPIC, words.get("topic", ()))
     if resource is not None and view.read_at and resource.name not in view.topics.value:
@@ -47,8 +47,7 @@ def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigR
 
 
 def group_of(wanted: Wanted) -> TopicsOf | None:
-    """The group that partitions are chosen for, as in `reset-offsets G --topic`; None where the
-    line names none."""
+    """Return the group whose partitions are completed, as in `reset-offsets G --topic`, or None."""
     kinds = {option.kind for option in wanted.command.options} if wanted.command else set()
     names = wanted.words.get("group", ())
     if Kind.TOPIC_PARTITIONS not in kinds or len(names) != 1 or not names[0]:

@@ -1,4 +1,4 @@
-"""The grey rest of a line: from one's own history, and from the starter sessions before that."""
+"""Suggestions (gray text after the cursor) from the history and from starter sessions."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from prompt_toolkit.document import Document
 
 
 def starter_folder() -> Path:
-    """Where the starter sessions are: inside the wheel, or at the root of a checkout."""
+    """Return the folder of the starter sessions: in the wheel or in a checkout."""
     package = Path(__file__).parent.parent
     inside = package / "data" / "history"
     return inside if inside.is_dir() else package.parent / "history"
 
 
 def starter_lines(folder: Path) -> list[str]:
-    """The lines of every session, without comments, in the order of the files' names."""
+    """Return the lines of all sessions without comments, in the order of file names."""
     lines: dict[str, None] = {}
     for path in sorted(folder.glob("*.kafka")) if folder.is_dir() else ():
         for row in path.read_text(encoding="utf-8", errors="replace").splitlines():
@@ -29,9 +29,9 @@ def starter_lines(folder: Path) -> list[str]:
 
 
 class Suggest(AutoSuggest):
-    """The newest line of the history that goes on as typed, else the first starter that does.
+    """Suggests the newest matching line of the history, or else the first starter line.
 
-    A line of the history that is not `usable` (it failed) is left out.
+    Lines of the history that are not `usable` (they failed) are ignored.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class Suggest(AutoSuggest):
         return starter_lines(self._folder)
 
     def get_suggestion(self, buffer: Buffer, document: Document) -> Suggestion | None:
-        """The rest of the line, or None."""
+        """Return the rest of the suggested line, or None."""
         text = document.text
         if not text.strip() or "\n" in text:
             return None

@@ -1,4 +1,4 @@
-"""What keeps the prompt awake while another thread of the same interpreter reads the cluster."""
+"""Keep the prompt responsive while another thread reads the cluster."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import sys
 _SWITCH_S = 0.001
 
 
-def stay_awake() -> None:
-    """Once, when the prompt begins: key presses wait a millisecond for their turn instead of five,
-    and the collector does not walk through all that was imported."""
+def reduce_latency() -> None:
+    """Set the thread switch interval to 1 ms, and exclude imported modules from garbage
+    collection."""
     sys.setswitchinterval(_SWITCH_S)
     gc.freeze()

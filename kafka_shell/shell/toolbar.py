@@ -1,4 +1,4 @@
-"""The line at the bottom: which cluster, how big, how it is, how old what we know is."""
+"""The toolbar: cluster, size, health, and age of the cached view."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from kafka_shell.view.view import ClusterView
 PLAIN = "class:toolbar"
 WARNING = "class:toolbar-warning"
 GAP = "  "
-HINTS = ("F1 help", "^R search", "F4 vi", "^D leave")
-NEEDED = ("F1 help", "^D leave")  # without contact these are worth more than what was known before
-_STALE = range(5, 9)  # ranks of what the cluster was like
+HINTS = ("F1 help", "^R search", "F4 vi", "^D exit")
+NEEDED = ("F1 help", "^D exit")  # without a connection these are shown instead of old data
+_STALE = range(5, 9)  # ranks of the state of the cluster
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """A piece of the toolbar. The higher `rank`, the sooner it gives way on a narrow terminal."""
+    """A part of the toolbar. Segments with a high `rank` are dropped first on a narrow terminal."""
 
     text: str
     rank: int
@@ -36,12 +36,12 @@ def toolbar(
     *,
     guard: str = "",
     vi: str = "",
-    under_way: str = "",
+    progress: str = "",
 ) -> StyleAndTextTuples:
-    """The toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys; what
-    is `under_way` is being followed in the background."""
-    told = [*_segments(view, state, guard, vi), Segment(under_way, 4)]
-    segments = [replace(each, text=escape(each.text)) for each in told if each.text]
+    """Return the toolbar in at most `columns` cells. `vi` is the vi mode, or empty with emacs keys;
+    `progress` is that of background tasks."""
+    every = [*_segments(view, state, guard, vi), Segment(progress, 4)]
+    segments = [replace(each, text=escape(each.text)) for each in every if each.text]
     room = columns - 2
     while len(segments) > 1 and _width(segments) > room:
         segments.remove(max(segments, key=lambda segment: segment.rank))
@@ -64,7 +64,7 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
     known = bool(view.read_at)
     return [
         Segment(view.name or view.bootstrap, 0),
-        Segment(f"no contact since {_clock(state.since)}" if state.failure else "", 1, WARNING),
+        Segment(f"unreachable since {_clock(state.since)}" if state.failure else "", 1, WARNING),
         Segment(state.failure.message if state.failure else "", 4, WARNING),
         Segment(f"{topics.offline:,} offline" if topics.offline else "", 2, WARNING),
         Segment(
@@ -82,7 +82,7 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
 
 
 def _make_room(segments: list[Segment], room: int) -> None:
-    """Drop what is stale where the rest then fits."""
+    """Drop segments with old data if the rest then fits."""
     stale = sorted((s for s in segments if s.rank in _STALE), key=lambda segment: -segment.rank)
     if _width([segment for segment in segments if segment not in stale]) > room:
         return
@@ -91,16 +91,16 @@ def _make_room(segments: list[Segment], room: int) -> None:
 
 
 def _guard(guard: str) -> str:
-    return {"confirm": "asks first", "typed": "asks for its name", "read-only": "read-only"}.get(
+    return {"confirm": "guard: confirm", "typed": "guard: typed", "read-only": "read-only"}.get(
         guard, guard
     )
 
 
 def _age(view: ClusterView) -> str:
-    """A time of day, not seconds ago: it stays true while nobody types and nothing is redrawn."""
+    """Return the time of the view. An age in seconds would be wrong without redraws."""
     if view.read_at:
         return f"as of {_clock(view.read_at)}"
-    return "as of the last session" if len(view.topics.value) else ""
+    return "from the last session" if len(view.topics.value) else ""
 
 
 def _reading(view: ClusterView, state: CacheState) -> str:
@@ -108,7 +108,7 @@ def _reading(view: ClusterView, state: CacheState) -> str:
         return ""
     if not view.read_at:
         return "connecting…"
-    return f"reading {state.reading[0]}…"
+    return f"loading {state.reading[0]}…"
 
 
 def _hints(room: int, vi: str) -> str:

@@ -1,6 +1,7 @@
-"""The current view of one cluster, refreshed by a thread of its own and swapped in whole.
+"""The cached view of a cluster, refreshed by a background thread.
 
-The thread sleeps until somebody types, wishes or changes something: it never polls.
+The thread waits until the user types, a completion needs data, or a command changes something. It
+never polls.
 """
 
 from __future__ import annotations
@@ -31,17 +32,17 @@ GROUPS = "groups"
 Want = str | ConfigResource | ResourceType | TopicsOf
 
 FRESH_S = 30.0
-DEADLINE_S = 15.0  # one refresh; commands have deadlines of their own
+DEADLINE_S = 15.0  # per refresh; commands have their own deadlines
 BACKOFF_S = 1.0
 BACKOFF_MAX_S = 30.0
 KEEP_CONFIGS = 200
 _CLOSE_S = 0.25
-_AT_HAND = (ResourceType.TOPIC, ResourceType.BROKER)  # read without being asked for
+_ALWAYS_READ = (ResourceType.TOPIC, ResourceType.BROKER)  # always read
 
 
 @dataclass(frozen=True, slots=True)
 class CacheState:
-    """What the toolbar says: what is being read, or why nothing can be and since when."""
+    """The state shown in the toolbar: what is being read, or the failure and its time."""
 
     reading: tuple[str, ...] = ()
     failure: Failure | None = None
@@ -51,9 +52,9 @@ class CacheState:
 
 
 class Cache:
-    """The view of the cluster at `connection`, kept current while somebody types.
+    """The view of the cluster at `connection`, kept up to date while the user types.
 
-    Listeners are called on the cache's thread after each swap or change of state.
+    Listeners are called in the background thread after each change of view or state.
     """
 
     def __init__(
@@ -74,48 +75,47 @@ class Cache:
         self._view = ClusterView(name=name, bootstrap=self.bootstrap)
         self._state = CacheState()
         self._listeners: list[Callable[[], None]] = []
-        self._bell = threading.Condition()
+        self._condition = threading.Condition()
         self._wanted: dict[Want, None] = {}
         self._doing: frozenset[Want] = frozenset()
         self._thread: threading.Thread | None = None
         self._cluster: Cluster | None = None
         self._closed = False
-        self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics, and their cluster's id
+        self._on_disk: tuple[tuple[str, ...], str] = ((), "")  # topics and cluster ID
         self._names_on_disk: dict[str, tuple[str, ...]] = {}
         self._docs_version = ""
 
-    # -- for the prompt's thread: nothing here waits ----------------------------------------------
+    # -- for the thread of the prompt: never blocks ----------------------------------------------
 
     @property
     def view(self) -> ClusterView:
-        """What is known now."""
+        """The current view."""
         return self._view
 
     @property
     def state(self) -> CacheState:
-        """What is being read, or what fails."""
+        """The current state."""
         return self._state
 
     def on_swap(self, listener: Callable[[], None]) -> None:
-        """Call `listener` (on the cache's thread) after each new view or state."""
+        """Call `listener` (in the background thread) after each new view or state."""
         self._listeners.append(listener)
 
     def notes(self) -> list[str]:
-        """Things to say once, such as a broken file that was set aside; each is given once."""
-        said, self._notes[:] = list(self._notes), []
-        return said
+        """Return and clear the notes to print, for example about a damaged cache file."""
+        notes, self._notes[:] = list(self._notes), []
+        return notes
 
     def touch(self) -> None:
-        """Somebody types: read the cluster again if the view is older than 30 s."""
+        """Refresh the view if it is older than 30 s. Called when the user types."""
         topics = self._view.topics
         if topics.older_than(FRESH_S, self._clock()) and not self._backing_off():
             self._want([TOPICS])
 
     def refresh(self, parts: frozenset[str] = frozenset()) -> None:
-        """Read these parts again, whatever their age: `topics`, `configs`, those of PARTS that were
-        read before; none means all.
+        """Reload these parts: `topics`, `configs`, or PARTS that were read before; empty means all.
 
-        A part that nobody reads is no error: a plan may touch what the view does not hold.
+        Unknown parts are ignored: a plan may change something the view does not contain.
         """
         wants: list[Want] = []
         if not parts or TOPICS in parts or "brokers" in parts:
@@ -131,19 +131,18 @@ class Cache:
         held = self._view.part(part)
         return bool(held.read_at) or held.error is not None
 
-    def wish(self, want: Want) -> None:
-        """The completer lacks these configs, the documentation of this kind's keys, the topics of
-        a group, or one of PARTS."""
-        held = self._held(want)
-        lasting = float("inf") if isinstance(want, ResourceType) else FRESH_S
-        if held is not None and held.error is not None:
-            lasting = FRESH_S
-        if held is not None and held.read_at and not held.older_than(lasting, self._clock()):
+    def request(self, want: Want) -> None:
+        """Read configs, config documentation, the topics of a group or one of PARTS if needed."""
+        part = self._current(want)
+        max_age = float("inf") if isinstance(want, ResourceType) else FRESH_S
+        if part is not None and part.error is not None:
+            max_age = FRESH_S
+        if part is not None and part.read_at and not part.older_than(max_age, self._clock()):
             return
         if not self._backing_off():
             self._want([want])
 
-    def _held(self, want: Want) -> Part[Any] | None:
+    def _current(self, want: Want) -> Part[Any] | None:
         if isinstance(want, ConfigResource):
             return self._view.configs.get(want)
         if isinstance(want, ResourceType):
@@ -153,16 +152,16 @@ class Cache:
         return self._view.part(want)
 
     def retry(self) -> None:
-        """Something else has reached the cluster: if reading failed, try again now."""
+        """Try again now if reading failed. Called when a command has reached the cluster."""
         if self._state.failure is not None:
             self._want([TOPICS])
 
     def close(self) -> None:
-        """End the thread, at once where it is idle; what is in flight is left to itself."""
-        with self._bell:
+        """Stop the thread without waiting for requests in flight."""
+        with self._condition:
             self._closed = True
             self._listeners.clear()
-            self._bell.notify()
+            self._condition.notify()
         if self._thread is not None:
             self._thread.join(_CLOSE_S)
             if self._thread.is_alive() and self._cluster is not None:
@@ -172,8 +171,8 @@ class Cache:
         return self._state.failure is not None and self._clock() < self._state.retry_at
 
     def _want(self, wants: Iterable[Want], *, again: bool = False) -> None:
-        """Wake the thread. `again`: what is being read just now may be from before a change."""
-        with self._bell:
+        """Wake the thread. `again` also repeats reads in progress, which may be out of date."""
+        with self._condition:
             new = [want for want in wants if again or want not in self._doing]
             if not new or self._closed:
                 return
@@ -181,20 +180,20 @@ class Cache:
             if self._thread is None:
                 self._thread = threading.Thread(target=self._work, name="view", daemon=True)
                 self._thread.start()
-            self._bell.notify()
+            self._condition.notify()
 
-    # -- the cache's thread ------------------------------------------------------------------------
+    # -- background thread ------------------------------------------------------------------------
 
     def _work(self) -> None:
         try:
-            self._take_from_disk()
-        except Exception as error:  # whatever is on disk, the cluster is still to be read
-            self._notes.append(f"what the last session knew is not used: {readers.why_of(error)}")
+            self._load_from_disk()
+        except Exception as error:  # the cluster can still be read
+            self._notes.append(f"the cache on disk cannot be used: {readers.failure_of(error)}")
         while True:
-            with self._bell:
+            with self._condition:
                 self._doing = frozenset()
                 while not self._wanted and not self._closed:
-                    self._bell.wait()
+                    self._condition.wait()
                 if self._closed:
                     break
                 wants, self._wanted = list(self._wanted), {}
@@ -203,7 +202,7 @@ class Cache:
         if self._cluster is not None:
             self._cluster.close()
 
-    def _take_from_disk(self) -> None:
+    def _load_from_disk(self) -> None:
         kept = self._shelf.view(self.bootstrap)
         self._on_disk = (kept.topics.value.names, kept.cluster_id)
         self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
@@ -211,24 +210,24 @@ class Cache:
 
     def _serve(self, wants: list[Want]) -> None:
         if not self._view.read_at and TOPICS not in wants:
-            wants.append(TOPICS)  # what else is wanted needs to know brokers and topics
-        self._say(replace(self._state, reading=tuple(map(_spoken, wants))))
+            wants.append(TOPICS)  # other parts require brokers and topics
+        self._set_state(replace(self._state, reading=tuple(map(_label, wants))))
         try:
             if self._cluster is None:
                 self._cluster = self._open(self._connection)
             with self._cluster.within(DEADLINE_S):
                 self._read(self._cluster, wants)
-        except Exception as error:  # whatever it is, the prompt goes on and says so
-            self._failed(readers.why_of(error))
+        except Exception as error:  # shown in the toolbar
+            self._failed(readers.failure_of(error))
         else:
-            self._say(CacheState())
+            self._set_state(CacheState())
 
     def _read(self, cluster: Cluster, wants: list[Want]) -> None:
         if TOPICS in wants:
             known = self._view.cluster_id
             view = readers.read_topics(cluster, self._view, self._clock())
-            self._swap(view if known in ("", view.cluster_id) else self._of_another(view))
-            self._keep_topics()
+            self._swap(view if known in ("", view.cluster_id) else self._without_old_cluster(view))
+            self._save_topics()
         resources = [want for want in wants if isinstance(want, ConfigResource)]
         if resources:
             found = readers.read_configs(cluster, resources, self._clock())
@@ -242,18 +241,18 @@ class Cache:
             for name, part in found_parts.items():
                 view = view.with_part(name, part)
             self._swap(view)
-            self._keep_names()
+            self._save_names()
         kinds = {want for want in wants if isinstance(want, ResourceType)}
         if self._view.version != self._docs_version:
             self._docs_version = self._view.version
-            kinds |= {*_AT_HAND, *self._view.documentation}
-        if TOPICS in wants:  # what could not be documented perhaps can be now
+            kinds |= {*_ALWAYS_READ, *self._view.documentation}
+        if TOPICS in wants:  # retry failed documentation
             kinds |= {kind for kind, part in self._view.documentation.items() if part.error}
         for kind in sorted(kinds):
             self._document(cluster, kind)
 
     def _document(self, cluster: Cluster, kind: ResourceType) -> None:
-        """The keys of this kind: from disk where this broker version was met before."""
+        """Read config documentation from disk, or from a broker for a new version."""
         docs: Docs | Failure = self._shelf.documentation(self._docs_version, kind)
         if not docs:
             try:
@@ -261,9 +260,9 @@ class Cache:
             except ShellError as error:
                 if error.status is Status.UNREACHABLE:
                     raise
-                docs = readers.why_of(error)
+                docs = readers.failure_of(error)
             if not isinstance(docs, Failure):
-                self._shelf.keep_documentation(self._docs_version, kind, docs)
+                self._shelf.save_documentation(self._docs_version, kind, docs)
         now = self._clock()
         if isinstance(docs, Failure):
             held = self._view.documentation.get(kind, Part(MappingProxyType({})))
@@ -272,32 +271,32 @@ class Cache:
             part = Part(MappingProxyType(dict(docs)), now)
         self._swap(self._view.with_documentation(kind, part))
 
-    def _of_another(self, view: ClusterView) -> ClusterView:
-        """The view without what was kept of the cluster that was at this address before."""
+    def _without_old_cluster(self, view: ClusterView) -> ClusterView:
+        """Drop the data of another cluster that had this address before."""
         self._names_on_disk = {}
-        self._shelf.keep_names(self.bootstrap, {})
+        self._shelf.save_names(self.bootstrap, {})
         for name in PARTS:
             view = view.with_part(name, getattr(ClusterView(), name))
         return replace(view, configs=ClusterView().configs, group_topics=ClusterView().group_topics)
 
-    def _keep_topics(self) -> None:
+    def _save_topics(self) -> None:
         names, cluster_id = self._view.topics.value.names, self._view.cluster_id
         if (names, cluster_id) != self._on_disk:
             self._on_disk = (names, cluster_id)
-            self._shelf.keep_topics(self.bootstrap, cluster_id, names)
+            self._shelf.save_topics(self.bootstrap, cluster_id, names)
 
-    def _keep_names(self) -> None:
+    def _save_names(self) -> None:
         known = {name: self._view.part(name).value.names for name in NAMES}
         if known != self._names_on_disk:
             self._names_on_disk = known
-            self._shelf.keep_names(self.bootstrap, known)
+            self._shelf.save_names(self.bootstrap, known)
 
     def _failed(self, why: Failure) -> None:
         now, state = self._clock(), self._state
         attempts = state.attempts + 1
         pause = min(BACKOFF_S * 2 ** (attempts - 1), BACKOFF_MAX_S)
         self._view = replace(self._view, topics=self._view.topics.failed(why))
-        self._say(
+        self._set_state(
             CacheState(
                 failure=why,
                 since=state.since if state.failure is not None else now,
@@ -308,19 +307,19 @@ class Cache:
 
     def _swap(self, view: ClusterView) -> None:
         self._view = view
-        self._tell()
+        self._notify()
 
-    def _say(self, state: CacheState) -> None:
+    def _set_state(self, state: CacheState) -> None:
         self._state = state
-        self._tell()
+        self._notify()
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         for listener in list(self._listeners):
-            with suppress(Exception):  # a prompt that is just ending must not end this thread
+            with suppress(Exception):  # a prompt that is closing must not stop this thread
                 listener()
 
 
-def _spoken(want: Want) -> str:
+def _label(want: Want) -> str:
     if isinstance(want, ResourceType):
         return f"{want.name.lower().replace('_', '-')} documentation"
     if isinstance(want, TopicsOf):

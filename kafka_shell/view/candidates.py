@@ -1,4 +1,4 @@
-"""Candidates of the current view for what is being typed. Pure: asks nobody, waits for nothing."""
+"""Completion candidates from a view. Sends no requests."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ from .view import ClusterView, ConfigDoc
 
 @dataclass(frozen=True, slots=True)
 class Candidate:
-    """A word that could stand here. `about` is said beside it, in the style of `role`.
+    """A candidate. `about` is its description, in the style of `role`.
 
-    `tail` is what the word goes on with: the `=` of a pair, the `/` of a folder.
+    `tail` is text that follows the candidate: the `=` of a pair, the `/` of a folder.
     """
 
     text: str
@@ -30,7 +30,7 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What is offered, and how many more there would be."""
+    """Candidates, and the number of further matches."""
 
     offered: tuple[Candidate, ...] = ()
     more: int = 0
@@ -43,7 +43,7 @@ LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
 def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str = "") -> Candidates:
-    """The best of the names, each with what is said about it."""
+    """Return the best matches, each with its description."""
     if isinstance(names, NameIndex):
         found = names.find(typed)
         chosen, more = found.names, found.more
@@ -55,16 +55,17 @@ def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str =
     return Candidates(tuple(Candidate(name, *about(name), tail) for name in chosen), more)
 
 
-def said(names: Iterable[str] | NameIndex, typed: str, what: str = "") -> Candidates:
-    """The best of the names, all with the same word beside them."""
+def same_about(names: Iterable[str] | NameIndex, typed: str, what: str = "") -> Candidates:
+    """Return the best matches, all with the same description."""
     return pick(names, typed, lambda name: (what, ""))
 
 
-# -- the language's own ----------------------------------------------------------------------------
+# -- commands and options
+# ----------------------------------------------------------------------------
 
 
 def commands(registry: Sequence[Command], typed: str, *, flags: bool = False) -> Candidates:
-    """Commands and short forms by name; then those that have to do with what is typed."""
+    """Return commands and short forms by name, then commands by search word."""
     if flags:
         spelled = {f"--{command.name}": command.summary for command in registry
                    if command.verb_noun}  # fmt: skip
@@ -86,7 +87,7 @@ def commands(registry: Sequence[Command], typed: str, *, flags: bool = False) ->
 
 
 def options(free: Iterable[Option], typed: str) -> Candidates:
-    """Options not yet given, in the order they come: the command's own first. Aliases are found."""
+    """Return unused options in their declared order, including aliases that match."""
     spelled: dict[str, Option] = {}
     for option in free:
         if option.hidden:
@@ -102,11 +103,12 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
     return Candidates(tuple(ranked), found.more)
 
 
-# -- the cluster's names ---------------------------------------------------------------------------
+# -- names of the cluster
+# ---------------------------------------------------------------------------
 
 
 def topics(view: ClusterView, typed: str, among: Sequence[str] | None = None) -> Candidates:
-    """Topics, or those of them that are named, with their partitions and how they are."""
+    """Return topics with partitions and health; `among` restricts the names."""
     index = view.topics.value
 
     def about(name: str) -> tuple[str, str]:
@@ -126,7 +128,7 @@ def _shape(summary: TopicSummary) -> tuple[str, str]:
 
 
 def brokers(view: ClusterView, typed: str) -> Candidates:
-    """Broker ids with where they are."""
+    """Return broker IDs with address and rack."""
     known = {str(broker.id): broker for broker in view.brokers.value}
 
     def about(name: str) -> tuple[str, str]:
@@ -138,13 +140,13 @@ def brokers(view: ClusterView, typed: str) -> Candidates:
 
 
 def addresses(view: ClusterView, typed: str) -> Candidates:
-    """host:port of the brokers that are known."""
+    """Return host:port of the known brokers."""
     known = {f"{b.host}:{b.port}": f"broker {b.id}" for b in view.brokers.value}
     return pick(known, typed, lambda name: (known[name], ""))
 
 
 def partitions(view: ClusterView, topic: str, typed: str) -> Candidates:
-    """The partitions of a topic that is known."""
+    """Return the partitions of a known topic."""
     summary = view.topics.value.summary_of(topic)
     if summary is None:
         return NONE
@@ -155,7 +157,7 @@ def partitions(view: ClusterView, topic: str, typed: str) -> Candidates:
 
 
 def features(view: ClusterView, typed: str, tail: str = "") -> Candidates:
-    """Features with their levels."""
+    """Return features with their levels."""
     known = {each.name: each for each in view.features.value}
 
     def about(name: str) -> tuple[str, str]:
@@ -169,13 +171,13 @@ def features(view: ClusterView, typed: str, tail: str = "") -> Candidates:
 
 
 def feature_levels(view: ClusterView, name: str, typed: str) -> Candidates:
-    """The levels of a feature that every broker supports, the highest first."""
+    """Return the supported levels of a feature, highest first."""
     each = next((each for each in view.features.value if each.name == name), None)
     if each is None:
         return NONE
     marks = {0: ("off", "")}
-    marks[each.highest] = ("the highest", "")
-    marks[each.level] = (f"now {each.release}".rstrip(), "override")
+    marks[each.highest] = ("highest level", "")
+    marks[each.level] = (f"current {each.release}".rstrip(), "override")
     levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
     fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(typed)]
     return Candidates(
@@ -185,10 +187,10 @@ def feature_levels(view: ClusterView, name: str, typed: str) -> Candidates:
 
 
 def times(typed: str) -> Candidates:
-    """Ways to say a time: one before now, and this day's beginning as a sample."""
+    """Return sample times: relative ones, and the start of today."""
     today = time.strftime("%Y-%m-%dT00:00")
-    known = {"-1h": "an hour ago", "-1d": "a day ago", "-7d": "a week ago",
-             today: "since midnight", "now": ""}  # fmt: skip
+    known = {"-1h": "one hour ago", "-1d": "one day ago", "-7d": "one week ago",
+             today: "start of today", "now": ""}  # fmt: skip
     return pick(known, typed, lambda word: (known[word], ""))
 
 
@@ -206,9 +208,9 @@ def config_keys(
     only_overridden: bool = False,
     only_lists: bool = False,
 ) -> Candidates:
-    """Keys with type, value and whether they are set here; those first while nothing is typed.
+    """Return config keys with type and value, overridden ones first.
 
-    With `pairs` a value is to follow: what cannot be altered is left out. `taken` are left out too.
+    With `pairs`, read-only keys are omitted. Keys in `taken` are omitted as well.
     """
     docs, entries = view.docs(kind), view.entries(resource) if resource else {}
     known: dict[str, ConfigDoc | ConfigEntry] = {**docs, **entries}
@@ -218,10 +220,10 @@ def config_keys(
         known = {key: entry for key, entry in entries.items()
                  if entry.overridden and key in known}  # fmt: skip
     if pairs:
-        known = {key: told for key, told in known.items() if not told.read_only}
+        known = {key: config for key, config in known.items() if not config.read_only}
     if only_lists:
         lists = (ConfigType.LIST, ConfigType.UNKNOWN)
-        known = {key: told for key, told in known.items() if told.type in lists}
+        known = {key: config for key, config in known.items() if config.type in lists}
     order = sorted(known, key=lambda key: (not _overridden(entries.get(key)), key))
     unread = _unread(view, resource)
 
@@ -241,7 +243,7 @@ def _overridden(entry: ConfigEntry | None) -> bool:
 
 
 def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
-    """What stands for the values of a resource that was not read: a default would pass for one."""
+    """Return the placeholder for values of a resource that was not read, or None."""
     if resource is None:
         return None
     held = view.configs.get(resource)
@@ -253,22 +255,22 @@ def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
 def _config(
     key: str, doc: ConfigDoc | None, entry: ConfigEntry | None, unread: str | None
 ) -> tuple[str, str]:
-    """`long  7d  set here`"""
-    told = entry or doc
-    assert told is not None
-    kind = told.type.name.lower() if told.type is not ConfigType.UNKNOWN else ""
+    """Return a description such as `long  7d  set here`, and its role."""
+    config = entry or doc
+    assert config is not None
+    kind = config.type.name.lower() if config.type is not ConfigType.UNKNOWN else ""
     raw = entry.value if entry else doc.default if doc else None
-    value = "(sensitive)" if told.sensitive else _friendly(key, told.type, raw)
-    if unread is not None and entry is None and not told.sensitive:
+    value = "(sensitive)" if config.sensitive else _with_units(key, config.type, raw)
+    if unread is not None and entry is None and not config.sensitive:
         value = unread
-    marks = "set here" if _overridden(entry) else "read-only" if told.read_only else ""
+    marks = "set here" if _overridden(entry) else "read-only" if config.read_only else ""
     words = [f"{kind:<7}", value, marks]
     return "  ".join(
         word for word in words if word
     ).rstrip(), "override" if marks == "set here" else ""
 
 
-def _friendly(key: str, kind: ConfigType, raw: str | None) -> str:
+def _with_units(key: str, kind: ConfigType, raw: str | None) -> str:
     if raw is None:
         return ""
     return format_config_value(key, kind, raw) if raw else '""'
@@ -283,15 +285,15 @@ def config_values(
     *,
     grouped: bool = False,
 ) -> Candidates:
-    """Values of a key: of a boolean, an enumeration, a logger; else what holds and the default.
+    """Return the possible values of a key, or its current and default value.
 
-    `grouped`: commas separate pairs here, so a value that holds some goes in brackets (KIP-248).
+    `grouped`: commas separate pairs, so values with commas are put in brackets (KIP-248).
     """
     entry = view.entries(resource).get(key) if resource else None
     doc = view.docs(kind).get(key)
-    told = entry or doc
+    config = entry or doc
     about = _values_known(entry, doc)
-    type_ = told.type if told else ConfigType.UNKNOWN
+    type_ = config.type if config else ConfigType.UNKNOWN
     choices = _choices(key, kind, type_)
     if choices and type_ is ConfigType.LIST and "," in typed and not grouped:
         head, _, last = typed.rpartition(",")
@@ -304,13 +306,13 @@ def config_values(
 
 
 def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str, str]:
-    """The value that holds and the default, as they can be typed."""
+    """Return the current value and the default, with descriptions."""
     known: dict[str, str] = {}
     if doc is not None and doc.default:
         known[format_config_value(doc.name, doc.type, doc.default)] = "default"
     if entry is not None and entry.value and not entry.sensitive:
         now = format_config_value(entry.name, entry.type, entry.value)
-        here = "now, set here" if entry.overridden else "now"
+        here = "current, set here" if entry.overridden else "current"
         also = ", the default" if now in known else ""
         known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
     return known
@@ -324,7 +326,7 @@ def _choices(key: str, kind: ResourceType, type_: ConfigType) -> tuple[str, ...]
     return allowed_values(key)
 
 
-# Kinds whose values are names in a part of the view that is nothing but names.
+# Kinds of arguments whose candidates are a NameIndex of the view.
 INDEXES: Mapping[Kind, Callable[[ClusterView], NameIndex]] = {
     Kind.GROUP: lambda view: view.groups.value,
     Kind.USER: lambda view: view.users.value,
@@ -336,7 +338,7 @@ INDEXES: Mapping[Kind, Callable[[ClusterView], NameIndex]] = {
     Kind.TOKEN: lambda view: view.tokens.value,
 }
 
-# Kinds that want one of the view's PARTS.
+# Kinds of arguments whose candidates need one of the PARTS of the view.
 PARTS: Mapping[Kind, str] = {
     Kind.GROUP: "groups",
     Kind.USER: "users",

@@ -1,6 +1,6 @@
-"""What the last session knew, kept on disk: names, and the documentation of config keys.
+"""The cache on disk: names, and the documentation of config keys.
 
-Imports nothing of Kafka: the shells' completion scripts read names through here.
+Does not import the package kafka, because completion scripts read names from here.
 """
 
 from __future__ import annotations
@@ -24,21 +24,21 @@ Say = Callable[[str], None]
 
 
 class HasCache(Protocol):
-    """Whatever knows the cache folder (`context.Paths`)."""
+    """An object with the cache folder (`context.Paths`)."""
 
     @property
     def cache(self) -> Path: ...
 
 
 class Shelf:
-    """The files of one cache folder. What cannot be read is set aside and said through `say`."""
+    """The files of a cache folder. Damaged files are renamed and reported with `say`."""
 
     def __init__(self, folder: Path, say: Say = lambda note: None) -> None:
         self._folder = folder
         self._say = say
 
     def view(self, bootstrap: str) -> ClusterView:
-        """The last session's names, and the newest documentation there is of the keys."""
+        """Return a view with the saved names and the newest documentation."""
         kept = self._load(self._topics_file(bootstrap)) or {}
         view = ClusterView(bootstrap=bootstrap, cluster_id=str(kept.get("cluster_id", "")))
         if names := list(map(str, kept.get("topics", ()))):
@@ -53,12 +53,12 @@ class Shelf:
     # -- topics ----------------------------------------------------------------------------------
 
     def topics(self, bootstrap: str) -> list[str]:
-        """Names of the cluster's topics as they were; none where nothing is kept."""
+        """Return the saved topic names."""
         found = self._load(self._topics_file(bootstrap))
         return list(map(str, found.get("topics", ()))) if found else []
 
-    def keep_topics(self, bootstrap: str, cluster_id: str, names: Iterable[str]) -> None:
-        """Keep the names for the next start."""
+    def save_topics(self, bootstrap: str, cluster_id: str, names: Iterable[str]) -> None:
+        """Save the names for the next session."""
         payload = {"bootstrap": bootstrap, "cluster_id": cluster_id, "topics": list(names)}
         self._store(self._topics_file(bootstrap), payload)
 
@@ -68,13 +68,13 @@ class Shelf:
     # -- other names -----------------------------------------------------------------------------
 
     def names(self, bootstrap: str) -> dict[str, list[str]]:
-        """Groups, users ... as they were, by the part of the view; none where nothing is kept."""
+        """Return the saved names (groups, users ...) by part of the view."""
         found = self._load(self._names_file(bootstrap))
         parts = found.get("parts", {}) if found else {}
         return {part: list(map(str, parts[part])) for part in NAMES if parts.get(part)}
 
-    def keep_names(self, bootstrap: str, names: Mapping[str, Iterable[str]]) -> None:
-        """Keep the names of these parts for the next start."""
+    def save_names(self, bootstrap: str, names: Mapping[str, Iterable[str]]) -> None:
+        """Save the names of these parts for the next session."""
         parts = {part: list(known) for part, known in names.items()}
         self._store(self._names_file(bootstrap), {"bootstrap": bootstrap, "parts": parts})
 
@@ -84,19 +84,19 @@ class Shelf:
     # -- documentation ---------------------------------------------------------------------------
 
     def documentation(self, version: str, kind: ResourceType) -> dict[str, ConfigDoc]:
-        """The keys of this kind of resource, as brokers of this version document them."""
+        """Return the saved documentation of a resource type for a Kafka version."""
         return _docs(self._load(self._docs_file(version, kind)))
 
     def any_documentation(self, kind: ResourceType) -> dict[str, ConfigDoc]:
-        """The same, of the newest version there is: better than nothing before a broker answers."""
+        """Return the saved documentation of the newest version, until a broker answers."""
         files = (self._folder / "documentation").glob(f"*-{kind.name.lower()}.json")
         newest = max(files, key=_version_in, default=None)
         return _docs(self._load(newest)) if newest else {}
 
-    def keep_documentation(
+    def save_documentation(
         self, version: str, kind: ResourceType, docs: Mapping[str, ConfigDoc]
     ) -> None:
-        """Keep the documentation of this version's keys."""
+        """Save the documentation of a Kafka version."""
         rows = {
             doc.name: [int(doc.type), doc.text, doc.default, doc.read_only, doc.sensitive]
             for doc in docs.values()
@@ -110,7 +110,7 @@ class Shelf:
     # -- files -----------------------------------------------------------------------------------
 
     def _load(self, path: Path) -> dict[str, Any] | None:
-        """The file's content; None where it is not there, of another format, or set aside."""
+        """Return the content of a file; None if it is missing, damaged or of another format."""
         try:
             found = json.loads(path.read_bytes())
             if not isinstance(found, dict) or not isinstance(found.get("format"), int):
@@ -121,33 +121,33 @@ class Shelf:
         except FileNotFoundError:
             pass
         except OSError as error:
-            self._say(f"the cache file {path} cannot be read: {error.strerror}")
+            self._say(f"cannot read the cache file {path}: {error.strerror}")
         except (ValueError, RecursionError):
-            self._set_aside(path)
+            self._rename_damaged(path)
         return None
 
-    def _set_aside(self, path: Path) -> None:
+    def _rename_damaged(self, path: Path) -> None:
         aside = path.with_name(path.name + ".broken")
         try:
             path.replace(aside)
         except OSError:
             return
-        self._say(f"a cache file was broken; it is now {aside}, and will be made again")
+        self._say(f"a damaged cache file was renamed to {aside}; a new one will be created")
 
     def _store(self, path: Path, payload: Mapping[str, Any]) -> None:
         try:
             write_private(path, json.dumps({"format": FORMAT, **payload}).encode())
         except OSError as error:
-            self._say(f"the cache could not be kept in {path.parent}: {error.strerror}")
+            self._say(f"cannot write the cache in {path.parent}: {error.strerror}")
 
 
 def names_on_disk(paths: HasCache, bootstrap: str) -> list[str]:
-    """Topic names that the last session on this bootstrap (`host:port[,host:port]`) saw."""
+    """Return the saved topic names of a cluster, by its bootstrap (`host:port[,host:port]`)."""
     return Shelf(paths.cache).topics(bootstrap)
 
 
 def view_on_disk(paths: HasCache, bootstrap: str) -> ClusterView:
-    """What is known of the cluster at this bootstrap without asking it."""
+    """Return the saved view of the cluster at this bootstrap."""
     return Shelf(paths.cache).view(bootstrap)
 
 
@@ -158,12 +158,12 @@ def _key(bootstrap: str) -> str:
 def _check(found: Mapping[str, Any]) -> None:
     shapes = {"topics": list, "keys": dict, "parts": dict}
     if not all(isinstance(found.get(name, kind()), kind) for name, kind in shapes.items()):
-        raise ValueError("not what this file should hold")
+        raise ValueError("unexpected structure")
     if not all(isinstance(names, list) for names in found.get("parts", {}).values()):
-        raise ValueError("not what this file should hold")
+        raise ValueError("unexpected structure")
     for row in found.get("keys", {}).values():
         if not isinstance(row, list) or len(row) != 5 or not isinstance(row[0], int):
-            raise ValueError("not a key's row")
+            raise ValueError("unexpected row")
 
 
 def _docs(found: Mapping[str, Any] | None) -> dict[str, ConfigDoc]:

@@ -1,4 +1,4 @@
-"""The broker's documentation of a config, which is HTML, as plain text."""
+"""Convert the HTML documentation of configs to plain text."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ _BREAK = re.compile(r"<\s*(?:br|/?p|/?ul|/?ol|/?dl|/?table|/tr|/?div)\b[^>]*>", 
 _ITEM = re.compile(r"<\s*(?:li|dt|dd|tr)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BLANKS = re.compile(r"[^\S\n]+")
-_BEYOND = re.compile(r"\s*\n\s*")
+_LINE_BREAKS = re.compile(r"\s*\n\s*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"(])")
 
 
 def plain(html: str) -> str:
-    """Text without tags: a line a paragraph, a dash an item. `a < b` stays as it is."""
+    """Return the text without tags: a line per paragraph, a dash per item. `a < b` is kept."""
     text = html.replace("\n", " ")
     text = _ITEM.sub("\n- ", _BREAK.sub("\n", text))
     text = _BLANKS.sub(" ", unescape(_TAG.sub("", text)))
     text = "".join(char for char in text if char == "\n" or char.isprintable())
-    return _BEYOND.sub("\n", text).strip()
+    return _LINE_BREAKS.sub("\n", text).strip()
 
 
 def first_sentence(text: str) -> str:
-    """The first sentence of the first line."""
+    """Return the first sentence of the first line."""
     line = text.partition("\n")[0]
     return _SENTENCE.split(line, maxsplit=1)[0]

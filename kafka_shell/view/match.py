@@ -1,4 +1,4 @@
-"""Names for what has been typed so far: pure, and fast enough for a keystroke on 100,000 names."""
+"""Search names while typing, fast enough for 100,000 names."""
 
 from __future__ import annotations
 
@@ -9,37 +9,36 @@ from dataclasses import dataclass
 from itertools import chain, islice
 
 LIMIT = 200
-SHORT_LIST = 500  # in fewer names, letters in order but apart are looked for where nothing else is
+SHORT_LIST = 500  # subsequence matching is only used for fewer names
 _SEPARATORS = re.compile(r"[\s._-]+")
-_SORTABLE = 2_000  # beyond this the order among weak matches is the names' own
-_RUN = 5_000  # names that are sorted in a millisecond or two
+_SORTABLE = 2_000  # more weak matches are not ranked
+_RUN = 5_000  # names sorted per step, in a millisecond or two
 _LAST = "\U0010ffff"
 
 
 @dataclass(frozen=True, slots=True)
 class Matches:
-    """The best names, the best first, and how many match in all."""
+    """The best matches, best first, and the total number of matches."""
 
     names: tuple[str, ...]
     total: int
 
     @property
     def more(self) -> int:
-        """How many match that are not in `names`."""
+        """The number of matches that are not in `names`."""
         return self.total - len(self.names)
 
 
 class NameIndex:
-    """Names, sorted without regard to case, ready to be searched. Immutable."""
+    """A searchable, immutable, case-insensitively sorted set of names."""
 
     __slots__ = ("_folded", "_spelled", "names")
 
     def __init__(self, names: Iterable[str] = ()) -> None:
-        # A tuple, and not one joined string: as soon as the matches are many one `in` a name is
-        # faster than walking through the hits, and the slowest keystroke is what counts. Nor a
-        # list or a set: Python's collector would look at each name again and again.
+        # A tuple instead of a joined string: with many matches, one `in` per name is faster. A list
+        # or set would be scanned by the garbage collector again and again.
         every = tuple(names)
-        # One string where the two are alike, not two.
+        # Share the string if both are equal.
         folded = [name if (low := name.lower()) == name else low for name in every]
         other = {name for name, low in zip(every, folded, strict=True) if name is not low}
         self._spelled: dict[str, str] = {}  # folded -> name, where the two differ
@@ -53,8 +52,7 @@ class NameIndex:
         self.names: tuple[str, ...] = tuple(self._named(self._folded))
 
     def _fold(self, every: Iterable[str], other: Iterable[str]) -> list[str]:
-        """Every name folded, each to something of its own: two names that differ in case only are
-        two names."""
+        """Fold names to unique lower-case strings, also if names differ only in case."""
         taken = set(every)
         for name in in_steps(list(other)):
             low = name.lower()
@@ -78,19 +76,22 @@ class NameIndex:
         return False
 
     def find(self, typed: str, limit: int = LIMIT) -> Matches:
-        """Names that begin with `typed`, then those that hold it, then those that hold its
-        fragments in any order; where none does, and they are few, those with its letters."""
+        """Return names that start with `typed`, then names that contain it or all its fragments; if
+        there are none in a short list, names that contain its letters in order."""
         query = typed.lower()
         if not query:
             return Matches(self.names[:limit], len(self.names))
-        holding = self._holding(query)
-        first, end = bisect_left(holding, query), bisect_left(holding, query + _LAST)
-        found, loose = holding[first : min(end, first + limit)], holding[:first] + holding[end:]
+        containing = self._containing(query)
+        first, end = bisect_left(containing, query), bisect_left(containing, query + _LAST)
+        found, loose = (
+            containing[first : min(end, first + limit)],
+            containing[:first] + containing[end:],
+        )
         if len(found) < limit:
             found += _ranked(loose, query)[: limit - len(found)]
-        total = len(holding)
-        if not holding and len(self.names) < SHORT_LIST:
-            found = self._apart(query)
+        total = len(containing)
+        if not containing and len(self.names) < SHORT_LIST:
+            found = self._subsequences(query)
             total = len(found)
         return Matches(tuple(self._named(found[:limit])), total)
 
@@ -98,18 +99,19 @@ class NameIndex:
         spelled = self._spelled
         return (spelled.get(name, name) for name in folded) if spelled else folded
 
-    def _holding(self, query: str) -> list[str]:
-        """The names that hold every fragment (or begin with the query), sorted."""
+    def _containing(self, query: str) -> list[str]:
+        """Return the names that contain every fragment of the query, sorted."""
         fragments = [part for part in _SEPARATORS.split(query) if part]
-        # The longest first: few hold it.
+        # The longest first, because few names contain it.
         first, *rest = sorted(fragments, key=len, reverse=True) if len(fragments) > 1 else [query]
-        holding = [name for name in self._folded if first in name]
+        containing = [name for name in self._folded if first in name]
         for fragment in rest:
-            holding = [name for name in holding if fragment in name]
-        return holding
+            containing = [name for name in containing if fragment in name]
+        return containing
 
-    def _apart(self, query: str) -> list[str]:
-        """The names that hold the query's letters in order, those nearest together first."""
+    def _subsequences(self, query: str) -> list[str]:
+        """Return the names that contain the letters of the query in order, closest letters
+        first."""
         scored = []
         for name in self._folded:
             found = _letters_in_order(name, query)
@@ -120,9 +122,9 @@ class NameIndex:
 
 
 def _letters_in_order(name: str, query: str) -> tuple[int, int] | None:
-    """From where to where the name holds these letters in order, or None: one walk over the name.
+    """Return the span of these letters in the name, or None, in linear time.
 
-    (A regular expression would try every combination before it gives up.)
+    (A regular expression could take exponential time.)
     """
     at = start = name.find(query[0])
     for letter in query[1:]:
@@ -133,16 +135,16 @@ def _letters_in_order(name: str, query: str) -> tuple[int, int] | None:
 
 
 def in_steps(names: list[str]) -> list[str]:
-    """Sorted by many short calls: one long one would keep every other thread from running."""
+    """Sort in many short calls, because a long one would block all other threads."""
     runs = [sorted(names[at : at + _RUN]) for at in range(0, len(names), _RUN)] or [[]]
     while len(runs) > 1:
-        # Two sorted runs are merged in a walk.
+        # Merging two sorted runs takes linear time.
         runs = [sorted(chain.from_iterable(runs[at : at + 2])) for at in range(0, len(runs), 2)]
     return runs[0]
 
 
 def _ranked(names: list[str], query: str) -> list[str]:
-    """What holds the query as it is before what holds its fragments; at a word's start first."""
+    """Sort exact matches at the start of a word first, then other exact matches."""
     if len(names) > _SORTABLE:
         return names
     return sorted(names, key=lambda name: _looseness(name, query))
@@ -156,7 +158,7 @@ def _looseness(name: str, query: str) -> int:
 
 
 def common_prefix(words: Sequence[str]) -> str:
-    """What all of the words begin with."""
+    """Return the common prefix of the words."""
     if not words:
         return ""
     low, high = min(words), max(words)

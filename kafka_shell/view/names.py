@@ -1,5 +1,8 @@
-"""How the parts that a line wants are read: groups, users, quotas ... As far as one may: a place
-that may not be read leaves out what only it knows, and its part says why."""
+"""Read the parts of the view that are loaded on demand: groups, users, quotas ...
+
+A part can combine several sources. If a source cannot be read, the part contains the names of the
+others and the error.
+"""
 
 from __future__ import annotations
 
@@ -25,10 +28,10 @@ T = TypeVar("T")
 Found = tuple[T, Failure | None]
 Names = Found[tuple[str, ...]]
 
-_MOST_GROUPS = 500  # whose members are asked for their client ids
-_NOBODY = "kafka-sh: a user that nobody is"
-# Where there is no authorizer there are no ACLs; where nobody logs in there are no tokens.
-_NOT_HERE = (
+_MOST_GROUPS = 500  # more groups are not described for their client IDs
+_NOBODY = "kafka-sh: no such user"
+# Without an authorizer there are no ACLs, and without authentication no tokens.
+_DISABLED = (
     "SECURITY_DISABLED",
     "DELEGATION_TOKEN_AUTH_DISABLED",
     "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
@@ -37,53 +40,53 @@ _NO_SUCH_USER = "RESOURCE_NOT_FOUND"
 _USER = "User:"
 
 
-def read(cluster: Cluster, wanted: Iterable[str], held: Callable[[str], Part[Any]], now: float
+def read(cluster: Cluster, wanted: Iterable[str], current: Callable[[str], Part[Any]], now: float
          ) -> dict[str, Part[Any]]:  # fmt: skip
-    """These of the view's PARTS; what one of them lacks is its error. Raises ShellError only where
-    no broker can be reached."""
-    round_ = _Round(cluster)
+    """Read PARTS of the view. Errors are part of the result, except that no broker is reachable."""
+    reader = _Reader(cluster)
     parts: dict[str, Part[Any]] = {}
     for name in wanted:
-        found, why = round_.part(name)
+        found, why = reader.part(name)
         if why is not None and not found:
-            parts[name] = Part(held(name).value, now, why)
+            parts[name] = Part(current(name).value, now, why)
         else:
             parts[name] = Part(NameIndex(found) if name in NAMES else found, now, why)
     return parts
 
 
-class _Round:
-    """One reading: each place is asked once, however many parts are made of it."""
+class _Reader:
+    """Reads each source only once, even if several parts use it."""
 
     def __init__(self, cluster: Cluster) -> None:
         self._cluster = cluster
-        self._ask = cache(self._asked)
+        self._read_once = cache(self._read)
 
     def part(self, name: str) -> Found[tuple[Any, ...]]:
-        """What goes into a part, and why it may not be all."""
-        places = _PLACES[name]
+        """Return the values of a part, and the error if it is incomplete."""
+        sources = _SOURCES[name]
         if name not in NAMES:
-            return self._ask(places[0])
+            return self._read_once(sources[0])
         names: dict[str, None] = {}
         failure: Failure | None = None
-        for place, spell in places:
-            found, why = self._ask(place)
-            names.update((name, None) for each in found for name in spell(each))
+        for source, names_in in sources:
+            found, why = self._read_once(source)
+            names.update((name, None) for each in found for name in names_in(each))
             failure = failure or why
         return tuple(names), failure
 
-    def _asked(self, place: Callable[[Cluster], tuple[Any, ...]]) -> Found[tuple[Any, ...]]:
+    def _read(self, source: Callable[[Cluster], tuple[Any, ...]]) -> Found[tuple[Any, ...]]:
         try:
-            return place(self._cluster), None
+            return source(self._cluster), None
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
-            if error.code in _NOT_HERE:
+            if error.code in _DISABLED:
                 return (), None
             return (), Failure(error.code, error.message, hint=error.hint, see=error.see)
 
 
-# -- places ----------------------------------------------------------------------------------------
+# -- sources
+# ----------------------------------------------------------------------------------------
 
 
 def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
@@ -93,8 +96,11 @@ def _quotas(cluster: Cluster) -> tuple[Quota, ...]:
 
 
 def _scram_users(cluster: Cluster) -> tuple[str, ...]:
-    """Everybody who has a credential. Asked by one who may not, a broker hangs up on the question
-    about all users, without a word: so whether one may is asked by the name of nobody first."""
+    """Return all users with a SCRAM credential.
+
+    Without permission, brokers close the connection if all users are requested, so the permission
+    is checked with the name of a user that does not exist first.
+    """
     from kafka_shell.admin.users import scram
     from kafka_shell.admin.wire.failures import as_error
 
@@ -117,7 +123,7 @@ def _groups(cluster: Cluster) -> tuple[str, ...]:
 
 
 def _client_ids(cluster: Cluster) -> tuple[str, ...]:
-    """Of the members of groups, where they are not too many."""
+    """Return the client IDs of group members, unless there are too many groups."""
     from kafka_shell.admin.groups import read as groups
 
     listed = groups.list_groups(cluster).values
@@ -164,14 +170,14 @@ def _features(cluster: Cluster) -> tuple[Feature, ...]:
 
 
 def _registered(cluster: Cluster) -> tuple[ClientEntity, ...]:
-    """Clients that told which configs they can change while they run (KIP-649's registrations)."""
+    """Return the clients that have registered their supported configs (KIP-649)."""
     from kafka_shell.admin.client_configs import read as client_configs
 
-    told = client_configs.registrations(cluster, now=int(time.time() * 1000))
-    return tuple({each.entity for each in told})
+    registered = client_configs.registrations(cluster, now=int(time.time() * 1000))
+    return tuple({each.entity for each in registered})
 
 
-# -- what of them is a name ------------------------------------------------------------------------
+# -- names in the values --------------------------------------------------------------------------
 
 
 def _itself(name: str) -> Iterable[str]:
@@ -208,7 +214,7 @@ def _quota_principal(quota: Quota) -> Iterable[str]:
     return map(str.__add__, [_USER], _quota_user(quota))
 
 
-_PLACES: dict[str, Any] = {
+_SOURCES: dict[str, Any] = {
     "groups": ((_groups, _itself),),
     "principals": (
         (_acl_principals, _itself), (_scram_users, _principal_of), (_quotas, _quota_principal),

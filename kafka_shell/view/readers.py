@@ -1,4 +1,4 @@
-"""How each part of the view is read. The only place of `metadata` that asks the cluster."""
+"""Read the topics, configs and documentation of a view from the cluster."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.metadata_scan import MetadataScan
 
-# A name that need not exist: brokers answer with the defaults of every key.
+# Does not need to exist: brokers return the defaults of all keys.
 _ANY_NAME = "kafka-sh"
-_SPECIMENS = 10
+_SAMPLES = 10
 
 
 def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
-    """Topics, brokers, controller and cluster id: one Metadata request. Raises ShellError."""
+    """Read topics, brokers, controller and cluster ID with one Metadata request."""
     from kafka_shell.admin.wire import metadata_scan
 
     found = metadata_scan.scan(cluster)
@@ -53,7 +53,7 @@ def read_topics(cluster: Cluster, view: ClusterView, now: float) -> ClusterView:
 
 
 def _with_release(brokers: tuple[Broker, ...], cluster: Cluster) -> tuple[Broker, ...]:
-    """Where nothing told which broker is which (another address was used), one release for all."""
+    """Set the same version for all brokers if their versions are unknown."""
     release = cluster.release()
     return tuple(replace(broker, version=release) for broker in brokers)
 
@@ -65,7 +65,7 @@ def _summary(found: MetadataScan, name: str) -> TopicSummary | None:
 def read_configs(
     cluster: Cluster, resources: Iterable[ConfigResource], now: float
 ) -> dict[ConfigResource, Part[Entries]]:
-    """The configs of each resource, or why they cannot be read. Raises ShellError."""
+    """Read the configs of resources; errors are per resource. Raises ShellError."""
     from kafka_shell.admin.configs import read as configs
 
     found = configs.describe(cluster, resources)
@@ -80,8 +80,8 @@ def read_configs(
 def read_group_topics(
     cluster: Cluster, wanted: Iterable[TopicsOf], now: float
 ) -> dict[TopicsOf, Part[tuple[str, ...]]]:
-    """The topics of each group, or why they cannot be read. Raises ShellError where no broker can
-    be reached."""
+    """Read the topics of groups; errors are per group. Raises ShellError if no broker is
+    reachable."""
     from kafka_shell.admin.groups import resets as group_resets
 
     found: dict[TopicsOf, Part[tuple[str, ...]]] = {}
@@ -91,34 +91,34 @@ def read_group_topics(
         except ShellError as error:
             if error.status is Status.UNREACHABLE:
                 raise
-            found[each] = Part((), now, why_of(error))
+            found[each] = Part((), now, failure_of(error))
         else:
             found[each] = Part(tuple(dict.fromkeys(at.topic for at in offsets)), now)
     return found
 
 
 def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) -> Docs | Failure:
-    """Every key of this kind of resource with its documentation (KIP-569). Raises ShellError."""
+    """Read the documentation of the configs of a resource type (KIP-569). Raises ShellError."""
     from kafka_shell.admin.configs import read as configs
 
-    specimens = _specimens(view, kind)
-    if not specimens:
-        return Failure("NOTHING_THERE", f"there is no {kind.name.lower()} to read the keys of")
-    found = configs.describe(cluster, specimens[:1], synonyms=True, documentation=True)
+    samples = _samples(view, kind)
+    if not samples:
+        return Failure("NOTHING_THERE", f"no {kind.name.lower()} exists to read the config keys of")
+    found = configs.describe(cluster, samples[:1], synonyms=True, documentation=True)
     if found.failures:
-        return found.failures[specimens[0]]
-    docs = {entry.name: _doc(entry) for entry in found[specimens[0]]}
-    if any(entry.overridden and docs[entry.name].default is None for entry in found[specimens[0]]):
-        docs = _with_defaults(docs, configs.describe(cluster, specimens[1:]))
+        return found.failures[samples[0]]
+    docs = {entry.name: _doc(entry) for entry in found[samples[0]]}
+    if any(entry.overridden and docs[entry.name].default is None for entry in found[samples[0]]):
+        docs = _with_defaults(docs, configs.describe(cluster, samples[1:]))
     return docs
 
 
-def _specimens(view: ClusterView, kind: ResourceType) -> list[ConfigResource]:
-    """Resources of this kind, whichever: only their keys matter."""
+def _samples(view: ClusterView, kind: ResourceType) -> list[ConfigResource]:
+    """Return any resources of this type: only their keys are used."""
     if kind in (ResourceType.BROKER, ResourceType.BROKER_LOGGER):
         names = [str(broker.id) for broker in view.brokers.value[:1]]
     elif kind is ResourceType.TOPIC:
-        names = list(view.topics.value.names[:_SPECIMENS])
+        names = list(view.topics.value.names[:_SAMPLES])
     else:
         names = [_ANY_NAME]
     return [ConfigResource(kind, name) for name in names]
@@ -127,16 +127,16 @@ def _specimens(view: ClusterView, kind: ResourceType) -> list[ConfigResource]:
 def _with_defaults(
     docs: Docs, others: Results[ConfigResource, tuple[ConfigEntry, ...]]
 ) -> dict[str, ConfigDoc]:
-    """The keys that the first specimen sets, with the defaults that others of its kind have:
-    the broker does not always name the default below a value that is set."""
-    told = {
+    """Fill in missing defaults from other resources: for an overridden config, brokers do not
+    always return the default."""
+    defaults = {
         entry.name: entry.value
         for entries in others
         for entry in entries
         if entry.source is ConfigSource.DEFAULT and not entry.sensitive
     }
     return {
-        name: replace(doc, default=told.get(name)) if doc.default is None else doc
+        name: replace(doc, default=defaults.get(name)) if doc.default is None else doc
         for name, doc in docs.items()
     }
 
@@ -156,8 +156,8 @@ def _by_name(entries: Iterable[ConfigEntry]) -> Mapping[str, ConfigEntry]:
     return MappingProxyType({entry.name: entry for entry in entries})
 
 
-def why_of(error: Exception) -> Failure:
-    """An exception as data."""
+def failure_of(error: Exception) -> Failure:
+    """Convert an exception to a Failure."""
     if isinstance(error, ShellError):
         return Failure(error.code, error.message, hint=error.hint, see=error.see)
     return Failure("internal", f"{type(error).__name__}: {error}")

@@ -1,4 +1,4 @@
-"""What the shell knows of one cluster: immutable, made of independent parts, swapped whole."""
+"""The view of a cluster: an immutable value made of independent parts."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def _nothing() -> Mapping[Any, Any]:
 
 @dataclass(frozen=True, slots=True)
 class Part(Generic[T]):
-    """One part: the last value that could be read, when (epoch seconds), and why it is not newer.
+    """A part of the view: the last value, when it was read (epoch seconds), and the last error.
 
-    `read_at` is 0 where nothing was read from the cluster: the value is then empty, or from disk.
+    `read_at` is 0 if it was not read from the cluster: the value is empty or from disk.
     """
 
     value: T
@@ -40,20 +40,19 @@ class Part(Generic[T]):
     error: Failure | None = None
 
     def failed(self, why: Failure) -> Part[T]:
-        """The same value, no longer known to hold."""
+        """Return the part with an error; the value may be out of date."""
         return replace(self, error=why)
 
     def older_than(self, seconds: float, now: float) -> bool:
-        """Whether it was read longer ago than that, or never."""
+        """Return whether the part was read longer ago, or never."""
         return now - self.read_at > seconds
 
 
 @dataclass(frozen=True, slots=True)
 class ConfigDoc:
-    """What a config key is, whatever resource it is set on. `text` is the broker's, as plain text.
+    """The documentation of a config key. `text` is the plain text of the broker.
 
-    `default` is the value that holds where no level sets one; None where there is none or it is
-    not told (sensitive keys).
+    `default` is None if there is no default or it is not returned (sensitive configs).
     """
 
     name: str
@@ -66,7 +65,7 @@ class ConfigDoc:
 
 @dataclass(frozen=True)
 class TopicIndex:
-    """Every topic: names ready to be searched, counts of each on demand, sums."""
+    """All topics: a searchable index, totals, and the summary of each topic on demand."""
 
     index: NameIndex = field(default_factory=NameIndex)
     partitions: int = 0
@@ -84,13 +83,13 @@ class TopicIndex:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """Every name, sorted without regard to case."""
+        """All names, sorted case-insensitively."""
         return self.index.names
 
 
 @dataclass(frozen=True, slots=True)
 class TopicsOf:
-    """The topics that a group has offsets in."""
+    """Identifies the topics in which a group has offsets."""
 
     group: str
 
@@ -99,8 +98,8 @@ Docs = Mapping[str, ConfigDoc]
 Entries = Mapping[str, ConfigEntry]
 EMPTY_INDEX = NameIndex()
 
-# Parts of the view that are read when a line wants them. Those in NAMES are names and no more, and
-# kept on disk.
+# Parts of the view that are read on demand. Those in NAMES contain only names and are saved on
+# disk.
 NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "transactional_ids",
          "log_dirs", "tokens")  # fmt: skip
 PARTS = (*NAMES, "quotas", "features")
@@ -108,11 +107,10 @@ PARTS = (*NAMES, "quotas", "features")
 
 @dataclass(frozen=True)
 class ClusterView:
-    """One cluster as it was last seen. Each part has its own age and its own error.
+    """The last known state of a cluster. Each part has its own age and error.
 
-    `documentation` is by resource type (key -> ConfigDoc); `configs` are the resources somebody
-    looked at, `group_topics` the groups whose offsets somebody is about to change. The parts in
-    PARTS are empty until a line wants such a name.
+    `documentation` is by resource type (key -> ConfigDoc). `configs`, `group_topics` and PARTS are
+    empty until a completion needs them.
     """
 
     name: str = ""
@@ -137,50 +135,50 @@ class ClusterView:
 
     @property
     def read_at(self) -> float:
-        """When the cluster was last read (epoch seconds); 0 where it never was."""
+        """When the cluster was last read (epoch seconds), or 0."""
         return self.topics.read_at
 
     @property
     def version(self) -> str:
-        """The release of the brokers (the first one that tells), or empty."""
+        """The Kafka version of the first broker whose version is known, or empty."""
         return next((broker.version for broker in self.brokers.value if broker.version), "")
 
     def docs(self, kind: ResourceType) -> Docs:
-        """What is known of the keys of this kind of resource."""
+        """Return the known documentation of a resource type."""
         part = self.documentation.get(kind)
         return part.value if part else NOTHING
 
     def entries(self, resource: ConfigResource) -> Entries:
-        """The configs of one resource, as far as they are known."""
+        """Return the known configs of a resource."""
         part = self.configs.get(resource)
         return part.value if part else NOTHING
 
     def with_configs(self, found: Mapping[ConfigResource, Part[Entries]], keep: int) -> ClusterView:
-        """The view with these resources' configs; the ones read longest ago are forgotten."""
+        """Return the view with these configs added; keeps the most recent ones."""
         return replace(self, configs=_renewed(self.configs, found, keep))
 
     def with_group_topics(
         self, found: Mapping[TopicsOf, Part[tuple[str, ...]]], keep: int
     ) -> ClusterView:
-        """The view with the topics of these groups; likewise."""
+        """Return the view with the topics of these groups added; keeps the most recent ones."""
         return replace(self, group_topics=_renewed(self.group_topics, found, keep))
 
     def part(self, name: str) -> Part[Any]:
-        """One of PARTS."""
+        """Return one of PARTS."""
         found: Part[Any] = getattr(self, name)
         return found
 
     def with_part(self, name: str, part: Part[Any]) -> ClusterView:
-        """The view with this one of PARTS."""
+        """Return the view with one of PARTS replaced."""
         changed: dict[str, Any] = {name: part}
         return replace(self, **changed)
 
     def with_documentation(self, kind: ResourceType, part: Part[Docs]) -> ClusterView:
-        """The view with what is known of this kind's keys."""
+        """Return the view with the documentation of a resource type."""
         return replace(self, documentation=MappingProxyType({**self.documentation, kind: part}))
 
 
-def _renewed(held: Mapping[K, T], found: Mapping[K, T], keep: int) -> Mapping[K, T]:
-    """Both, what was found last; no more than `keep`, without the first."""
-    merged = {**{key: part for key, part in held.items() if key not in found}, **found}
+def _renewed(current: Mapping[K, T], found: Mapping[K, T], keep: int) -> Mapping[K, T]:
+    """Return `current` updated with `found`, limited to the last `keep` entries."""
+    merged = {**{key: part for key, part in current.items() if key not in found}, **found}
     return MappingProxyType(dict(list(merged.items())[-keep:]))

@@ -27,7 +27,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import ShellCompleter
-from kafka_shell.shell.switch_interval import stay_awake
+from kafka_shell.shell.switch_interval import reduce_latency
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.readers import read_topics
 from kafka_shell.view.view import ClusterView
@@ -89,7 +89,7 @@ def _answering(connection: ConnectionConfig, home: Path, topic: str) -> dict[str
         list(completer.get_completions(Document(text), asked))
         return time.perf_counter() - began
 
-    stay_awake()
+    reduce_latency()
     try:
         cache.refresh()
         _until(lambda: bool(cache.view.read_at) and not cache.state.reading)

@@ -202,7 +202,7 @@ def test_the_prompt_is_alive_while_nothing_comes(kafka: Program, proxy: Proxy) -
         )  # fmt: skip
 
     child = open_prompt()  # its names are kept on disk
-    child.expect("Tab completes")
+    child.expect("Tab: complete")
     child.send("describe-topic orders.inv")
     child.expect(r"orders\.invoice\.")
     names = kafka.home / "cache" / "topics"
@@ -210,7 +210,7 @@ def test_the_prompt_is_alive_while_nothing_comes(kafka: Program, proxy: Proxy) -
     child.close(force=True)
     proxy.delay = 3600
     child = open_prompt()
-    child.expect("Tab completes")
+    child.expect("Tab: complete")
     began = time.monotonic()
     child.send("describe-topic payments.ref")
     child.expect(r"payments\.refund\.")

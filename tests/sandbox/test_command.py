@@ -56,7 +56,7 @@ def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Process)
         sys.executable, ["-m", "kafka_shell", "--sandbox", "--port", "0", "--empty"],
         env=kafka.environment(), timeout=PATIENCE_S, dimensions=(30, 100),
     )  # fmt: skip
-    child.expect("Tab completes")
+    child.expect("Tab: complete")
     child.send("watch 1 health\r")
     child.expect("healthy")
     child.sendcontrol("c")
@@ -72,14 +72,14 @@ def prompt(kafka: Process, *argv: str) -> pexpect.spawn:
         env={**kafka.environment(), "NO_COLOR": "1", "PROMPT_TOOLKIT_NO_CPR": "1"},
         timeout=PATIENCE_S, dimensions=(30, 120),
     )  # fmt: skip
-    child.expect("Tab completes")
+    child.expect("Tab: complete")
     return child
 
 
 def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Process) -> None:
     child = prompt(kafka, "--shell", "--broker", "127.0.0.1:1")
     try:
-        child.expect("works on another cluster")
+        child.expect("connect to another cluster")
         child.send("connect sandbox\r")
         child.expect("there is no sandbox")
         child.send("sandbox start --port 0 --empty\r")

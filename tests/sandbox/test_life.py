@@ -244,8 +244,8 @@ def test_a_folder_has_many_names(mine: Sandbox, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("options", "complaint"),
     [
-        ({"brokers": 0}, "at least one"),
-        ({"brokers": 3, "secure": True}, "one broker, not 3"),
+        ({"brokers": 0}, "at least 1"),
+        ({"brokers": 3, "secure": True}, "one broker, got 3"),
         ({"kafka_version": "2.8"}, r"Kafka 2\.8"),
         ({"port": 70000}, "70000"),
         ({"port": 65535, "secure": True}, "65535"),

@@ -89,9 +89,15 @@ def test_names_are_many_different_and_always_the_same() -> None:
 @pytest.mark.parametrize(
     ("options", "why"),
     [
-        (SandboxOptions(secure=True, stand_in_brokers=3), "one real broker"),
-        (SandboxOptions(brokers=3, stand_in_brokers=3), "one real broker"),
-        (SandboxOptions(topics=5), "want brokers"),
+        (
+            SandboxOptions(secure=True, stand_in_brokers=3),
+            "cannot be used with --secure or --brokers",
+        ),
+        (
+            SandboxOptions(brokers=3, stand_in_brokers=3),
+            "cannot be used with --secure or --brokers",
+        ),
+        (SandboxOptions(topics=5), "require stand-in brokers"),
         (SandboxOptions(topics=-1, stand_in_brokers=3), "must not be negative"),
     ],
 )

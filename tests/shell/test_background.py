@@ -81,7 +81,7 @@ def test_a_prompt_that_is_left_says_how_to_go_on(
     shell = move("100kB/s")
     shell.press("c-d")
     assert shell.ends() == 0
-    assert "still under way, to go on: verify-reassign-partitions --finish" in shell.everything
+    assert "still running, to resume: verify-reassign-partitions --finish" in shell.everything
     assert moving.moving(cluster, topic) == {0: (3,)}
     assert moving.throttles(cluster, topic), "a move under way lost its throttle"
 

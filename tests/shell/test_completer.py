@@ -166,7 +166,7 @@ def test_only_what_is_set_can_be_deleted_and_only_lists_appended_to(bench: Bench
 
 def test_values_of_a_key(bench: Bench) -> None:
     assert bench.menu("alter-configs orders retention.ms=") == {
-        "1d": "now, set here",
+        "1d": "current, set here",
         "7d": "default",
     }
     assert list(bench.menu("alter-configs orders preallocate=")) == ["true", "false"]
@@ -409,4 +409,4 @@ def test_offers_know_their_names(bench: Bench) -> None:
     event = CompleteEvent(completion_requested=True)
     (offer,) = bench.completer.get_completions(Document("describe-topic odd"), event)
     assert isinstance(offer, Offer)
-    assert (offer.name, offer.goes_on) == ("odd name", False)
+    assert (offer.name, offer.continues) == ("odd name", False)

@@ -123,7 +123,7 @@ def test_there_is_always_a_row_for_the_prompt() -> None:
 @pytest.mark.parametrize("info", available(), ids=lambda info: info.name)
 @pytest.mark.parametrize("colour", [True, False])
 def test_every_theme_makes_a_style(info: object, colour: bool) -> None:
-    style = style_of(load(info.name), colour=colour)  # type: ignore[attr-defined]
+    style = style_of(load(info.name), color=colour)  # type: ignore[attr-defined]
     suggestion = style.get_attrs_for_style_str("class:auto-suggestion")
     assert suggestion.color or suggestion.dim
     if not colour:

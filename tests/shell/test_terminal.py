@@ -163,7 +163,7 @@ def test_several_pasted_lines_wait_to_be_looked_at_and_run_in_turn(shell: Termin
     shell.sees("no-such-command", "health")
     assert "unknown command" not in shell.text
     shell.press("enter")
-    shell.sees("unknown command 'no-such-command'", "stopped: 1 more not run")
+    shell.sees("unknown command 'no-such-command'", "stopped: 1 more line not run")
     shell.at_prompt()
 
 
@@ -325,7 +325,7 @@ def test_where_there_is_no_pager_there_is_one(open_terminal: Open, bootstrap: st
     shell = open_terminal("--broker", bootstrap, PATH="/nowhere")
     shell.sees("as of")
     shell.run("describe-configs --broker-id 1 --all")
-    shell.sees("-- more: Enter, or q to leave --")
+    shell.sees("-- more: Enter, or q to quit --")
     first = shell.rows[0]
     shell.press("enter")
     shell.until(lambda: shell.rows[0] != first and shell.rows[-1].startswith("-- more"))
@@ -338,7 +338,7 @@ def test_without_a_broker_it_says_what_to_do_and_goes_on(
     open_terminal: Open, bootstrap: str
 ) -> None:
     alone = open_terminal("--broker", "localhost:1")
-    alone.sees("refused", "kafka.sh --sandbox", "connect HOST:PORT", "no contact since")
+    alone.sees("refused", "kafka.sh --sandbox", "connect HOST:PORT", "unreachable since")
     alone.at_prompt()
     alone.run("list-topics")
     alone.sees("error: ")
@@ -380,7 +380,7 @@ def test_a_cold_start_has_the_topics_of_the_last_session(
         _survives(open_terminal(f"--broker={where}"), box)
         stop_broker(folder, 1)
         cold = open_terminal("--broker", where)
-        cold.sees("no contact since")
+        cold.sees("unreachable since")
         cold.type("topic came-b")
         cold.sees("came-back")
     finally:
@@ -392,11 +392,11 @@ def _survives(shell: Terminal, box: Sandbox) -> None:
     shell.sees("as of")
     stop_broker(box.folder, 1)
     shell.run("list-topics --deadline 3s")
-    shell.sees("error: ", "no contact since")
+    shell.sees("error: ", "unreachable since")
     start_broker(box.folder, 1)
     shell.at_prompt()
     shell.run("create-topic came-back --partitions 1 --replication-factor 1")
-    shell.misses("no contact since")
+    shell.misses("unreachable since")
     shell.at_prompt()
     shell.type("topic came")
     shell.sees("1 × 1")

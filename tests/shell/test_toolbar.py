@@ -36,7 +36,7 @@ def test_a_wide_terminal_is_told_everything() -> None:
 def test_trouble_is_said_before_anything_else() -> None:
     sick = replace(VIEW, topics=Part(replace(TOPICS, offline=2, under_replicated=1), 1e9))
     assert "2 offline" in text(toolbar(sick, CacheState(), 50))
-    assert "no contact since" in text(toolbar(VIEW, DOWN, 40))
+    assert "unreachable since" in text(toolbar(VIEW, DOWN, 40))
     assert "refused" in text(toolbar(VIEW, DOWN, 100))
 
 
@@ -59,9 +59,9 @@ def test_before_anything_was_read() -> None:
 def test_without_contact_the_way_out_is_worth_more_than_what_was() -> None:
     assert "3 brokers" in text(toolbar(VIEW, DOWN, 140))
     narrow = text(toolbar(VIEW, DOWN, 96))
-    assert "refused" in narrow and "F1 help" in narrow and "^D leave" in narrow
+    assert "refused" in narrow and "F1 help" in narrow and "^D exit" in narrow
     assert "brokers" not in narrow
-    assert "^D leave" not in text(toolbar(VIEW, DOWN, 40))
+    assert "^D exit" not in text(toolbar(VIEW, DOWN, 40))
 
 
 def test_a_guard_is_said() -> None:

@@ -157,18 +157,18 @@ def test_the_prompt_never_waits_for_a_refresh(bench: Bench) -> None:
 
 def test_a_wish_is_fetched_once_and_again_when_it_is_old(bench: Bench) -> None:
     for _ in range(3):
-        bench.cache.wish(ORDERS)
+        bench.cache.request(ORDERS)
     bench.until(lambda: ORDERS in bench.cache.view.configs)
     bench.idle()
-    bench.cache.wish(ORDERS)
+    bench.cache.request(ORDERS)
     assert bench.kafka.asked.count((ORDERS,)) == 1
     bench.clock.now += 31
-    bench.cache.wish(ORDERS)
+    bench.cache.request(ORDERS)
     bench.until(lambda: bench.kafka.asked.count((ORDERS,)) == 2)
 
 
 def test_a_change_reads_again_what_it_touched_even_if_it_is_being_read(bench: Bench) -> None:
-    bench.cache.wish(ORDERS)
+    bench.cache.request(ORDERS)
     bench.until(lambda: ORDERS in bench.cache.view.configs)
     bench.idle()
     bench.cache.refresh(frozenset({"configs"}))
@@ -190,7 +190,7 @@ def test_documentation_is_read_once_a_version_and_then_from_disk(
     bench.until(lambda: bool(bench.cache.view.docs(ResourceType.BROKER)))
     bench.idle()
     assert bench.kafka.asked == ["topics", ResourceType.TOPIC, ResourceType.BROKER]
-    bench.cache.wish(ResourceType.TOPIC)
+    bench.cache.request(ResourceType.TOPIC)
     bench.kafka.asked.clear()
     other = Cache(ConnectionConfig(), Paths(tmp_path), bench.clock, open_cluster=lambda _: Link())  # type: ignore[arg-type, return-value]
     other.on_swap(lambda: None)
@@ -229,7 +229,7 @@ def test_a_cluster_that_is_away_keeps_the_view_and_is_asked_less_and_less(bench:
     assert bench.cache.view.topics.error is not None
     asked = len(bench.kafka.asked)
     bench.cache.touch()
-    bench.cache.wish(ORDERS)
+    bench.cache.request(ORDERS)
     assert len(bench.kafka.asked) == asked
     bench.clock.now += 1.5
     bench.cache.touch()
@@ -284,21 +284,21 @@ def test_a_part_is_read_when_it_is_wished_for_and_kept_for_30_seconds(
     bench.cache.touch()
     bench.idle()
     assert not asked, "nobody wants such names"
-    bench.cache.wish("groups")
+    bench.cache.request("groups")
     bench.until(lambda: "a" in bench.cache.view.groups.value)
     bench.idle()
     bench.clock.now += 29
-    bench.cache.wish("groups")
+    bench.cache.request("groups")
     assert asked == [("groups",)]
     bench.clock.now += 2
-    bench.cache.wish("groups")
+    bench.cache.request("groups")
     bench.until(lambda: len(asked) == 2)
     bench.idle()
     bench.cache.refresh(frozenset({"groups", "quotas"}))
     bench.until(lambda: len(asked) == 3)
     assert asked[2] == ("groups",), "quotas were never wished for"
     bench.idle()
-    bench.cache.wish("users")
+    bench.cache.request("users")
     bench.until(lambda: bench.cache.view.users.error is not None)
     bench.idle()
     assert bench.cache.state.failure is None, "a part that may not be read is no lost cluster"

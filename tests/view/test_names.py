@@ -30,7 +30,7 @@ def demo(demo_sandbox: Sandbox, tmp_path: Path) -> Iterator[Watched]:
 
 def wished(watched: Watched, *parts: str) -> ClusterView:
     for part in parts:
-        watched.cache.wish(part)
+        watched.cache.request(part)
     watched.until(lambda: all(watched.cache.view.part(part).read_at for part in parts))
     return watched.cache.view
 
@@ -51,7 +51,7 @@ def test_only_what_was_wished_for_is_read_and_read_again(demo: Watched) -> None:
     view = wished(demo, "groups")
     assert [part for part in PARTS if view.part(part).read_at] == ["groups"]
     before = view.groups.read_at
-    demo.cache.wish("groups")
+    demo.cache.request("groups")
     demo.cache.refresh(frozenset({"groups", "users"}))
     demo.until(lambda: demo.cache.view.groups.read_at > before)
     demo.until(lambda: not demo.cache.state.reading)

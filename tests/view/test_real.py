@@ -90,7 +90,7 @@ def test_topics_brokers_and_their_release(watched: Watched) -> None:
 def test_keys_with_their_documentation(
     watched: Watched, kind: ResourceType, key: str, type_: ConfigType
 ) -> None:
-    watched.cache.wish(kind)
+    watched.cache.request(kind)
     watched.until(lambda: key in watched.cache.view.docs(kind))
     doc = watched.cache.view.docs(kind)[key]
     assert doc.type is type_
@@ -100,8 +100,8 @@ def test_keys_with_their_documentation(
 
 def test_what_is_set_at_a_topic_and_what_is_not_there(watched: Watched) -> None:
     nowhere = ConfigResource(ResourceType.TOPIC, "metadata.nowhere")
-    watched.cache.wish(TOPIC)
-    watched.cache.wish(nowhere)
+    watched.cache.request(TOPIC)
+    watched.cache.request(nowhere)
     watched.until(lambda: {TOPIC, nowhere} <= set(watched.cache.view.configs))
     view = watched.cache.view
     assert view.entries(TOPIC)["retention.ms"].overridden
@@ -117,8 +117,8 @@ def test_the_topics_of_a_group_and_what_a_change_leaves_of_them(
     with Cluster(connection) as cluster:
         at = TopicPartition(TOPIC.name, 0)
         assert apply(group_resets.plan_offsets(cluster, of_group.group, {at: 0}), cluster).ok
-        watched.cache.wish(of_group)
-        watched.cache.wish(nobody)
+        watched.cache.request(of_group)
+        watched.cache.request(nobody)
         watched.until(lambda: {of_group, nobody} <= set(watched.cache.view.group_topics))
         assert watched.cache.view.group_topics[of_group].value == (TOPIC.name,)
         assert watched.cache.view.group_topics[nobody].error is not None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
 from kafka_shell.language.cursor import Wanted
-from kafka_shell.view.candidates import NONE, Candidates, pick, said
+from kafka_shell.view.candidates import NONE, Candidates, pick, same_about
 from kafka_shell.view.view import ClusterView
 
 # A name in the line's words -> the type of resource that it names.
@@ -29,7 +29,7 @@ def of_rule(found: Wanted, view: ClusterView) -> Candidates:
     if found.part == "principal":
         return pick(view.principals.value, typed, lambda name: ("", ""), " ")
     if found.part == "operation":
-        return said(_operations(found.words), typed)
+        return same_about(_operations(found.words), typed)
     if found.part == "from":
         return pick(["from"], typed, lambda word: ("only from this address", ""), " ")
     return NONE
