@@ -1,8 +1,8 @@
-"""What StandardAuthorizer would answer: the rules of Kafka's own, over the bindings (KIP-11, 290).
+"""The decisions of Kafka's StandardAuthorizer, computed from ACL bindings (KIP-11, 290).
 
-`verdict` is pure. A denial wins over whatever allows; READ, WRITE, DELETE and ALTER allow DESCRIBE
-too, ALTER_CONFIGS allows DESCRIBE_CONFIGS, but denials imply nothing; a resource without any ACL,
-whoever's, falls to allow.everyone.if.no.acl.found; super users are never asked about.
+`verdict` is pure. DENY takes precedence over ALLOW. Allowing READ, WRITE, DELETE or ALTER implies
+DESCRIBE, and ALTER_CONFIGS implies DESCRIBE_CONFIGS; denying implies nothing. For a resource
+without any ACL allow.everyone.if.no.acl.found decides. Super users are always allowed.
 """
 
 from __future__ import annotations
@@ -41,7 +41,8 @@ _AUTHORIZER = "authorizer.class.name"
 
 @dataclass(frozen=True, slots=True)
 class Rules:
-    """What decides. None in `super_users` or `no_acl_allows` is what could not be read."""
+    """The configs that decide. `super_users` and `no_acl_allows` are None if they cannot be
+    read."""
 
     bindings: tuple[AclBinding, ...]
     super_users: frozenset[str] | None = frozenset()
@@ -53,16 +54,16 @@ class Rules:
 
 
 def verdict(rules: Rules, access: Access) -> Verdict:
-    """What the authorizer answers, and the bindings that decide it."""
+    """The authorizer's decision, and the bindings that decide it."""
     if rules.super_users is not None and access.principal in rules.super_users:
         return Verdict(access, True, "super-user")
-    there = [binding for binding in rules.bindings if _covers(binding, access)]
-    mine = [binding for binding in there if _speaks_of(binding, access)]
+    there = [binding for binding in rules.bindings if _matches(binding, access)]
+    mine = [binding for binding in there if _applies_to(binding, access)]
     denied = tuple(each for each in mine if each.permission is AclPermission.DENY)
     allowed = tuple(each for each in mine if each.permission is AclPermission.ALLOW)
     unless = ""
     if rules.super_users is None:
-        unless = f"{access.principal} is one of super.users, which the brokers do not tell"
+        unless = f"{access.principal} is in super.users, which is not visible to clients"
     if denied:
         return Verdict(access, False, "deny", denied, unless)
     if allowed:
@@ -73,8 +74,8 @@ def verdict(rules: Rules, access: Access) -> Verdict:
     return Verdict(access, allows, "no-acl", unless="" if allows else unless)
 
 
-def _covers(binding: AclBinding, access: Access) -> bool:
-    """Whether the resource pattern takes the resource."""
+def _matches(binding: AclBinding, access: Access) -> bool:
+    """Whether the resource pattern matches the resource."""
     if binding.resource_type is not access.resource_type:
         return False
     if binding.pattern_type is PatternType.PREFIXED:
@@ -82,8 +83,8 @@ def _covers(binding: AclBinding, access: Access) -> bool:
     return binding.name in (access.name, "*")
 
 
-def _speaks_of(binding: AclBinding, access: Access) -> bool:
-    """Whether the binding is about this principal, from this host, doing this."""
+def _applies_to(binding: AclBinding, access: Access) -> bool:
+    """Whether the binding applies to this principal, host and operation."""
     if binding.principal not in (access.principal, _ANYONE):
         return False
     if binding.host not in ("*", access.host):
@@ -98,9 +99,9 @@ def _speaks_of(binding: AclBinding, access: Access) -> bool:
 
 
 def read(cluster: Cluster, asked: Sequence[Access]) -> Rules:
-    """The bindings on the resources that are asked about, and the brokers' configs.
+    """The bindings on these resources, and the authorizer configs of the brokers.
 
-    Raises ShellError where the broker refuses to tell ACLs, or has no authorizer.
+    Raises ShellError if the broker refuses to list ACLs, or has no authorizer.
     """
     filters = dict.fromkeys(
         AclFilter(resource_type=each.resource_type, name=each.name, pattern_type=PatternType.MATCH)
@@ -112,10 +113,10 @@ def read(cluster: Cluster, asked: Sequence[Access]) -> Rules:
 
 
 def _configured(cluster: Cluster) -> Rules:
-    """Super users and the rule without ACLs, as far as a broker tells.
+    """Super users and the rule for resources without ACLs, as far as a broker returns them.
 
-    A config that a broker lists without its value is set, to something; one that it does not list
-    is not set, and Kafka's default holds.
+    A config listed without a value is set to an unknown value; one that is not listed has Kafka's
+    default.
     """
     from kafka_shell.admin.configs.read import of_some_broker
 
@@ -138,7 +139,7 @@ def _configured(cluster: Cluster) -> Rules:
 
 
 def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
-    """Verdicts on all that is asked, where hosts make a difference, and on what goes with it."""
+    """The verdicts on the accesses, on hosts where they differ, and on what a client also needs."""
     besides = [each for each in _besides(asked) if each not in asked]
     rules = read(cluster, [*asked, *besides])
     verdicts = tuple(verdict(rules, each) for each in asked)
@@ -151,11 +152,11 @@ def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
 
 
 def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
-    """The verdicts from hosts that ACLs name, where they are others."""
+    """The verdicts for hosts that ACLs name, if they differ."""
     if usual.access.host is not None or usual.because == "super-user":
         return
-    hosts = {each.host for each in rules.bindings if _covers(each, usual.access)}
-    # Names and ranges never match: no client comes from there.
+    hosts = {each.host for each in rules.bindings if _matches(each, usual.access)}
+    # Names and ranges never match an address.
     for host in sorted(host for host in hosts if acls.client_address(host) == host):
         there = verdict(rules, replace(usual.access, host=host))
         if there.allowed != usual.allowed:
@@ -163,7 +164,7 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
 
 
 def _besides(asked: Iterable[Access]) -> Iterator[Access]:
-    """What a client that does this asks for too, on resources whose names are known."""
+    """What a client also needs for this, on resources with known names."""
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     transaction = AclResourceType.TRANSACTIONAL_ID
     seen = set()
@@ -185,20 +186,20 @@ def _besides(asked: Iterable[Access]) -> Iterator[Access]:
 
 def _notes(rules: Rules, asked: Sequence[Access]) -> Iterator[str]:
     if rules.authorizer not in ("", _STANDARD):
-        yield f"the brokers' authorizer is {rules.authorizer}: its rules may be others"
+        yield f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
     if not rules.authorizer:
-        yield "the brokers' configs cannot be read: super users and other authorizers are unknown"
+        yield "the configs of the brokers cannot be read: super users are unknown"
     for binding in rules.bindings:
-        if any(_covers(binding, each) for each in asked):
+        if any(_matches(binding, each) for each in asked):
             yield from (f"{binding}: {doubt}" for doubt in acls.doubts(binding))
     done = {(each.resource_type, each.operation) for each in asked}
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     if (topic, AclOperation.READ) in done and (group, AclOperation.READ) not in done:
-        yield "a consumer in a group also needs Read on the group: --group GROUP asks about it"
+        yield "a consumer in a group also needs READ on the group: check it with --group GROUP"
     if (group, AclOperation.READ) in done and (topic, AclOperation.READ) not in done:
-        yield "a consumer also needs Read on its topics: --topic TOPIC asks about one"
+        yield "a consumer also needs READ on its topics: check one with --topic TOPIC"
     transaction = (AclResourceType.TRANSACTIONAL_ID, AclOperation.WRITE)
     if (topic, AclOperation.WRITE) in done and transaction not in done:
-        yield "a transactional producer also needs Write on its id: --transactional-id ID"
+        yield "a transactional producer also needs WRITE on its ID: check --transactional-id ID"
     if (topic, AclOperation.CREATE) in done:
-        yield "Create on the topic or on the cluster is enough to create it"
+        yield "CREATE on the topic or on the cluster is enough to create it"

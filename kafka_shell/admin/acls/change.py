@@ -53,28 +53,28 @@ class CreateAcls(BaseStep):
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(self.bindings))
         results = _in_order(self.changes, response.results, _create_failure)
-        _settle(cluster, self.bindings, results, there=True)
+        _settle(cluster, self.bindings, results, exist=True)
         return results
 
 
 def plan_create(
     cluster: Cluster,
     bindings: Sequence[AclBinding],
-    leaving: frozenset[AclBinding] = frozenset(),
+    deleted: frozenset[AclBinding] = frozenset(),
 ) -> Plan:
-    """Create ACLs. A binding that stands twice is refused, and it alone (KIP-4), as is one that
-    leaves something open, which is for filters. What is there already, and not among those that
-    are `leaving` before, is not sent."""
+    """Create ACLs. A binding given twice is refused alone (KIP-4), as is one with parts
+    that only filters can have. Existing bindings are not sent, except for those that are `deleted`
+    first."""
     count = Counter(bindings)
     refused = {}
     for binding, times in count.items():
         if times > 1:
-            refused[binding.resource] = _invalid(f"{binding} stands {times} times in one request")
-        elif _open(binding):
-            refused[binding.resource] = _invalid(f"{binding} does not say all that an ACL says")
+            refused[binding.resource] = _invalid(f"{binding} is given {times} times")
+        elif _is_incomplete(binding):
+            refused[binding.resource] = _invalid(f"{binding} is incomplete")
     fine = tuple(binding for binding in count if binding.resource not in refused)
-    there = _there(cluster, fine) - leaving
-    wanted = tuple(binding for binding in fine if binding not in there)
+    existing = _existing(cluster, fine) - deleted
+    wanted = tuple(binding for binding in fine if binding not in existing)
     filters = list(dict.fromkeys(map(AclFilter.on, fine)))
     return Plan(
         Effect.CHANGE,
@@ -84,36 +84,36 @@ def plan_create(
         warnings=tuple(dict.fromkeys(said for each in wanted for said in doubts(each))),
         refused=Results({}, refused),
         unchanged=tuple(
-            Change(binding.resource, "create", note="is there already")
+            Change(binding.resource, "create", note="no change: already exists")
             for binding in fine
-            if binding in there
+            if binding in existing
         ),
     )
 
 
 def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[AclBinding]) -> Plan:
-    """Remove what the filters take, then create; each is reported on its own (KIP-4)."""
+    """Delete the bindings that the filters match, then create bindings (KIP-4)."""
     if not removed:
         return plan_create(cluster, added)
     deletion = plan_delete(cluster, removed)
     if not added:
         return deletion
-    leaving = frozenset(
+    deleted = frozenset(
         binding for step in deletion.steps if isinstance(step, DeleteAcls)
         for binding in step.bindings
     )  # fmt: skip
-    return merge_plans([deletion, plan_create(cluster, added, leaving)])
+    return merge_plans([deletion, plan_create(cluster, added, deleted)])
 
 
-def _open(binding: AclBinding) -> bool:
-    """Whether some part of a binding is a filter's, or unknown."""
+def _is_incomplete(binding: AclBinding) -> bool:
+    """Whether a part of a binding is unknown, or allowed in filters only."""
     codes = (binding.resource_type, binding.operation, binding.permission)
     named = binding.pattern_type in (PatternType.LITERAL, PatternType.PREFIXED)
     return min(codes) <= AclOperation.ANY or not named
 
 
-def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBinding]:
-    """Those of the bindings that exist."""
+def _existing(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBinding]:
+    """The bindings that exist."""
     wanted = frozenset(bindings)
     filters = list(dict.fromkeys(map(AclFilter.on, wanted)))
     filters = filters if len(filters) <= MANY else [EVERYTHING]
@@ -125,7 +125,10 @@ def _there(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[AclBin
 
 @dataclass(frozen=True)
 class DeleteAcls(BaseStep):
-    """One DeleteAcls request (API key 31): exactly these bindings, which were shown, no pattern."""
+    """One DeleteAcls request (API key 31): exactly these bindings.
+
+    A binding that was already deleted is a failure.
+    """
 
     bindings: tuple[AclBinding, ...]
 
@@ -142,17 +145,17 @@ class DeleteAcls(BaseStep):
         )
         response = cluster.send(request, to=CONTROLLER, lowest=lowest_version(filters))
         results = _in_order(self.changes, response.filter_results, _delete_failure)
-        _settle(cluster, self.bindings, results, there=False)
+        _settle(cluster, self.bindings, results, exist=False)
         return results
 
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
-    """Delete the bindings that the filters take now. A filter that takes none is refused, as is
-    one that stands twice (KIP-4)."""
+    """Delete the bindings that match the filters. A filter without a match is refused, as is one
+    that is given twice (KIP-4)."""
     count = Counter(filters)
     asked = [each for each, times in count.items() if times == 1]
     refused: dict[Resource, Failure] = {
-        Resource("acl", str(each)): _invalid(f"{each} stands {times} times in one request")
+        Resource("acl", str(each)): _invalid(f"{each} is given {times} times")
         for each, times in count.items()
         if times > 1
     }
@@ -161,12 +164,12 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
         wanted.update(dict.fromkeys(found))
         if not found:
             refused[Resource("acl", str(each))] = Failure(
-                "RESOURCE_NOT_FOUND", f"there is no ACL {each}", _RESOURCE_NOT_FOUND
+                "RESOURCE_NOT_FOUND", f"no ACL matches {each}", _RESOURCE_NOT_FOUND
             )
-    unknown = [binding for binding in wanted if _open(binding)]
+    unknown = [binding for binding in wanted if _is_incomplete(binding)]
     for binding in unknown:
         del wanted[binding]
-        refused[binding.resource] = _invalid(f"{binding} is of a kind this kafka.sh does not know")
+        refused[binding.resource] = _invalid(f"{binding} has a type that kafka.sh does not know")
     return Plan(
         Effect.DESTROY,
         tuple(map(DeleteAcls, in_requests(wanted))),
@@ -194,12 +197,12 @@ def _settle(
     bindings: Sequence[AclBinding],
     results: Results[Change, Change],
     *,
-    there: bool,
+    exist: bool,
 ) -> None:
-    """Wait until a broker tells what was just done."""
+    """Wait until a broker shows the changes."""
     done = {change.resource for change in results}
     wanted = frozenset(binding for binding in bindings if binding.resource in done)
-    settle(lambda: _there(cluster, wanted) == (wanted if there else frozenset()))
+    settle(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
 
 
 def _in_order(
@@ -207,7 +210,7 @@ def _in_order(
     rows: Sequence[Any],
     failure_of: Callable[[str, Any], Failure | None],
 ) -> Outcomes:
-    """Each change with its row: the answers have no names, only the request's order."""
+    """The outcome of each change by the row at its position: rows have no names."""
     padded = (*rows, *([None] * (len(changes) - len(rows))))
     pairs = zip(changes, padded, strict=False)
     return Results.of(changes, (failure_of(str(change.resource), row) for change, row in pairs))
@@ -217,5 +220,5 @@ def _create_failure(about: str, row: Any) -> Failure | None:
     return row_failure(row, about, requires="Alter on the cluster", see=Resource("acl"))
 
 
-def _invalid(said: str) -> Failure:
-    return Failure("INVALID_REQUEST", said, _INVALID_REQUEST)
+def _invalid(message: str) -> Failure:
+    return Failure("INVALID_REQUEST", message, _INVALID_REQUEST)

@@ -1,4 +1,4 @@
-"""Access: who may do what to which resource (KIP-11, 290; codes of API keys 29 to 31)."""
+"""ACLs: who may do what on which resource (KIP-11, 290; codes of API keys 29 to 31)."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from enum import IntEnum
 from kafka_shell.plan.model import Resource
 from kafka_shell.quoting import quote
 
-CLUSTER_NAME = "kafka-cluster"  # the one name of the one CLUSTER resource
+CLUSTER_NAME = "kafka-cluster"  # the name of the only CLUSTER resource
 
 
 class _Coded(IntEnum):
-    """An enumeration by Kafka's codes. A number we do not know is UNKNOWN."""
+    """An enumeration by Kafka's codes. An unknown number is UNKNOWN."""
 
     @property
     def label(self) -> str:
-        """The word people type, as Kafka's tools print it: `DescribeConfigs`."""
+        """Its name as Kafka's tools print it: `DescribeConfigs`."""
         return "".join(word.capitalize() for word in self.name.split("_"))
 
 
@@ -39,15 +39,15 @@ class AclResourceType(_Coded):
 
     @property
     def kind(self) -> str:
-        """The word people use: topic, group, transactional-id ..."""
+        """Its name as users type it: topic, group, transactional-id ..."""
         return self.name.lower().replace("_", "-")
 
 
 class PatternType(_Coded):
-    """How an ACL's resource name is meant (KIP-290).
+    """The pattern type of an ACL's resource name (KIP-290).
 
-    For filters only: ANY takes both kinds of this very name, MATCH what applies to a resource so
-    named (literal, prefixed and the wildcard `*`).
+    For filters only: ANY matches literal and prefixed patterns of exactly this name, MATCH all
+    patterns that apply to a resource of this name (literal, prefixed and the wildcard `*`).
     """
 
     UNKNOWN = 0
@@ -62,7 +62,7 @@ class PatternType(_Coded):
 
 
 class AclOperation(_Coded):
-    """What may be done. ALL is every operation, ANY is for filters only."""
+    """An operation. ALL is all operations, ANY is for filters only."""
 
     UNKNOWN = 0
     ANY = 1
@@ -99,7 +99,7 @@ class AclPermission(_Coded):
         return cls.UNKNOWN
 
 
-# Which operations mean something on which resource. A broker keeps others, and never asks for them.
+# The operations that each resource type has. A broker stores others, but never checks them.
 OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
     AclResourceType.TOPIC: frozenset(
         {AclOperation.READ, AclOperation.WRITE, AclOperation.CREATE, AclOperation.DELETE}
@@ -125,7 +125,7 @@ OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
 
 @dataclass(frozen=True, slots=True)
 class AclBinding:
-    """One rule on one resource pattern. A `host` of `*` is any; hosts are addresses, not names."""
+    """One rule on one resource pattern. A `host` is an IP address, or `*` for any."""
 
     principal: str
     host: str
@@ -149,12 +149,12 @@ class AclBinding:
 
     @property
     def resource(self) -> Resource:
-        """What a change of it is about."""
+        """The resource of its changes."""
         return Resource("acl", str(self))
 
     @property
     def order(self) -> tuple[object, ...]:
-        """A key to sort by: resource, then principal, denials before what is allowed."""
+        """The sort key: resource, principal, DENY before ALLOW."""
         return (
             self.resource_type, self.name, self.pattern_type, self.principal,
             self.permission, self.operation, self.host,
@@ -166,7 +166,7 @@ class AclBinding:
 
 @dataclass(frozen=True, slots=True)
 class PrincipalAcl(AclBinding):
-    """The same, seen from its principal."""
+    """A binding listed by its principal."""
 
     @staticmethod
     def of(binding: AclBinding) -> PrincipalAcl:
@@ -179,7 +179,7 @@ class PrincipalAcl(AclBinding):
 
 @dataclass(frozen=True, slots=True)
 class AclFilter:
-    """Which bindings are meant; what is left out matches all. `host` is matched exactly."""
+    """A filter of bindings; a part that is None matches all. `host` is matched exactly."""
 
     principal: str | None = None
     host: str | None = None
@@ -191,7 +191,7 @@ class AclFilter:
 
     @staticmethod
     def exactly(binding: AclBinding) -> AclFilter:
-        """The filter that only this binding passes."""
+        """The filter that matches only this binding."""
         return AclFilter(
             binding.principal, binding.host, binding.operation, binding.permission,
             binding.resource_type, binding.name, binding.pattern_type,
@@ -199,7 +199,7 @@ class AclFilter:
 
     @staticmethod
     def on(binding: AclBinding) -> AclFilter:
-        """The filter for all bindings of this one's resource pattern."""
+        """The filter that matches all bindings of the same resource pattern."""
         return AclFilter(
             resource_type=binding.resource_type,
             name=binding.name,
@@ -225,19 +225,19 @@ def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
 
 
 def _host(host: str) -> str:
-    """One host as it is typed: commas are between hosts where they are not quoted."""
-    # shlex.quote leaves a word with commas bare.
+    """One host as it is typed: unquoted commas separate hosts."""
+    # shlex.quote does not quote a word with commas.
     return "'" + host.replace("'", "'\"'\"'") + "'" if "," in host else word(host)
 
 
 def word(text: str) -> str:
-    """A word of a rule as it is typed: quoted only where it would not be one word."""
+    """A word of a rule as it is typed: quoted only if needed."""
     return text if re.fullmatch(r"[^\s'\"\\]+", text) else quote(text)
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """The question an authorizer is asked. No `host` is one that no ACL names."""
+    """A request to an authorizer. Without `host` it is from a host that no ACL names."""
 
     principal: str
     operation: AclOperation
@@ -257,11 +257,11 @@ class Access:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an authorizer answers, and why.
+    """The decision of an authorizer, and why.
 
-    `allowed` is None where it hangs on a config that cannot be read. `because` is super-user, deny,
+    `allowed` is None if it depends on a config that cannot be read. `because` is super-user, deny,
     allow, nothing-allows, or no-acl (the resource has no ACL at all). `by` are the ACLs that
-    decide: the denials, or what allows it. `unless` says what could make a denial wrong.
+    decide. `unless` is a condition under which a denial is wrong.
     """
 
     access: Access
@@ -273,8 +273,8 @@ class Verdict:
 
 @dataclass(frozen=True, slots=True)
 class AccessCheck:
-    """Verdicts on what was asked; on hosts that ACLs name, where those differ (`elsewhere`); on
-    what a client needs `besides`. `notes` are for people."""
+    """The verdicts on the accesses; on hosts with other verdicts (`elsewhere`); on what a client
+    also needs (`besides`). `notes` are shown to users."""
 
     verdicts: tuple[Verdict, ...]
     elsewhere: tuple[Verdict, ...] = ()
@@ -283,5 +283,5 @@ class AccessCheck:
 
     @property
     def ok(self) -> bool:
-        """Whether all that was asked is allowed."""
+        """Whether all accesses are allowed."""
         return all(verdict.allowed for verdict in self.verdicts)

@@ -1,4 +1,4 @@
-"""ACLs: describe, create, delete (KIP-140, 290; API keys 29, 30, 31)."""
+"""ACLs: describe (KIP-140, 290; API key 29)."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResour
 
 EVERYTHING = AclFilter()
 _CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED = 31, 54
-_USER_SINCE = 3  # the version of all three APIs that knows ACLs on users (Kafka 3.3)
+_USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
 
 
 # -- describe --------------------------------------------------------------------------------------
 
 
 def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBinding, ...]:
-    """The bindings that the filter takes: all of them without one. Sorted by resource, principal.
+    """The bindings that match the filter: all without one. Sorted by resource, principal.
 
-    Raises ShellError where the broker refuses; SECURITY_DISABLED where it has no authorizer.
+    Raises ShellError if the broker refuses; SECURITY_DISABLED if it has no authorizer.
     """
     (found,) = describe_each(cluster, [which])
     return found
 
 
 def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[AclBinding, ...]]:
-    """What each filter takes, in the order of the filters, all asked at once.
+    """The bindings that match each filter, in order. All requests are sent at once.
 
-    Raises ShellError where the broker refuses one.
+    Raises ShellError if the broker refuses one.
     """
     calls = [
         Call(_describe_request(each), lowest=lowest_version([each]), check=False)
@@ -54,7 +54,7 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 def _unreadable(code: int, message: str | None) -> Failure:
     hint = needs(code, "Describe on the cluster")
     if code == _SECURITY_DISABLED:
-        message, hint = None, "Without one (authorizer.class.name) everyone may do everything."
+        message, hint = None, "Without an authorizer (authorizer.class.name) everything is allowed."
     return failure(code, message, about="ACLs", hint=hint)
 
 
@@ -94,7 +94,7 @@ def _binding(acl: Any, resource: Any) -> AclBinding:
 
 
 def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]:
-    """The ACLs of one principal, as they would be for others. Raises ShellError for none."""
+    """The ACLs of one principal, copied for others. Raises ShellError if it has none."""
     found = describe(cluster, AclFilter(source))
     if not found:
         raise ShellError(
@@ -106,28 +106,29 @@ def copies(cluster: Cluster, source: str, to: Sequence[str]) -> list[AclBinding]
 
 
 def doubts(binding: AclBinding) -> Iterator[str]:
-    """What is probably not meant: an ACL that never applies, and nobody would tell."""
+    """Warnings about an ACL that never applies."""
     if binding.pattern_type is PatternType.PREFIXED and binding.name == "*":
         yield (
-            f"a prefixed * takes only names that begin with a star, not every"
-            f" {binding.resource_type.kind}: a literal * does"
+            f"a prefixed * matches only names that begin with a star; a literal * matches every"
+            f" {binding.resource_type.kind}"
         )
     if binding.host != "*":
         yield from _doubts_of_host(binding.host)
 
 
 def _doubts_of_host(host: str) -> Iterator[str]:
-    """Brokers compare a host letter by letter with the client's address as Java writes it."""
+    """Warnings about a host. Brokers compare it as text with the client's address as Java prints
+    it."""
     spelled = client_address(host)
     if spelled is None:
-        yield f"{host} is no address: a host is an IP address or *, names and ranges never match"
+        yield f"{host} is not an IP address or *: host names and ranges never match"
     elif spelled != host:
-        yield f"{host} never matches: brokers write this address {spelled}"
+        yield f"{host} never matches: brokers spell this address {spelled}"
 
 
 def client_address(host: str) -> str | None:
-    """A client's address as brokers write it and compare it with an ACL's host; None for what is
-    no address, such as a name or a range."""
+    """A client's address as brokers spell it to compare it with an ACL's host; None if it is not an
+    address."""
     from ipaddress import ip_address
 
     try:

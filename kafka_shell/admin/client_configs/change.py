@@ -24,7 +24,7 @@ from .model import (
 )
 from .read import describe, read_configs, registrations
 
-_INVALID = "the value before is invalid and could not be set again"
+_INVALID = "the previous value is invalid and cannot be restored"
 
 
 # -- alter -----------------------------------------------------------------------------------------
@@ -32,8 +32,11 @@ _INVALID = "the value before is invalid and could not be set again"
 
 @dataclass(frozen=True)
 class AlterClientConfigs(BaseStep):
-    """One batch of records on `__client_configs`, one a config. `now` is what was set, as read;
-    `invalid` of it is what another program wrote and this one would refuse to set again."""
+    """One batch of records to `__client_configs`, one per config: all or none are appended.
+
+    `now` are the current configs; of these, `invalid` are values of other programs that the checks
+    of this one would refuse.
+    """
 
     alterations: tuple[ClientConfigAlteration, ...]
     now: tuple[ClientConfig, ...]
@@ -61,20 +64,19 @@ class AlterClientConfigs(BaseStep):
         return replace(self, now=now, invalid=_invalid(cluster, now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Append them all or none, to every in-sync replica, once. Raises ShellError."""
         written = [records.config_record(each) for each in self.alterations]
         log.append(cluster, CONFIGS_TOPIC, written)
         return Results({change: change for change in self.changes})
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) -> Plan:
-    """Set and remove configs, each entity on its own; keys that are not named stay (KIP-649).
+    """Set and remove configs of several entities independently (KIP-649). Other keys stay.
 
-    An entity is refused alone: a key that no client registered and this program does not know, a
-    value no client could take, a heartbeat that would not be below the session timeout. Where the
-    two topics are not there yet, the plan makes them first, and asks.
+    An entity is refused alone: for a key that neither a client registered nor this program knows, a
+    value that no client accepts, or a heartbeat interval that is not below the session timeout. If
+    the two topics do not exist, the plan creates them first, and asks.
     """
-    state = client_config_store.look(cluster)
+    state = client_config_store.check(cluster)
     if state.refused is not None:
         unfit = {Resource("topic", state.topic): state.refused}
         return Plan(Effect.CHANGE, (), refused=Results({}, unfit))
@@ -107,7 +109,7 @@ def _of_entities(
 
 
 def _among(held: Held, alterations: Iterable[ClientConfigAlteration]) -> tuple[ClientConfig, ...]:
-    """What is set of what these alterations are about."""
+    """The current configs that the alterations replace."""
     return tuple(
         ClientConfig(each.entity, each.key, held[each.entity, each.key])
         for each in alterations
@@ -116,7 +118,7 @@ def _among(held: Held, alterations: Iterable[ClientConfigAlteration]) -> tuple[C
 
 
 def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
-    """Those that would be refused if they were set: undoing their change would fail."""
+    """The configs that could not be set again: undoing their change would fail."""
     return tuple(
         each
         for each in configs
@@ -134,7 +136,7 @@ def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientC
 
 @dataclass(frozen=True)
 class ForgetRegistrations(BaseStep):
-    """Tombstones for registrations: clients that still run register anew (KIP-649's refresh)."""
+    """Tombstones for registrations; running clients register again (KIP-649's refresh)."""
 
     registrations: tuple[ClientRegistration, ...]
 
@@ -143,13 +145,13 @@ class ForgetRegistrations(BaseStep):
         return tuple(
             Change(each.entity.resource, "delete", "supported.configs",
                    f"{each.software_name} {each.software_version}: {', '.join(each.supported)}",
-                   None, note="clients that run register again with their next look",
+                   None, note="running clients register again when they next check",
                    reversible=False)
             for each in self.registrations
         )  # fmt: skip
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Append all tombstones or none, then ask the clients that run to register again."""
+        """Append all tombstones or none, then ask running clients to register again."""
         log.append(
             cluster,
             REGISTRATIONS_TOPIC,
@@ -157,14 +159,14 @@ class ForgetRegistrations(BaseStep):
         )
         now = str(time.time_ns() // 1_000_000)
         asked = dict.fromkeys(each.entity for each in self.registrations)
-        wishes = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in asked]
+        requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in asked]
         if client_config_store.exists(cluster, CONFIGS_TOPIC):
-            log.append(cluster, CONFIGS_TOPIC, [records.config_record(each) for each in wishes])
+            log.append(cluster, CONFIGS_TOPIC, [records.config_record(each) for each in requests])
         return Results({change: change for change in self.changes})
 
 
 def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int) -> Plan:
-    """Delete what clients of these entities said they support (`supported.configs`)."""
+    """Delete the registrations of clients of these entities (`supported.configs`)."""
     wanted = set(entities)
     found = tuple(r for r in registrations(cluster, now=now) if r.entity in wanted)
     return Plan(
@@ -175,6 +177,6 @@ def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int)
 
 
 def _registered(cluster: Cluster) -> set[str]:
-    """Keys that clients of any program say they support."""
+    """All keys in registrations."""
     said = registrations(cluster, now=int(time.time() * 1000))
     return {key for registration in said for key in registration.supported}

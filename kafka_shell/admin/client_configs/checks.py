@@ -1,4 +1,4 @@
-"""What no client could take, or no entity may have (KIP-649's InvalidRequest)."""
+"""Checks of configs before they are written (KIP-649's InvalidRequest)."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def check_filter(which: ClientConfigFilter) -> None:
     """Raise a ShellError (InvalidRequest) for a filter without a user."""
     if which.user is None or isinstance(which.user, Default):
         raise _refusal(
-            "dynamic client configs are of a user: a request without one is not valid",
+            "dynamic client configs require a user",
             hint="Name the user.",
         )
 
 
 def session_limits(cluster: Cluster) -> tuple[int, int]:
-    """The shortest and the longest session timeout that the brokers take, in milliseconds.
+    """The shortest and the longest session timeout that brokers accept, in milliseconds.
 
-    Kafka's own defaults where the brokers' configs may not be read.
+    Kafka's defaults if the brokers' configs cannot be read.
     """
     try:
         told = of_some_broker(cluster, _SESSION_LIMITS)
@@ -49,7 +49,7 @@ def wrong(
     held: Held,
     registered: Callable[[], set[str]],
 ) -> dict[Resource, Failure]:
-    """Why entities are refused, each alone. `registered` are the keys clients know besides ours."""
+    """The failures of refused entities. `registered` returns further keys that clients support."""
     known: set[str] | None = None
     limits: tuple[int, int] | None = None
     refused: dict[Resource, Failure] = {}
@@ -57,9 +57,9 @@ def wrong(
     for each in alterations:
         try:
             if not each.entity.user or each.entity.client_id == "":
-                raise _refusal("a user and a client id must not be empty")
+                raise _refusal("user and client id must not be empty")
             if (each.entity, each.key) in seen:
-                raise _refusal(f"{each.key} of {each.entity} stands twice in one request")
+                raise _refusal(f"{each.key} of {each.entity} is set twice")
             seen.add((each.entity, each.key))
             if each.key not in keys.KEYS and each.value is not None:
                 known = registered() if known is None else known
@@ -84,8 +84,8 @@ def _check_known(key: str, registered: set[str]) -> None:
     if key not in known:
         near = did_you_mean(key, known)
         raise _refusal(
-            f"{key} is no config that a running client can change",
-            hint=" ".join(filter(None, (near, "Those are: " + ", ".join(known)))),
+            f"{key} is not a config that a running client can change",
+            hint=" ".join(filter(None, (near, f"Use one of: {', '.join(known)}."))),
         )
 
 
@@ -93,7 +93,7 @@ def _check_session(value: int, limits: tuple[int, int]) -> None:
     least, most = limits
     if not least <= value <= most:
         raise _refusal(
-            f"{keys.SESSION}={value}: the brokers take {least} to {most}"
+            f"{keys.SESSION}={value}: brokers accept {least} to {most}"
             " (group.min.session.timeout.ms, group.max.session.timeout.ms)"
         )
 
@@ -101,7 +101,8 @@ def _check_session(value: int, limits: tuple[int, int]) -> None:
 def _heartbeat_too_slow(
     entity: ClientEntity, alterations: Sequence[ClientConfigAlteration], held: Held
 ) -> Failure | None:
-    """Where the entity, or a client id below it, would get a heartbeat no session can live with."""
+    """The failure if the entity, or a client id of it, would get a heartbeat interval that is not
+    below its session timeout."""
     after = dict(held)
     for each in alterations:
         if each.value is None:
@@ -123,8 +124,9 @@ def _heartbeat_too_slow(
         return _as_invalid(
             _refusal(
                 f"{who} would get {keys.HEARTBEAT}={beat.value} (of {beat.entity}) with"
-                f" {keys.SESSION}={session.value} (of {session.entity}): a heartbeat is shorter",
-                hint="Clients would ignore both.",
+                f" {keys.SESSION}={session.value} (of {session.entity}): the heartbeat interval"
+                " must be shorter",
+                hint="Clients would ignore both values.",
             )
         )
     return None

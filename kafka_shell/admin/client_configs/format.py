@@ -7,12 +7,12 @@
     key    {"version":1,"user":"alice","client_id":"app","software_name":"...","software_version":"..."}
     value  {"version":1,"supported":["acks","linger.ms"],"at":1790000000000}
 
-A record of `__client_configs` whose key is supported.configs is no config. It asks the running clients of that very
-user and client id to register again; its value tells one such request from the next.
+A record of `__client_configs` with the key supported.configs is not a config. It asks the running clients of exactly
+that user and client id to register again; its value is different for each such request.
 
-Keys are UTF-8 without spaces, their fields in this order and non-ASCII characters as they are: compaction
-compares bytes, so each writer must spell a key alike.
-"""  # noqa: E501 - a record stands on one line
+Keys are UTF-8 without spaces, with the fields in this order and non-ASCII characters unescaped: compaction compares
+bytes, so all writers must spell a key alike.
+"""  # noqa: E501 - one record per line
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ CONFIGS_TOPIC = "__client_configs"
 REGISTRATIONS_TOPIC = "__client_config_registrations"
 VERSION = 1
 REGISTER_AGAIN = "supported.configs"
-# A registration that was not renewed for so long is of clients that are gone. Both milliseconds.
+# A registration expires if clients do not renew it. Both in milliseconds.
 EXPIRES_MS = 7 * 24 * 3_600_000
-RENEW_MS = 24 * 3_600_000  # how often a client that runs on registers again, spread
+RENEW_MS = 24 * 3_600_000  # how often a running client registers again, with jitter
 
 
 @dataclass(frozen=True, slots=True)
 class Unreadable:
-    """A record that this program does not understand, and why: a newer format, or no such JSON."""
+    """A record that cannot be decoded, and why: a newer format, or invalid JSON."""
 
     why: str
 
@@ -63,18 +63,18 @@ def registration_record(of: ClientRegistration) -> tuple[bytes, bytes]:
 
 
 def forgetting_record(of: ClientRegistration) -> tuple[bytes, None]:
-    """Key and tombstone that delete a registration: a client that still runs makes it anew."""
+    """Key and tombstone that delete a registration; a running client creates it again."""
     return _registration_key(of.entity, of.software_name, of.software_version), None
 
 
 def read_config(key: bytes | None, value: bytes | None) -> ClientConfigAlteration | Unreadable:
-    """What a record of `__client_configs` says: a config set, or removed (value None)."""
+    """A decoded record of `__client_configs`: a config that is set, or removed (value None)."""
     named = _read(key)
     if isinstance(named, Unreadable):
         return named
     entity, name = _entity(named), named.get("key")
     if entity is None or not isinstance(name, str):
-        return Unreadable("its key names no user, client_id and key")
+        return Unreadable("its key has no user, client_id and key")
     if value is None:
         return ClientConfigAlteration(entity, name, None)
     held = _read(value)
@@ -82,21 +82,21 @@ def read_config(key: bytes | None, value: bytes | None) -> ClientConfigAlteratio
         return held
     text = held.get("value")
     if not isinstance(text, str):
-        return Unreadable(f"the value of {name} is no text")
+        return Unreadable(f"the value of {name} is not a string")
     return ClientConfigAlteration(entity, name, text)
 
 
 def read_registration(
     key: bytes | None, value: bytes | None
 ) -> ClientRegistration | Forgotten | Unreadable:
-    """What a record of `__client_config_registrations` says."""
+    """A decoded record of `__client_config_registrations`."""
     named = _read(key)
     if isinstance(named, Unreadable):
         return named
     entity = _entity(named)
     name, version = named.get("software_name"), named.get("software_version")
     if entity is None or not isinstance(name, str) or not isinstance(version, str):
-        return Unreadable("its key names no user, client_id and software")
+        return Unreadable("its key has no user, client_id and software")
     if value is None:
         return Forgotten(entity, name, version)
     held = _read(value)
@@ -131,10 +131,10 @@ def _read(text: bytes | None) -> dict[str, Any] | Unreadable:
     try:
         value = json.loads(text or b"")
     except (ValueError, RecursionError):
-        return Unreadable("it is no JSON")
+        return Unreadable("it is not JSON")
     if not isinstance(value, dict):
-        return Unreadable("it is no JSON object")
+        return Unreadable("it is not a JSON object")
     version = value.get("version")
     if version != VERSION:
-        return Unreadable(f"its format version is {version!r}; this program knows {VERSION}")
+        return Unreadable(f"its format version is {version!r}, expected {VERSION}")
     return value

@@ -1,6 +1,6 @@
-"""The configs that a running client can change, each with its check and how it takes effect.
+"""The configs that a running client can change: their checks, and when they take effect.
 
-A further key is a further row. Names are Kafka's; a kafka-python program spells them with `_`.
+Names are Kafka's; kafka-python spells them with `_`.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ _MOST = 2**31 - 1
 
 @dataclass(frozen=True, slots=True)
 class ClientConfigKey:
-    """One key. `of` are the clients that have it; `takes_effect` says when a new value holds."""
+    """One key. `of` are the clients that have it; `takes_effect` says when a new value applies."""
 
     name: str
     type: ConfigType
@@ -33,44 +33,44 @@ _PRODUCER, _CONSUMER, _BOTH = ("producer",), ("consumer",), ("producer", "consum
 _NEXT_BATCH = "with the next batch"
 _NEXT_FETCH = "with the next fetch"
 _NEXT_REQUEST = "with the next request"
-_NEXT_JOIN = "once the member has joined its group again, which rebalances the group"
-_AT_ONCE = "at once"
+_NEXT_JOIN = "when the member has joined its group again, which causes a rebalance"
+_AT_ONCE = "immediately"
 
 _TABLE = (
     ClientConfigKey(
         ACKS, ConfigType.STRING, _PRODUCER,
-        "How many replicas must have a record before it counts as written: all (-1), 1, or 0."
-        " A producer with idempotence or transactions keeps to all.",
+        "The acknowledgments that a record requires: all in-sync replicas (all or -1), 1, or 0."
+        " A producer with idempotence or transactions always uses all.",
         "with the next request to a broker", choices=("all", "-1", "0", "1"),
     ),
     ClientConfigKey(
         "linger.ms", ConfigType.INT, _PRODUCER,
         "How long a batch waits for more records before it is sent."
-        " With request.timeout.ms, no more than delivery.timeout.ms.",
-        "at once, for batches that wait too",
+        " Together with request.timeout.ms at most delivery.timeout.ms.",
+        "immediately, also for waiting batches",
     ),
     ClientConfigKey(
         "batch.size", ConfigType.INT, _PRODUCER,
-        "The most bytes of one batch; 0 sends each record alone.", _NEXT_BATCH,
+        "The maximum size of a batch; 0 sends each record alone.", _NEXT_BATCH,
     ),
     ClientConfigKey(
         "compression.type", ConfigType.STRING, _PRODUCER,
-        "How batches are compressed. A program without the codec's library ignores it.",
+        "The compression of batches. A client without the codec's library ignores it.",
         _NEXT_BATCH, choices=("none", "gzip", "snappy", "lz4", "zstd"),
     ),
     ClientConfigKey(
         "max.request.size", ConfigType.INT, _PRODUCER,
-        "The most bytes of one record, and of one request.", "with the next record", least=1,
+        "The maximum size of a record and of a request.", "with the next record", least=1,
     ),
     ClientConfigKey(
         "delivery.timeout.ms", ConfigType.INT, _PRODUCER,
-        "How long a record is tried before it fails."
-        " At least linger.ms and request.timeout.ms together.",
-        "at once, for batches that wait too", least=1,
+        "How long sending a record is retried before it fails."
+        " At least linger.ms plus request.timeout.ms.",
+        "immediately, also for waiting batches", least=1,
     ),
     ClientConfigKey(
         "retries", ConfigType.INT, _PRODUCER,
-        "How often a batch that failed is sent again. Above 0 with idempotence or transactions.",
+        "How often a failed batch is retried. Above 0 with idempotence or transactions.",
         "with the next failure",
     ),
     ClientConfigKey(
@@ -79,58 +79,60 @@ _TABLE = (
     ),
     ClientConfigKey(
         SESSION, ConfigType.INT, _CONSUMER,
-        "How long the coordinator waits for a heartbeat before it gives the member's partitions"
-        " away. Within the brokers' group.min.session.timeout.ms and group.max.session.timeout.ms.",
+        "How long the coordinator waits for a heartbeat before it reassigns the member's"
+        " partitions. Within group.min.session.timeout.ms and group.max.session.timeout.ms of the"
+        " brokers.",
         _NEXT_JOIN, least=1,
     ),
     ClientConfigKey(
         HEARTBEAT, ConfigType.INT, _CONSUMER,
-        "How often a member tells the coordinator that it lives. Below session.timeout.ms; a longer"
-        " one waits until the coordinator knows of a longer session timeout.",
+        "How often a member sends a heartbeat to the coordinator. Below session.timeout.ms; a"
+        " longer interval takes effect after a longer session timeout.",
         _AT_ONCE, least=1,
     ),
     ClientConfigKey(
         "max.poll.interval.ms", ConfigType.INT, _CONSUMER,
-        "How long a program may work between two polls before its member leaves the group, and how"
-        " long a rebalance waits for it.",
+        "The maximum time between two polls before the member leaves the group, and how long a"
+        " rebalance waits for it.",
         _NEXT_JOIN, least=1,
     ),
     ClientConfigKey(
-        "max.poll.records", ConfigType.INT, _CONSUMER, "The most records of one poll.",
+        "max.poll.records", ConfigType.INT, _CONSUMER, "The maximum number of records of a poll.",
         "with the next poll", least=1,
     ),
     ClientConfigKey(
         "auto.commit.interval.ms", ConfigType.INT, _CONSUMER,
-        "How often offsets are committed, where enable.auto.commit is on.",
+        "How often offsets are committed if enable.auto.commit is set.",
         "with the next poll", least=1,
     ),
     ClientConfigKey(
         "fetch.max.wait.ms", ConfigType.INT, _CONSUMER,
-        "How long a broker may wait until fetch.min.bytes are there. Below request.timeout.ms.",
+        "How long a broker may wait for fetch.min.bytes. Below request.timeout.ms.",
         _NEXT_FETCH,
     ),
     ClientConfigKey(
         "fetch.min.bytes", ConfigType.INT, _CONSUMER,
-        "How many bytes a broker waits for before it answers.", _NEXT_FETCH,
+        "The minimum size of a fetch response.", _NEXT_FETCH,
     ),
     ClientConfigKey(
-        "fetch.max.bytes", ConfigType.INT, _CONSUMER, "The most bytes of one answer.", _NEXT_FETCH,
+        "fetch.max.bytes", ConfigType.INT, _CONSUMER, "The maximum size of a fetch response.",
+        _NEXT_FETCH,
     ),
     ClientConfigKey(
         "max.partition.fetch.bytes", ConfigType.INT, _CONSUMER,
-        "The most bytes of one partition in one answer.", _NEXT_FETCH,
+        "The maximum size of a partition's part of a fetch response.", _NEXT_FETCH,
     ),
     ClientConfigKey(
-        "request.timeout.ms", ConfigType.INT, _BOTH, "How long an answer is waited for.",
+        "request.timeout.ms", ConfigType.INT, _BOTH, "How long to wait for a response.",
         _NEXT_REQUEST, least=1,
     ),
     ClientConfigKey(
         "retry.backoff.ms", ConfigType.LONG, _BOTH,
-        "How long to wait before what failed is tried again.", "with the next failure",
+        "How long to wait before a retry.", "with the next failure",
     ),
     ClientConfigKey(
         "metadata.max.age.ms", ConfigType.LONG, _BOTH,
-        "How old metadata may get; also how often dynamic configs are looked for.",
+        "The maximum age of metadata; also the interval at which dynamic configs are checked.",
         _AT_ONCE, least=1_000,
     ),
 )  # fmt: skip
@@ -138,12 +140,12 @@ KEYS: dict[str, ClientConfigKey] = {key.name: key for key in _TABLE}
 
 
 def supported_by(kind: str) -> tuple[str, ...]:
-    """The keys that a producer, or a consumer, of this program can change while it runs."""
+    """The keys that a running producer, or consumer, of this program can change."""
     return tuple(key.name for key in _TABLE if kind in key.of)
 
 
 def check(name: str, value: str) -> None:
-    """Raise a ShellError (InvalidRequest, KIP-649) where no client could take this value."""
+    """Raise a ShellError (InvalidRequest, KIP-649) if no client accepts this value."""
     key = KEYS.get(name)
     if key is not None:
         _check(key, value)
@@ -157,8 +159,10 @@ def _check(key: ClientConfigKey, value: str) -> None:
         return
     number = int(value) if re.fullmatch(r"-?[0-9]{1,10}", value) else None
     if number is None or not key.least <= number <= key.most:
-        raise _refused(key, value, f"a whole number from {key.least} to {key.most}")
+        raise _refused(key, value, f"an integer from {key.least} to {key.most}")
 
 
 def _refused(key: ClientConfigKey, value: str, wanted: str, hint: str = "") -> ShellError:
-    return ShellError(f"{key.name}={value}: {wanted} is wanted", hint=hint, code="INVALID_REQUEST")
+    return ShellError(
+        f"{key.name} must be {wanted}, got {value!r}", hint=hint, code="INVALID_REQUEST"
+    )

@@ -1,4 +1,4 @@
-"""Dynamic configs of clients (KIP-649): whom they bind, what is set, what clients support."""
+"""Dynamic configs of clients (KIP-649): entities, configs, and what clients support."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from kafka_shell.quoting import quote
 
 @dataclass(frozen=True, slots=True, order=True)
 class ClientEntity:
-    """A user's client id, or, where `client_id` is None, the default of all the user's clients.
+    """A client id of a user, or, if `client_id` is None, the default of all clients of the user.
 
-    There is always a user: no user may change what binds another's programs (KIP-649).
+    There is always a user, as no user may change the configs of another user's clients (KIP-649).
     """
 
     user: str
@@ -21,12 +21,12 @@ class ClientEntity:
 
     @property
     def resource(self) -> Resource:
-        """What a change of its configs is about: `client-config user alice client-id app`."""
+        """The resource of its configs: `client-config user alice client-id app`."""
         return Resource("client-config", str(self))
 
     @property
     def order(self) -> tuple[str, bool, str]:
-        """A key to sort by: a user before its client ids."""
+        """The sort key: a user before its client ids."""
         return self.user, self.client_id is not None, self.client_id or ""
 
     def __str__(self) -> str:
@@ -36,8 +36,7 @@ class ClientEntity:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfig:
-    """One config of one entity, as an administrator set it. `value` is the text of a properties
-    file."""
+    """One config of one entity. `value` is text as in a properties file."""
 
     entity: ClientEntity
     key: str
@@ -46,7 +45,7 @@ class ClientConfig:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfigAlteration:
-    """One config to set, or to remove where `value` is None."""
+    """One config to set, or to remove if `value` is None."""
 
     entity: ClientEntity
     key: str
@@ -55,9 +54,9 @@ class ClientConfigAlteration:
 
 @dataclass(frozen=True, slots=True)
 class ClientRegistration:
-    """The configs that one version of a client software can change while it runs.
+    """The configs that a running client of one software version can change.
 
-    `at` is when a client of this version last said so (epoch milliseconds).
+    `at` is when a client of this version last registered (epoch milliseconds).
     """
 
     entity: ClientEntity
@@ -69,10 +68,10 @@ class ClientRegistration:
 
 @dataclass(frozen=True, slots=True)
 class ClientConfigFilter:
-    """Which entities to describe. `user` is a name or ANY_NAME; DEFAULT is refused: there is none.
+    """Which entities to describe. `user` is a name or ANY_NAME; DEFAULT is refused.
 
-    `client_id` is a name, DEFAULT (the user's own default), ANY_NAME (every client id), or None,
-    which does not ask; then `strict` leaves the client ids out.
+    `client_id` is a name, DEFAULT (the user's default), ANY_NAME (all client ids), or None for no
+    condition; then `strict` leaves client ids out.
     """
 
     user: str | Default | AnyName | None = ANY_NAME
@@ -80,7 +79,7 @@ class ClientConfigFilter:
     strict: bool = False
 
     def takes(self, entity: ClientEntity) -> bool:
-        """Whether the entity passes."""
+        """Whether the entity matches."""
         if isinstance(self.user, str) and entity.user != self.user:
             return False
         if self.client_id is None:

@@ -1,6 +1,6 @@
 """Dynamic configs of clients (KIP-649) on any cluster: its operations over two compacted topics.
 
-No broker ever had the KIP's requests. Administrators write `__client_configs` and read
+Brokers do not implement the requests of the KIP. Administrators write `__client_configs` and read
 `__client_config_registrations`; clients do it the other way round (see client_configs/format.py).
 """
 
@@ -26,10 +26,10 @@ from .resolve import resolve
 
 
 def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
-    """What is set for the entities that pass the filter, sorted by entity and key.
+    """The configs of the entities that match the filter, sorted by entity and key.
 
-    Reads to the end of the log first. Nothing where the topic is not there yet. Raises ShellError:
-    a filter without a user (InvalidRequest), no right to Read the topic.
+    Reads the log to its end first. Empty if the topic does not exist. Raises ShellError for a
+    filter without a user (InvalidRequest), or without READ on the topic.
     """
     wanted = which or ClientConfigFilter()
     check_filter(wanted)
@@ -42,14 +42,14 @@ def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple
 
 
 def resolved(cluster: Cluster, user: str, client_id: str) -> tuple[ClientConfig, ...]:
-    """What one client gets: its client id's configs over its user's, each with its level."""
+    """The effective configs of one client, each with its level: client id before user."""
     return tuple(resolve(describe(cluster, ClientConfigFilter(user)), user, client_id).values())
 
 
 def registrations(
     cluster: Cluster, which: ClientConfigFilter | None = None, *, now: int
 ) -> tuple[ClientRegistration, ...]:
-    """What clients said they support, of each software version once; not those that have expired.
+    """The registrations of clients, one per software version, without expired ones.
 
     `now` is epoch milliseconds. Sorted by entity, software name and version.
     """
@@ -77,7 +77,7 @@ def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
     for record in _read(cluster, CONFIGS_TOPIC):
         said = records.read_config(record.key, record.value)
         if isinstance(said, records.Unreadable):
-            continue  # of a newer program: it goes on meaning what it means there
+            continue  # written by a newer version of this program, and valid there
         if said.key == records.REGISTER_AGAIN:
             continue
         if said.value is None:

@@ -1,4 +1,4 @@
-"""Which value holds for one client: its client id's over its user's."""
+"""The effective configs of one client: those of its client id override those of its user."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .model import ClientConfig, ClientEntity
 
 
 def resolve(configs: Iterable[ClientConfig], user: str, client_id: str) -> dict[str, ClientConfig]:
-    """The configs of one client by key, each from the level that wins (KIP-649)."""
+    """The configs of one client by key, each from the level that applies (KIP-649)."""
     levels = (ClientEntity(user), ClientEntity(user, client_id))
     found: dict[str, ClientConfig] = {}
     for level in levels:

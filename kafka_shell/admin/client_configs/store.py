@@ -1,4 +1,4 @@
-"""The two topics of dynamic client configs: looked for, checked, made on first use."""
+"""The two topics of dynamic client configs: checked, and created on first use."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .format import CONFIGS_TOPIC, EXPIRES_MS, REGISTRATIONS_TOPIC
 
 _UNKNOWN_TOPIC = "UNKNOWN_TOPIC_OR_PARTITION"
 _POLICY = "cleanup.policy"
-# Registrations that nobody renews are deleted by age, besides being compacted.
+# Registrations are compacted, and deleted by age if they are not renewed.
 _POLICIES = {CONFIGS_TOPIC: {"compact"}, REGISTRATIONS_TOPIC: {"compact", "delete"}}
 _MOST_REPLICAS = 3
 
@@ -38,8 +38,7 @@ ACLS = tuple(
 
 @dataclass(frozen=True)
 class StoreState:
-    """Which of the topics are missing, why one that is there will not do, and what could not be
-    checked of them."""
+    """The missing topics, why an existing one is refused, and what could not be checked."""
 
     missing: tuple[str, ...] = ()
     topic: str = ""
@@ -48,7 +47,7 @@ class StoreState:
 
 
 def exists(cluster: Cluster, topic: str) -> bool:
-    """Whether the topic is there. Raises ShellError where that cannot be told."""
+    """Whether the topic exists. Raises ShellError if that is unknown."""
     found = topics.describe(cluster, [topic])
     why = found.failures.get(topic)
     if why is None:
@@ -58,8 +57,8 @@ def exists(cluster: Cluster, topic: str) -> bool:
     raise as_error(why)
 
 
-def look(cluster: Cluster) -> StoreState:
-    """How the two topics are. Raises ShellError where that cannot be told."""
+def check(cluster: Cluster) -> StoreState:
+    """The state of the two topics. Raises ShellError if that is unknown."""
     missing = tuple(topic for topic in _POLICIES if not exists(cluster, topic))
     there = [topic for topic in _POLICIES if topic not in missing]
     resources = [ConfigResource(ResourceType.TOPIC, topic) for topic in there]
@@ -99,7 +98,7 @@ def _unfit(topic: str, policies: set[str], partitions: int) -> Failure | None:
 
 
 def plan_create(cluster: Cluster, state: StoreState) -> Plan:
-    """Make what is missing; an empty plan where nothing is. It asks: topics are for all to see."""
+    """Create the missing topics, with a confirmation. An empty plan if none is missing."""
     if not state.missing:
         return Plan(Effect.CHANGE, (), warnings=state.unchecked)
     factor = min(_MOST_REPLICAS, len(cluster.brokers()))

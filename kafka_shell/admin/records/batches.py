@@ -1,7 +1,6 @@
-"""Pieces of logs as they are stored: many partitions in one Fetch (API key 1), the headers of their
-record batches, and their records.
+"""Record batches of many partitions from one Fetch (API key 1): their headers and records.
 
-A header is 61 bytes (the message format v2, KIP-98): codec, counts, sizes, times and producer.
+A header is 61 bytes (message format v2, KIP-98): codec, counts, sizes, timestamps and producer.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from kafka_shell.resource import Resource
 
 from .offsets import by_topic
 
-NAMED = 12  # the last version of Fetch that names topics; later ones have their ids
+NAMED = 12  # the last version of Fetch with topic names; later ones have topic IDs
 _ANSWER_BYTES = 16 << 20
 _CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
@@ -63,17 +62,17 @@ class Batch:
 
     @property
     def transactional(self) -> bool:
-        """Whether it is of a transaction."""
+        """Whether it belongs to a transaction."""
         return bool(self.attributes & 0x10)
 
     @property
     def control(self) -> bool:
-        """Whether it holds a marker and no records of a producer."""
+        """Whether it is a control batch: a transaction marker, not records."""
         return bool(self.attributes & 0x20)
 
 
 def headers(raw: bytes) -> Iterator[tuple[Batch, int]]:
-    """Every whole batch's header with where the batch begins; those of old formats are left out."""
+    """The headers of all complete batches with their positions; older formats are left out."""
     at = 0
     while at + _HEADER.size <= len(raw):
         length = int.from_bytes(raw[at + 8 : at + 12], "big")
@@ -106,9 +105,9 @@ class LogRecord:
 
 
 def records(raw: bytes) -> tuple[list[LogRecord], int]:
-    """The records of these batches, and the offset after them; 0 where there is no whole batch.
+    """The records of these batches, and the offset after them; 0 if no batch is complete.
 
-    Raises what the codec raises, as where it is not installed.
+    Raises the exceptions of the codec, for example if its library is not installed.
     """
     from kafka.record import MemoryRecords
 
@@ -117,7 +116,7 @@ def records(raw: bytes) -> tuple[list[LogRecord], int]:
     batches = MemoryRecords(raw)
     while batches.has_next():
         batch = batches.next_batch()
-        after = batch.next_offset  # compaction may have emptied a batch: its header tells
+        after = batch.next_offset  # from the header, as compaction may have emptied the batch
         if not batch.is_control_batch:
             found += [LogRecord(r.offset, r.timestamp, r.key, r.value) for r in batch]
     return found, after
@@ -129,11 +128,11 @@ def records(raw: bytes) -> tuple[list[LogRecord], int]:
 def fetch(
     cluster: Cluster, leader: int, at: Mapping[TopicPartition, int], partition_bytes: int
 ) -> Results[TopicPartition, bytes]:
-    """What is at these offsets, in one request that waits for nothing: some of it may be empty,
-    where a batch does not fit in beside the others."""
+    """The batches at these offsets, from one request that does not wait for records. Partitions
+    whose batch does not fit into the response are empty."""
     request = fetch_request(at, partition_bytes)
     call = Call(request, Node(leader), highest=NAMED, change=False, check=False)
-    answer = _unthrottled(cluster, call)
+    answer = _fetch(cluster, call)
     results: Results[TopicPartition, bytes] = Results()
     if isinstance(answer, Failure):
         results.failures.update(dict.fromkeys(at, answer))
@@ -154,9 +153,9 @@ def fetch(
     return results
 
 
-def _unthrottled(cluster: Cluster, call: Call) -> Any:
-    """The answer to a Fetch, or a Failure. One that a quota holds back names no topic: it is asked
-    for again when the broker's pause is over, until the deadline."""
+def _fetch(cluster: Cluster, call: Call) -> Any:
+    """The response to a Fetch, or a Failure. A throttled response has no topics: the request is
+    repeated after the throttle time, until the deadline."""
     for _ in cluster.attempts():
         (answer,) = cluster.send_all([call])
         if isinstance(answer, Failure) or answer.error_code or not held_back(answer):
@@ -167,18 +166,18 @@ def _unthrottled(cluster: Cluster, call: Call) -> Any:
 
 THROTTLED = Failure(
     "throttled",
-    "a quota of this client held back every answer until the deadline",
+    "a quota throttled all responses until the deadline",
     see=Resource("effective-quota"),
 )
 
 
 def held_back(answer: Any) -> bool:
-    """Whether a quota keeps a Fetch's answer back: it has a throttle time, and no topics."""
+    """Whether a Fetch response is throttled: a throttle time and no topics."""
     return bool(answer.throttle_time_ms) and not answer.responses
 
 
 def wait_out(cluster: Cluster, answer: Any) -> None:
-    """The pause that the broker asks for, or what is left until the deadline."""
+    """Sleep for the throttle time of the response, at most until the deadline."""
     pause: float = answer.throttle_time_ms / 1000
     if cluster.deadline is not None:
         pause = min(pause, cluster.deadline - time.monotonic())
@@ -186,7 +185,7 @@ def wait_out(cluster: Cluster, answer: Any) -> None:
 
 
 def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_ms: int = 0) -> Any:
-    """A Fetch of these offsets; the first batch of the first comes whole, however large."""
+    """A Fetch of these offsets; the first batch of the first one is complete, whatever its size."""
     from kafka.protocol.consumer import FetchRequest
 
     kind = FetchRequest.FetchTopic

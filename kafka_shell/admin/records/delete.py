@@ -1,4 +1,4 @@
-"""Records at the beginning of partitions: delete them (KIP-107; API key 21)."""
+"""Plans that delete records before an offset (KIP-107; API key 21)."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ DEFAULT_TIMEOUT_MS = 30_000
 _OFFSET_OUT_OF_RANGE = 1
 _POLICY_VIOLATION = 44
 _ANSWER_GRACE_S = 5.0
-_MOVED_S = 5.0  # how long a partition whose leader moves is asked again
+_MOVED_S = 5.0  # how long to retry partitions whose leader changes
 
 
 def ranges(
     cluster: Cluster, partitions: Sequence[TopicPartition], *, committed: bool = False
 ) -> Results[TopicPartition, OffsetRange]:
-    """What each partition holds; `committed` ends it where open transactions begin. Two
-    ListOffsets requests a leader."""
+    """The offsets in each partition; with `committed` up to the last stable offset. Sends two
+    ListOffsets requests to each leader."""
     first = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
     last = list_offsets(cluster, dict.fromkeys(first.values, LATEST), committed=committed)
     results: Results[TopicPartition, OffsetRange] = Results({}, first.failures | last.failures)
@@ -44,7 +44,7 @@ def ranges(
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """A partition and what goes: everything from `first` up to, not including, `to`."""
+    """The records of a partition to delete: from `first` up to, not including, `to`."""
 
     partition: TopicPartition
     first: int
@@ -64,18 +64,19 @@ class DeleteRecords(BaseStep):
         return tuple(
             Change(
                 cut.partition.resource, "alter", "first offset", cut.first, cut.to,
-                note=f"{_records(cut.to - cut.first)} go", reversible=False,
+                note=f"deletes {_records(cut.to - cut.first)}", reversible=False,
             )
             for cut in self.cuts
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> DeleteRecords:
-        """The offsets hold, unless a topic was created anew: its records are others."""
+        """Raises ShellError if a topic was created again: its offsets are those of other
+        records."""
         now = _ids(cluster, [name for name, _ in self.topic_ids])
         for name, topic_id in self.topic_ids:
             if now.get(name) != topic_id:
                 raise ShellError(
-                    f"topic {name} was deleted or created anew while the question was open",
+                    f"topic {name} was deleted or created again while the question was open",
                     hint="Nothing was sent. Run the command again to see the new plan.",
                     code="changed-meanwhile",
                 )
@@ -93,7 +94,7 @@ class DeleteRecords(BaseStep):
         return Results.of(self.changes, (ended[cut.partition] for cut in self.cuts))
 
     def _round(self, cluster: Cluster, cuts: Sequence[Cut]) -> dict[TopicPartition, Failure]:
-        """Ask each leader once; what failed."""
+        """Send one request to each leader, and return the failures."""
         offsets = {cut.partition: cut.to for cut in cuts}
         found = find(cluster, offsets)
         failed = dict(found.failures)
@@ -112,7 +113,7 @@ class DeleteRecords(BaseStep):
             if isinstance(answer, Failure):
                 failed |= dict.fromkeys(group, answer)
             else:
-                failed |= _refused(group, answer)
+                failed |= _failures(group, answer)
         return failed
 
     def _request(self, offsets: Mapping[TopicPartition, int]) -> Any:
@@ -142,14 +143,14 @@ def plan_delete(
     *,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Delete what comes before an offset of each partition, or all that is there now (LATEST).
+    """Delete the records before an offset of each partition, or all current records (LATEST).
 
-    LATEST is worked out here: records that come after the plan was made stay.
+    LATEST is resolved now: records written after the plan was made are kept.
     """
-    held = ranges(cluster, list(targets))
-    refused = {each.resource: why for each, why in held.failures.items()}
+    current = ranges(cluster, list(targets))
+    refused = {each.resource: why for each, why in current.failures.items()}
     cuts, unchanged = [], []
-    for each, holds in held.values.items():
+    for each, holds in current.values.items():
         to = holds.latest if targets[each] == LATEST else targets[each]
         if to > holds.latest or to < 0:
             refused[each.resource] = _out_of_range(each, to, holds)
@@ -177,7 +178,7 @@ def plan_delete_before(
     *,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Delete the records before the first one of this time (ms since the epoch) or later."""
+    """Delete the records before the first one with this timestamp (epoch ms) or later."""
     found: Results[TopicPartition, Offset] = list_offsets(cluster, dict.fromkeys(partitions, time))
     targets = {
         each: LATEST if offset.offset is None else offset.offset
@@ -200,26 +201,26 @@ def _records(count: int) -> str:
 
 
 def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
-    if len(cuts) < 2:  # the line of the one says it all
+    if len(cuts) < 2:  # the change itself says so
         return ()
     total = _records(sum(cut.to - cut.first for cut in cuts))
-    return (f"{total} of {len(cuts):,} partitions go for good: no command brings them back",)
+    return (f"{total} of {len(cuts):,} partitions are deleted and cannot be restored",)
 
 
 def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
     return failure(
         _OFFSET_OUT_OF_RANGE,
-        ours=f"partition {each} has no offset {to}: it holds {holds.earliest} to {holds.latest}",
-        hint="Nothing is deleted there. All that is there: --to latest",
+        ours=f"partition {each} has no offset {to}, only {holds.earliest} to {holds.latest}",
+        hint="Nothing was deleted there. Use --to latest to delete all records.",
     )
 
 
 def _nothing_before(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
-    note = "it is empty" if not holds.records else f"there is nothing before {to}"
+    note = "no change: empty" if not holds.records else f"no change: no records before {to}"
     return Change(each.resource, "alter", "first offset", holds.earliest, holds.earliest, note=note)
 
 
-def _refused(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartition, Failure]:
+def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartition, Failure]:
     codes = {
         TopicPartition(topic.name, row.partition_index): row.error_code
         for topic in response.topics

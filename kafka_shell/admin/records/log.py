@@ -1,7 +1,6 @@
 """The log of one partition, read to its end or appended to (API keys 0, 1 and 22).
 
-For small topics that hold this program's own records; what administrators ask about the records of
-others is in records.py.
+For small topics with records of this program.
 """
 
 from __future__ import annotations
@@ -25,16 +24,16 @@ from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, reco
 
 _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
-_AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch that one side has not heard of
+_AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch unknown to one side
 _UNCOMPRESSED, _CREATE_TIME = 0, 0
-_UNTOLD = Failure("UNKNOWN", "the leader's answer does not mention the partition")
+_MISSING = Failure("UNKNOWN", "the leader's answer does not mention the partition")
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:
     """Every record, from the log start offset to the high watermark as it is now.
 
-    Raises ShellError: no such topic, no right to Read it, no leader, or not all of it until the
-    deadline. A part of the records is never an answer.
+    Raises ShellError for an unknown topic, without READ on it, without a leader, or if the end is
+    not reached before the deadline. Never returns a part of the records.
     """
     at, end = _bounds(cluster, TopicPartition(topic, partition))
     found: list[LogRecord] = []
@@ -46,9 +45,9 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
             at, asked = after, cluster.attempts()
         elif next(asked, None) is None:
             raise ShellError(
-                f"topic {topic} partition {partition} could not be read to its end: nothing came"
+                f"topic {topic} partition {partition} could not be read to its end: no records"
                 f" at offset {at:,} of {end:,}",
-                hint="Try again, or give it longer with --deadline.",
+                hint="Try again, or use a longer --deadline.",
                 code="incomplete",
             )
     return tuple(found)
@@ -68,7 +67,7 @@ def _one(cluster: Cluster, where: TopicPartition, when: int) -> Offset:
 
 
 def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
-    """The records from `at` on, as many as one answer holds, and the offset after them."""
+    """The records from offset `at` in one response, and the offset after them."""
     request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
     answer = _of_leader(cluster, request, topic, partition, _fetched)
     found, after = records(bytes(answer.records or b""))
@@ -76,7 +75,7 @@ def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[
 
 
 def _fetched(response: Any) -> Any:
-    """The partition's part; None where there is none."""
+    """The partition's part of the response; None if it is missing."""
     rows = (row for topic in response.responses for row in topic.partitions)
     return next(rows, None)
 
@@ -89,9 +88,9 @@ def append(
 ) -> int:
     """Append the records as one batch, all or none, to every in-sync replica; the first's offset.
 
-    Idempotent (KIP-98): the batch is sent again where an answer was lost, and is there once.
-    Raises ShellError: no right to Write, too few in-sync replicas until the deadline, or a deadline
-    after which nobody knows ("outcome-unknown").
+    Idempotent (KIP-98): the batch is sent again if a response was lost, and is written once. Raises
+    ShellError without WRITE, with too few in-sync replicas until the deadline, or if the outcome is
+    unknown at the deadline ("outcome-unknown").
     """
     from kafka.protocol.producer import ProduceRequest
 
@@ -145,23 +144,23 @@ def _batch(
     now = int(time.time() * 1000)
     for number, (key, value) in enumerate(records):
         if builder.append(number, now, key, value, []) is None:
-            raise ShellError(f"{len(records):,} records are too many for one batch")
+            raise ShellError(f"{len(records):,} records do not fit into one batch")
     return bytes(builder.build())
 
 
 def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read: Any) -> Any:
-    """The partition's part of the leader's answer; asked again while leadership moves."""
+    """The partition's part of the leader's response. Retries while the leader changes."""
     about = f"topic {topic}"
     why: Failure | None = None
     for _ in cluster.attempts():
         leader = _leader(cluster, topic, partition)
         if leader is None:
             continue
-        # The request may be repeated: a batch carries its producer's sequence.
+        # Can be repeated: a batch has the sequence number of its producer.
         response = cluster.send(request, Node(leader), highest=NAMED, change=False)
         answer = read(response)
         if answer is None:
-            why = THROTTLED if held_back(response) else _UNTOLD
+            why = THROTTLED if held_back(response) else _MISSING
             wait_out(cluster, response)
             continue
         code = answer.error_code if hasattr(answer, "error_code") else 0
@@ -173,8 +172,8 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
     if why is not None and not why.code:
         raise as_error(replace(why, name="deadline", message=f"{about}: {why.message}"))
     raise ShellError(
-        f"{about} partition {partition} has had no leader that would answer"
-        + (f" (the last one said {error_name(why.code)})" if why and why.code else ""),
+        f"{about} partition {partition} has no leader that responds"
+        + (f" (last error: {error_name(why.code)})" if why and why.code else ""),
         code="deadline",
         see=Resource("topic", topic),
     )

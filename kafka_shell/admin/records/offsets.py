@@ -1,4 +1,4 @@
-"""Where things are in partitions (API key 2, ListOffsets; KIP-79, 734, 405, 1005, 1023)."""
+"""Offsets of partitions by time (ListOffsets, API key 2; KIP-79, 405, 734, 1005, 1023)."""
 
 from __future__ import annotations
 
@@ -20,14 +20,17 @@ from kafka_shell.admin.wire.failures import failure, needs
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
-# The first version that knows what a special timestamp means; the others are as old as the API.
+# The first version that supports a special timestamp; the others are as old as the API.
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _UNCOMMITTED, _COMMITTED = 0, 1
-_REMOTE_MS = 30_000  # how long a broker may look in remote storage (v10)
-_ANYBODY, _LOOKING = -1, -2  # replica ids: a consumer asks the leader, this one asks any replica
+_REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
+_CONSUMER, _DEBUGGING = (
+    -1,
+    -2,
+)  # replica IDs: of a consumer, which asks the leader; of a client that may ask any replica
 _LATEST = -1
 
-# The leader has moved, or does not know yet how far the partition is: worth asking again.
+# The leader has changed, or does not know the high watermark yet: retry.
 _PASSING = frozenset({3, 5, 6, 9, 74, 75, 78})
 _PATIENCE_S = 5.0
 
@@ -37,9 +40,10 @@ def list_offsets(
 ) -> Results[TopicPartition, Offset]:
     """The offset of each partition for a time (milliseconds since the epoch) or a constant.
 
-    For a time it is that of the first record of then or later. `committed` takes the last stable
-    offset for the end (isolation level read_committed). Every leader is asked once, all at once.
-    A broker too old for a constant fails its own partitions only ("unsupported-version").
+    For a time it is the offset of the first record with that timestamp or a later one. With
+    `committed`, the end is the last stable offset (isolation level read_committed). Sends one
+    request to each leader, all at once. For a broker too old for a constant, only its partitions
+    fail ("unsupported-version").
     """
     found: Results[TopicPartition, Offset] = Results()
     left = dict(wanted)
@@ -60,7 +64,7 @@ def _ask(
     committed: bool,
     found: Results[TopicPartition, Offset],
 ) -> list[TopicPartition]:
-    """One round into `found`; the partitions that are worth another."""
+    """Send one round of requests, add the results to `found`, and return partitions to retry."""
     partitions = find(cluster, wanted)
     found.failures.update(partitions.failures)
     requests: dict[tuple[int, int], list[TopicPartition]] = {}
@@ -87,13 +91,13 @@ def _ask(
 def log_ends(
     cluster: Cluster, replicas: Mapping[int, Sequence[TopicPartition]]
 ) -> dict[tuple[int, TopicPartition], int]:
-    """The log end offset of each of these replicas, by broker and partition, where one tells it.
+    """The log end offsets of these replicas by broker and partition, as far as brokers return them.
 
-    How far a follower is behind its leader. Its log dirs tell less: their lag is against the high
-    watermark that the follower knows, which is never beyond its own end.
+    They give the lag of a follower. The lag in DescribeLogDirs is less precise: it is against the
+    high watermark known to the follower, which is never beyond its own log end.
     """
     calls = [
-        Call(_request(dict.fromkeys(partitions, _LATEST), False, _LOOKING), Node(broker),
+        Call(_request(dict.fromkeys(partitions, _LATEST), False, _DEBUGGING), Node(broker),
              check=False)
         for broker, partitions in replicas.items()
     ]  # fmt: skip
@@ -108,7 +112,7 @@ def log_ends(
 
 
 def _request(
-    wanted: Mapping[TopicPartition, int], committed: bool, replica_id: int = _ANYBODY
+    wanted: Mapping[TopicPartition, int], committed: bool, replica_id: int = _CONSUMER
 ) -> Any:
     from kafka.protocol.consumer import ListOffsetsRequest
 
@@ -133,7 +137,7 @@ def _request(
 
 
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartition]]:
-    """The partitions by their topic, as most requests want them."""
+    """The partitions by topic, as most requests need them."""
     grouped: dict[str, list[TopicPartition]] = {}
     for each in partitions:
         grouped.setdefault(each.topic, []).append(each)

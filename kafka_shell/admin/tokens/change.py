@@ -28,7 +28,7 @@ from .read import (
     split_principal,
 )
 
-_FOR_OTHERS_SINCE = 3  # the version of CreateDelegationToken that names an owner (Kafka 3.3)
+_FOR_OTHERS_SINCE = 3  # the first version of CreateDelegationToken with an owner (Kafka 3.3)
 
 
 # -- create ----------------------------------------------------------------------------------------
@@ -38,25 +38,25 @@ _FOR_OTHERS_SINCE = 3  # the version of CreateDelegationToken that names an owne
 class CreateToken(BaseStep):
     """One CreateDelegationToken request (API key 38).
 
-    No `owner` is oneself. `max_life` is milliseconds; None is the broker's own maximum. `made`
-    holds the token once it is there: only the answer to the request tells it.
+    Without `owner` the token is for the caller. `max_life` is milliseconds; None is the broker's
+    maximum. `created` has the token afterwards: only the response contains it.
     """
 
     owner: str = ""
     renewers: tuple[str, ...] = ()
     max_life: int | None = None
-    made: list[NewToken] = field(default_factory=list, compare=False, repr=False)
+    created: list[NewToken] = field(default_factory=list, compare=False, repr=False)
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The creation: of a token for its owner, and once it is made, of the token by its id."""
+        """The creation of a token for its owner; afterwards, of the token by its ID."""
         about = Resource("token for", self.owner or "oneself")
-        if self.made:
-            about = self.made[0].token.resource
-        said = [f"renewed by {', '.join(self.renewers)}"] if self.renewers else []
+        if self.created:
+            about = self.created[0].token.resource
+        notes = [f"renewable by {', '.join(self.renewers)}"] if self.renewers else []
         if self.max_life is not None:
-            said.append(f"lives {format_duration(self.max_life)} at most")
-        return (Change(about, "create", note="; ".join(said)),)
+            notes.append(f"maximum lifetime {format_duration(self.max_life)}")
+        return (Change(about, "create", note="; ".join(notes)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.delegation_tokens import (
@@ -79,9 +79,9 @@ class CreateToken(BaseStep):
         if answer.error_code:
             (change,) = self.changes
             return Results({}, {change: self._refused(answer.error_code)})
-        self.made.append(self._new(answer))
-        token = self.made[0].token
-        if token.owner == token.requester:  # else one may never see it
+        self.created.append(self._new(answer))
+        token = self.created[0].token
+        if token.owner == token.requester:  # else the caller may not see it
             settle(lambda: token.id in read_tokens(cluster))
         (change,) = self.changes
         return Results({change: change})
@@ -103,8 +103,9 @@ class CreateToken(BaseStep):
     def _refused(self, code: int) -> Failure:
         about = f"a token for {self.owner}" if self.owner else "a token"
         if code == NOT_AUTHORIZED:
-            said = f"not authorized to make {about}: it needs CreateTokens on user {self.owner}"
-            return failure(code, ours=said, about=about)
+            message = f"not authorized to create {about}"
+            hint = f"Requires CREATE_TOKENS on user {self.owner}."
+            return failure(code, ours=message, about=about, hint=hint)
         return failure_of(code, about)
 
 
@@ -114,23 +115,23 @@ def plan_create(
     owner: str = "",
     renewers: Sequence[str] = (),
     max_life: int | None = None,
-    keep: Callable[[NewToken], NewToken] = lambda made: made,
+    keep: Callable[[NewToken], NewToken] = lambda token: token,
 ) -> Plan:
-    """Make a token for oneself or another. `keep` is handed the token and says what is shown."""
+    """Create a token for the caller or another owner. `keep` receives the token and returns what is
+    shown."""
     step = CreateToken(owner, tuple(dict.fromkeys(renewers)), max_life)
-    return Plan(Effect.CHANGE, (step,), fresh=lambda _: keep(step.made[0]))
+    return Plan(Effect.CHANGE, (step,), fresh=lambda _: keep(step.created[0]))
 
 
 # -- renew, expire ---------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
-class AlterLives(BaseStep):
-    """How long tokens live from now on: RenewDelegationToken or ExpireDelegationToken.
+class AlterExpiry(BaseStep):
+    """RenewDelegationToken (API key 39) or ExpireDelegationToken (40) requests, one per token.
 
-    API keys 39 and 40; one request per token, all in flight at once.
-    `until` is what is said of the new time; empty where a token ends at once. `period` is
-    milliseconds, -1 the broker's default for a renewal, and at once for an expiry.
+    `until` describes the new expiry times; empty for a token that expires at once. `period` is
+    milliseconds; -1 is the broker's default for a renewal, and at once for an expiry.
     """
 
     renew: bool
@@ -150,7 +151,7 @@ class AlterLives(BaseStep):
         before = format_time(token.expires) if token.expires else None
         return Change(token.resource, "alter", "expires", before, until, reversible=not self.renew)
 
-    def again(self, cluster: Cluster) -> AlterLives:
+    def again(self, cluster: Cluster) -> AlterExpiry:
         now = read_tokens(cluster)
         return replace(
             self, tokens=tuple(now[each.id][0] if each.id in now else each for each in self.tokens)
@@ -168,8 +169,8 @@ class AlterLives(BaseStep):
             else:
                 failures.append(None)
                 expected[token.id] = response.expiry_timestamp_ms
-        gone = not any(self.until)
-        settle(lambda: _settled(read_tokens(cluster), expected, gone=gone))
+        expired = not any(self.until)
+        settle(lambda: _settled(read_tokens(cluster), expected, expired=expired))
         return Results.of(self.changes, failures)
 
     def _request(self, hmac: Secret) -> Any:
@@ -181,8 +182,8 @@ class AlterLives(BaseStep):
         return messages.ExpireDelegationTokenRequest(hmac=raw, expiry_time_period_ms=self.period)
 
 
-def _settled(now: Tokens, expected: dict[str, int], *, gone: bool) -> bool:
-    if gone:
+def _settled(now: Tokens, expected: dict[str, int], *, expired: bool) -> bool:
+    if expired:
         return not expected.keys() & now.keys()
     return all(now[each][0].expires == at for each, at in expected.items() if each in now)
 
@@ -190,8 +191,8 @@ def _settled(now: Tokens, expected: dict[str, int], *, gone: bool) -> bool:
 def plan_renew(
     cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
 ) -> Plan:
-    """Let tokens live for `period` ms from `now` on; None is the broker's default. No token
-    outlives its maximum. They are named by id, or by HMAC where one may not see them."""
+    """Renew tokens for `period` ms from `now`; None is the broker's default. Their maximum lifetime
+    stays. Tokens are named by ID, or by HMAC if the caller may not see them."""
 
     def until(token: DelegationToken) -> str:
         if period is None:
@@ -204,7 +205,7 @@ def plan_renew(
 def plan_expire(
     cluster: Cluster, ids: Sequence[str], hmacs: Sequence[Secret], now: int, period: int | None
 ) -> Plan:
-    """End tokens: at once (None), or `period` ms from `now`. Named as in `plan_renew`."""
+    """Expire tokens at once (None), or `period` ms from `now`. Named as in `plan_renew`."""
 
     def until(token: DelegationToken) -> str:
         if period is None:
@@ -234,7 +235,7 @@ def _plan(
         if each not in known
     }
     tokens = tuple(chosen)
-    step = AlterLives(renew, tokens, tuple(chosen.values()), period, tuple(map(until, tokens)))
+    step = AlterExpiry(renew, tokens, tuple(chosen.values()), period, tuple(map(until, tokens)))
     seen = [token.id for token in tokens]
     return Plan(
         Effect.CHANGE if renew else Effect.DESTROY,
@@ -245,7 +246,7 @@ def _plan(
 
 
 def _unseen(hmac: Secret) -> DelegationToken:
-    """A token that its HMAC names and that one may not see: its digest tells it from others."""
+    """A token that is named by its HMAC and that the caller may not see, identified by a digest."""
     from hashlib import sha256
 
     digest = sha256(hmac.reveal().encode()).hexdigest()[:8]

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class DelegationToken:
-    """A token as a broker tells of it. Times are milliseconds since the epoch.
+    """A delegation token. Times are milliseconds since the epoch.
 
-    `owner` is whom it logs in as, `requester` who had it made ("" before Kafka 3.3). After
-    `expires` it is of no use unless it is renewed; after `max_time` it cannot be. `expired` is by
-    this machine's clock when it was read.
+    A login with it is as `owner`; `requester` created it ("" before Kafka 3.3). It is valid until
+    `expires`, and can be renewed until `max_time`. `expired` is by this machine's clock when it was
+    read.
     """
 
     id: str
@@ -31,15 +31,15 @@ class DelegationToken:
 
     @property
     def resource(self) -> Resource:
-        """What a change of it is about."""
+        """The resource of its changes."""
         return Resource("token", self.id)
 
 
 @dataclass(frozen=True, slots=True)
 class NewToken:
-    """A token that was made just now: the one time that its HMAC, the password, is shown.
+    """A token that was just created: the only time that its HMAC, the password, is shown.
 
-    `file` is where the client properties that log in with it were written; shown is then the path.
+    `file` is the path of client properties with the login; then the path is shown instead.
     """
 
     token: DelegationToken
@@ -47,7 +47,7 @@ class NewToken:
     file: str = ""
 
     def login(self) -> str:
-        """The value of `sasl.jaas.config` that logs in with it: the secret itself."""
+        """The value of `sasl.jaas.config` for a login with it. Contains the secret."""
         return (
             "org.apache.kafka.common.security.scram.ScramLoginModule required"
             f' username="{self.token.id}" password="{self.hmac.reveal()}" tokenauth="true";'

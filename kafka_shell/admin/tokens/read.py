@@ -1,6 +1,6 @@
-"""Delegation tokens: create, renew, expire, describe (KIP-48, 373; API keys 38 to 41).
+"""Delegation tokens: describe (KIP-48, 373; API key 41).
 
-A token's id is a user name and its HMAC the password that goes with it, for SCRAM (`tokenauth`).
+A token's ID and HMAC are the user name and password of a SCRAM login (`tokenauth`).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from .model import DelegationToken
 
 NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
 _HINTS = {
-    61: "The brokers need delegation.token.secret.key to be set.",
+    61: "Set delegation.token.secret.key on all brokers and controllers.",
     _OWNER_MISMATCH: "Only its owner and its renewers may do that.",
     _NOT_ALLOWED: "Log in to a SASL or TLS listener: --command-config FILE.",
 }
@@ -34,10 +34,10 @@ Tokens = dict[str, tuple[DelegationToken, Secret]]
 
 
 def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
-    """The tokens of these owners (`User:bob`), or all, that one may see. Sorted by owner, age.
+    """The visible tokens of these owners (`User:bob`), or all. Sorted by owner, age.
 
-    One sees one's own, those one may renew, and those that ACLs show. Raises ShellError where the
-    broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
+    Visible are the caller's own, those it may renew, and those that ACLs allow to DESCRIBE. Raises
+    ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.
     """
     now = time.time() * 1000
     found = (
@@ -84,19 +84,19 @@ def spell_principal(kind: str | None, name: str | None) -> str:
 
 
 def split_principal(principal: str) -> tuple[str, str]:
-    """(type, name) of `User:bob`. Raises ShellError where it has no type."""
+    """(type, name) of `User:bob`. Raises ShellError if it has no type."""
     kind, colon, name = principal.partition(":")
     if not (kind and colon and name):
         raise ShellError(
-            f"{principal} is no principal",
-            hint=f"A principal has a type: User:{principal.strip(':')}",
+            f"{principal} is not a valid principal (expected User:NAME)",
+            hint=f"Use User:{principal.strip(':')}.",
             code="bad-principal",
         )
     return kind, name
 
 
 def hmac_secret(hmac: bytes) -> Secret:
-    """The HMAC as it is typed, and as SCRAM has it for a password."""
+    """The HMAC in base64, as it is typed and used as the SCRAM password."""
     return Secret(b64encode(hmac).decode())
 
 

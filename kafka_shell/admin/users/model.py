@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.tokens.model import DelegationToken
     from kafka_shell.plan.model import Secret
 
-# What a cluster has not got is no failure: no authorizer, no delegation tokens, no such API.
+# Features that a cluster does not have: no authorizer, no delegation tokens, no such API.
 ABSENT = frozenset(
     {
         "SECURITY_DISABLED", "DELEGATION_TOKEN_AUTH_DISABLED",
@@ -26,14 +26,14 @@ ABSENT = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class UserPage:
-    """What can be known of a user; a part that could not be read is its Failure.
+    """Everything about one user. A part that could not be read is a Failure.
 
-    `quotas` are those set for the user and its client ids; `limits` what holds: for a client id
-    that no quota names first, then for each that one does. `client_configs` are the dynamic ones
-    (KIP-649), and `registrations` what clients of this user support. `super_user` is None where
-    the brokers do not tell. `acls` hold those for everyone (`User:*`) too. `groups` are the groups
-    there are that the user may read. `client_ids` are those that quotas and registrations name: a
-    cluster does not tell which client ids a user connects with.
+    `quotas` are the quotas of the user and its client ids; `limits` the effective ones: first for
+    a client id without quotas, then for each client id that has some. `client_configs` are the
+    dynamic configs (KIP-649), and `registrations` what clients of this user support. `super_user`
+    is None if unknown. `acls` include those for everyone (`User:*`). `groups` are the existing
+    groups that the user may read. `client_ids` are those in quotas and registrations: a cluster
+    does not record which client ids a user connects with.
     """
 
     user: str
@@ -51,7 +51,7 @@ class UserPage:
 
     @property
     def ok(self) -> bool:
-        """Whether every part that this cluster has could be read."""
+        """Whether all parts that this cluster supports could be read."""
         parts = (
             self.credentials, self.quotas, self.client_configs, self.registrations, self.acls,
             self.tokens, self.groups,
@@ -60,7 +60,7 @@ class UserPage:
 
 
 class ScramMechanism(IntEnum):
-    """SCRAM mechanisms by KIP-554's codes; `label` is the name that SASL knows."""
+    """SCRAM mechanisms by KIP-554's codes; `label` is the name in SASL."""
 
     UNKNOWN = 0
     SCRAM_SHA_256 = 1
@@ -78,7 +78,7 @@ class ScramMechanism(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class ScramCredential:
-    """A credential of a user, as much as a broker tells of it."""
+    """A credential of a user, as described by a broker: never the password."""
 
     user: str
     mechanism: ScramMechanism
@@ -97,7 +97,7 @@ class NewScramCredential:
 
 @dataclass(frozen=True, slots=True)
 class GeneratedPassword:
-    """A password that was made here: shown once, kept nowhere."""
+    """A generated password: shown once and not stored."""
 
     user: str
     password: Secret

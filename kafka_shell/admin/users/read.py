@@ -1,4 +1,4 @@
-"""Everything about one user, gathered from the other families; each part can fail alone."""
+"""Everything about one user, read from the other families. Each part can fail alone."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ _ANYONE = "User:*"
 
 
 def describe(cluster: Cluster, name: str) -> UserPage:
-    """All that can be known of a user (`alice` or `User:alice`).
+    """Everything about a user (`alice` or `User:alice`).
 
-    Raises ShellError where no broker can be reached; what is refused stands in its place.
+    Raises ShellError where no broker can be reached; a refused part is a Failure.
     """
     cluster.brokers()
     user = name.removeprefix("User:")
@@ -87,7 +87,7 @@ def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
 
 
 def _quotas(cluster: Cluster, user: str) -> tuple[Quota, ...]:
-    """What is set for the user and its client ids, for the default user, and for client ids."""
+    """The quotas of the user and its client ids, of the default user, and of client ids."""
     mine = quotas.describe(cluster, QuotaFilter(user=user))
     named = [quota.entity.client_id for quota in mine if isinstance(quota.entity.client_id, str)]
     clients: list[str | Default] = [*dict.fromkeys(named), DEFAULT]
@@ -114,7 +114,7 @@ def _named(found: Sequence[Quota]) -> list[str]:
 
 
 def _bindings(cluster: Cluster, principal: str) -> tuple[AclBinding, ...]:
-    """What speaks of the principal or of everyone, and all that is about groups."""
+    """The ACLs of the principal and of everyone, and all ACLs on groups."""
     filters = [
         AclFilter(principal=principal),
         AclFilter(principal=_ANYONE),
@@ -139,7 +139,7 @@ def _groups(
     rules: authorizer.Rules | Failure,
     bindings: tuple[AclBinding, ...] | Failure,
 ) -> tuple[str, ...]:
-    """The groups there are that the principal may read from anywhere."""
+    """The existing groups that the principal may read from any host."""
     for part in (bindings, rules):
         if isinstance(part, Failure):
             raise as_error(part)
@@ -159,7 +159,7 @@ def _client_ids(
     found: tuple[Quota, ...] | Failure,
     said: tuple[ClientRegistration, ...] | Failure,
 ) -> tuple[str, ...]:
-    """Client ids that quotas name with the user, or that registered as the user's (KIP-649)."""
+    """The client ids in the user's quotas and registrations (KIP-649)."""
     quoted = () if isinstance(found, Failure) else _of_user(found, user)
     registered = () if isinstance(said, Failure) else said
     names = {*_named(quoted), *(each.entity.client_id for each in registered)}

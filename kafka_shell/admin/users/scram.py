@@ -20,11 +20,11 @@ from kafka_shell.plan.results import Failure, Results
 
 from .model import NewScramCredential, ScramCredential, ScramMechanism
 
-MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' own bounds, of both mechanisms
+MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' limits for both mechanisms
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 _RESOURCE_NOT_FOUND = 91
-_SOMEONE = "kafka-sh"  # need not exist
+_ANY_USER = "kafka-sh"  # does not have to exist
 
 Credentials = Results[str, tuple[ScramCredential, ...]]
 Key = tuple[str, ScramMechanism]
@@ -35,15 +35,16 @@ C = TypeVar("C", NewScramCredential, ScramCredential)
 
 
 def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credentials:
-    """The credentials of each user: mechanisms and iterations, never more. None asks for all users.
+    """The credentials (mechanisms and iterations) of these users, or of all (None).
 
-    A user who has none is a failure, RESOURCE_NOT_FOUND. Raises ShellError without the right.
+    A user without any is a RESOURCE_NOT_FOUND failure. Raises ShellError without permission.
     """
     asked = None if users is None else list(dict.fromkeys(users))
     if asked == []:
-        return Results()  # a broker would answer with everyone
+        return Results()  # a request without names returns all users
     if asked is None:
-        _ask(cluster, [_SOMEONE])  # a broker cannot answer who may not ask about everyone
+        # Without permission, brokers do not respond to a request for all users.
+        _ask(cluster, [_ANY_USER])
     rows = {row.user: row for row in _ask(cluster, asked).results}
     found: Credentials = Results()
     for user in sorted(rows) if asked is None else asked:
@@ -80,8 +81,8 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
 class AlterScramCredentials(BaseStep):
     """One AlterUserScramCredentials request (API key 51).
 
-    A controller of KRaft takes one credential a user in one request (else DUPLICATE_RESOURCE), also
-    where the mechanisms differ. `now` are the credentials the users concerned have, as read.
+    A KRaft controller accepts one credential per user in a request (else DUPLICATE_RESOURCE), even
+    of different mechanisms. `now` are the current credentials of the users.
     """
 
     upsertions: tuple[NewScramCredential, ...]
@@ -90,14 +91,13 @@ class AlterScramCredentials(BaseStep):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One change a credential, deletions first. An old password cannot be had back."""
+        """Deletions first. A replaced password cannot be restored."""
         before = {(had.user, had.mechanism): _shape(had) for had in self.now}
-        gone = (_deleted(old, before.get((old.user, old.mechanism))) for old in self.deletions)
-        came = (_set(new, before.get((new.user, new.mechanism))) for new in self.upsertions)
-        return (*gone, *came)
+        deleted = (_deleted(old, before.get((old.user, old.mechanism))) for old in self.deletions)
+        upserted = (_set(new, before.get((new.user, new.mechanism))) for new in self.upsertions)
+        return (*deleted, *upserted)
 
     def again(self, cluster: Cluster) -> AlterScramCredentials:
-        """The same over the credentials as they are now."""
         users = [*(old.user for old in self.deletions), *(new.user for new in self.upsertions)]
         found = _existing(cluster, users)
         return AlterScramCredentials(self.upsertions, self.deletions, found)
@@ -126,7 +126,7 @@ class AlterScramCredentials(BaseStep):
         return results
 
     def _settle(self, cluster: Cluster, users: Set[str]) -> None:
-        """Wait until a broker tells what was just done for these users."""
+        """Wait until a broker shows the changes of these users."""
         wanted = {(new.user, new.mechanism): new.iterations for new in self.upsertions}
         wanted |= {(old.user, old.mechanism): 0 for old in self.deletions}
         wanted = {key: iterations for key, iterations in wanted.items() if key[0] in users}
@@ -139,20 +139,21 @@ class AlterScramCredentials(BaseStep):
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
-    """Set credentials; one that a user has already is replaced, and its password lost.
+    """Set credentials. An existing one is replaced, and its password is lost.
 
-    A user is refused alone: with a mechanism named twice, iterations out of bounds or no password.
+    A user is refused alone if a mechanism is given twice, the iterations are out of range, or the
+    password is empty.
     """
-    refused = _wrong(credentials)
+    refused = _invalid(credentials)
     wanted = [new for new in credentials if _resource(new.user) not in refused]
     users = list(dict.fromkeys(new.user for new in wanted))
     now = _existing(cluster, users)
     return Plan(
         Effect.CHANGE,
-        tuple(AlterScramCredentials(news, (), now) for news in _rounds(wanted)),
+        tuple(AlterScramCredentials(news, (), now) for news in _requests(wanted)),
         touches=frozenset({"users"}),
         warnings=tuple(
-            f"user {user} will not be able to log in: Kafka's SCRAM takes ASCII names only"
+            f"user {user} will not be able to log in: SCRAM in Kafka supports ASCII names only"
             for user in users
             if not user.isascii()
         ),
@@ -162,7 +163,8 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
 
 
 def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
-    """Delete credentials, each (user, mechanism). A user is refused alone who lacks one of them."""
+    """Delete credentials, each (user, mechanism). A user without one of
+    them is refused alone."""
     asked = list(dict.fromkeys(credentials))
     found = describe(cluster, [user for user, _ in asked])
     refused = {_resource(user): why for user, why in found.failures.items()}
@@ -175,10 +177,10 @@ def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
                 _RESOURCE_NOT_FOUND,
             )
             refused.setdefault(_resource(user), missing)
-    gone = [had[key] for key in asked if _resource(key[0]) not in refused]
+    existing = [had[key] for key in asked if _resource(key[0]) not in refused]
     return Plan(
         Effect.DESTROY,
-        tuple(AlterScramCredentials((), olds, olds) for olds in _rounds(gone)),
+        tuple(AlterScramCredentials((), olds, olds) for olds in _requests(existing)),
         touches=frozenset({"users"}),
         refused=Results({}, refused),
     )
@@ -187,10 +189,10 @@ def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
 def salted_password(
     mechanism: ScramMechanism, password: str, salt: bytes, iterations: int
 ) -> bytes:
-    """Hi(password, salt, i) of RFC 5802: what a broker keeps instead of the password.
+    """Hi(password, salt, i) of RFC 5802: what a broker stores instead of the password.
 
-    Java's clients do not normalise a password (SASLprep), so neither does this: they could not
-    log in with it.
+    The password is not normalized (SASLprep), as Java clients do not do so either and could not
+    log in.
     """
     return hashlib.pbkdf2_hmac(_HASHES[mechanism], password.encode(), salt, iterations)
 
@@ -198,8 +200,8 @@ def salted_password(
 # -- shared ----------------------------------------------------------------------------------------
 
 
-def _rounds(credentials: Iterable[C]) -> list[tuple[C, ...]]:
-    """The credentials as requests in which each user stands once."""
+def _requests(credentials: Iterable[C]) -> list[tuple[C, ...]]:
+    """The credentials split into requests with each user once."""
     rounds: list[dict[str, C]] = []
     for each in credentials:
         for users in rounds:
@@ -223,30 +225,32 @@ def _upsertion(kind: Any, new: NewScramCredential) -> Any:
 
 
 def _existing(cluster: Cluster, users: Iterable[str]) -> tuple[ScramCredential, ...]:
-    """The credentials these users have; a user without one has none."""
+    """The existing credentials of these users."""
     return tuple(had for owned in describe(cluster, users) for had in owned)
 
 
-def _wrong(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failure]:
+def _invalid(credentials: Sequence[NewScramCredential]) -> dict[Resource, Failure]:
     refused: dict[Resource, Failure] = {}
     times = Counter((new.user, new.mechanism) for new in credentials)
     for new in credentials:
         what = f"the {new.mechanism.label} credential of user {new.user}"
         if times[new.user, new.mechanism] > 1:
-            why = Failure("DUPLICATE_RESOURCE", f"{what} stands twice in one request", 92)
+            failure = Failure("DUPLICATE_RESOURCE", f"{what} is set twice", 92)
         elif new.mechanism not in _HASHES:
-            why = Failure("UNSUPPORTED_SASL_MECHANISM", f"{new.user}: no such mechanism", 33)
+            failure = Failure(
+                "UNSUPPORTED_SASL_MECHANISM", f"{new.user}: unsupported mechanism", 33
+            )
         elif not new.user:
-            why = Failure("UNACCEPTABLE_CREDENTIAL", "a user's name cannot be empty", 93)
+            failure = Failure("UNACCEPTABLE_CREDENTIAL", "the name of a user cannot be empty", 93)
         elif not new.password.reveal():
-            why = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} needs a password", 93)
+            failure = Failure("UNACCEPTABLE_CREDENTIAL", f"{what} needs a password", 93)
         elif not MIN_ITERATIONS <= new.iterations <= MAX_ITERATIONS:
-            said = f"{what} cannot have {new.iterations} iterations"
-            hint = f"Between {MIN_ITERATIONS} and {MAX_ITERATIONS}."
-            why = Failure("UNACCEPTABLE_CREDENTIAL", said, 93, hint=hint)
+            message = f"{what} cannot have {new.iterations} iterations"
+            hint = f"Use {MIN_ITERATIONS} to {MAX_ITERATIONS} iterations."
+            failure = Failure("UNACCEPTABLE_CREDENTIAL", message, 93, hint=hint)
         else:
             continue
-        refused[_resource(new.user)] = why
+        refused[_resource(new.user)] = failure
     return refused
 
 
@@ -255,7 +259,7 @@ def _deleted(old: ScramCredential, before: str | None) -> Change:
 
 
 def _set(new: NewScramCredential, before: str | None) -> Change:
-    note = "" if before is None else "its password is replaced"
+    note = "" if before is None else "the password is replaced"
     return Change(
         _resource(new.user), "alter", new.mechanism.label, before, f"iterations={new.iterations}",
         note=note, reversible=before is None,

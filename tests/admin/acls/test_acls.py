@@ -113,7 +113,7 @@ def test_what_exists_is_said_and_creating_it_again_is_no_error(cluster: Cluster,
     make(cluster, reads(bob))
     plan = acl_changes.plan_create(cluster, [reads(bob), reads(bob, "payments")])
     ((added,), (again,)) = plan.changes, plan.unchanged
-    assert (again.resource, again.note) == (reads(bob).resource, "is there already")
+    assert (again.resource, again.note) == (reads(bob).resource, "no change: already exists")
     assert (added.resource, added.note) == (reads(bob, "payments").resource, "")
     assert plan.steps[0].again(cluster) == plan.steps[0]
     assert apply(plan, cluster).ok

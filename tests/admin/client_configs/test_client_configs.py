@@ -244,7 +244,7 @@ def test_quotas_and_client_configs_never_show_in_each_others_lists(store: Cluste
         ("linger.ms", "-1", "a whole number from 0"),
         ("session.timeout.ms", "10", "the brokers take 6000 to 1800000"),
         ("ack", "1", "Did you mean acks?"),
-        ("retention.ms", "1", "Those are: acks, "),
+        ("retention.ms", "1", "Use one of: acks, "),
     ],
 )
 def test_what_no_client_could_take_is_invalid(

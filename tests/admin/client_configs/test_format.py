@@ -72,8 +72,8 @@ def test_registrations_read_back(of: ClientRegistration) -> None:
         (b"[1]", "no JSON object"),
         (b'{"version":2,"user":"a","client_id":null,"key":"acks"}', "version is 2"),
         (b'{"user":"a","client_id":null,"key":"acks"}', "version is None"),
-        (b'{"version":1,"client_id":null,"key":"acks"}', "names no user"),
-        (b'{"version":1,"user":"a","client_id":7,"key":"acks"}', "names no user"),
+        (b'{"version":1,"client_id":null,"key":"acks"}', "has no user"),
+        (b'{"version":1,"user":"a","client_id":7,"key":"acks"}', "has no user"),
     ],
 )
 def test_what_is_not_understood_is_told(key: bytes | None, why: str) -> None:

@@ -35,7 +35,7 @@ def test_to_an_offset_then_to_a_time_then_to_the_end(
     plan = records.plan_delete(either, {filled: 3})
     assert plan.effect is Effect.DESTROY
     [change] = plan.changes
-    assert (change.before, change.after, change.note) == (0, 3, "3 records go")
+    assert (change.before, change.after, change.note) == (0, 3, "deletes 3 records")
     assert not change.reversible
     done(plan, either)
     assert first(either, filled) == 3
@@ -62,7 +62,7 @@ def test_what_comes_after_the_plan_stays(either: Cluster, filled: TopicPartition
 def test_nothing_to_delete_is_told_and_not_sent(either: Cluster, filled: TopicPartition) -> None:
     plan = records.plan_delete_before(either, [filled], NOON)
     assert not plan.steps
-    assert [change.note for change in plan.unchanged] == ["there is nothing before 0"]
+    assert [change.note for change in plan.unchanged] == ["no change: no records before 0"]
 
 
 def test_offsets_that_are_not_there_are_refused(either: Cluster, filled: TopicPartition) -> None:
@@ -71,7 +71,7 @@ def test_offsets_that_are_not_there_are_refused(either: Cluster, filled: TopicPa
     assert not plan.steps
     refused = refusals(plan)
     assert refused[str(filled)].name == "OFFSET_OUT_OF_RANGE"
-    assert "it holds 0 to 10" in refused[str(filled)].message
+    assert "only 0 to 10" in refused[str(filled)].message
     assert refused[str(gone)].name == "UNKNOWN_TOPIC_OR_PARTITION"
 
 
@@ -97,5 +97,5 @@ def test_a_topic_created_anew_is_left_alone(cluster: Cluster, name: str) -> None
     assert step.again(cluster) == step
     done(topic_changes.plan_delete(cluster, [name]), cluster)
     make_topic(cluster, name)
-    with pytest.raises(ShellError, match="created anew"):
+    with pytest.raises(ShellError, match="created again"):
         step.again(cluster)

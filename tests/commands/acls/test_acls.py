@@ -195,11 +195,11 @@ def test_what_is_probably_not_meant_is_warned_about(kafka: Program, bob: str) ->
     run = kafka.ok(
         "alter-acls", "--dry-run", "--add", f"allow User:{bob} Read from ::1 on prefixed topic *"
     )
-    assert "a prefixed * takes only names that begin with a star" in run.stderr + run.stdout
+    assert "a prefixed * matches only names that begin with a star" in run.stderr + run.stdout
     assert "0:0:0:0:0:0:0:1" in run.stderr + run.stdout
     run = kafka.ok("alter-acls", "--topic", "t", "--dry-run", "--add", f"allow User:{bob} Read"
                    " from app.example.com")  # fmt: skip
-    assert "app.example.com is no address" in run.stderr + run.stdout
+    assert "app.example.com is not an IP address" in run.stderr + run.stdout
 
 
 def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
@@ -286,7 +286,7 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
     ("words", "status", "said"),
     [
         (("--copy-from", "User:nobody-at-all", "--copy-to", "User:x"), 1, "has no ACLs"),
-        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "there is no ACL"),
+        (("--remove-principal", "User:nobody-at-all", "--yes"), 1, "no ACL matches"),
         (("--copy-from", "User:x"), 2, "--copy-from requires --copy-to"),
         (("--copy-to", "User:x", "--remove-principal", "User:y"), 2, "requires --copy-from"),
         (("--copy-from", "User:x", "--copy-to", "User:x"), 2, "the same principal"),
@@ -337,7 +337,7 @@ def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
     run = kafka(*asked)
     assert run.status == 1
     assert "allowed" not in run.stdout
-    assert "127.0.0.0/8 is no address" in run.stdout
+    assert "127.0.0.0/8 is not an IP address" in run.stdout
     run = kafka(*asked, "--host", "127.0.0.0/8")
     assert run.status == 2
     assert "--host must be the IP address of a client" in run.stderr

@@ -174,7 +174,7 @@ def test_an_expired_token_is_said_to_be(secure_sandbox: Sandbox) -> None:
         assert apply(plan, admin).ok
         (step,) = plan.steps
         assert isinstance(step, token_changes.CreateToken)
-        (made,) = step.made
+        (made,) = step.created
 
         def read() -> DelegationToken:
             return next(t for t in delegation_tokens.describe(admin) if t.id == made.token.id)

@@ -183,7 +183,7 @@ def test_a_new_credential_is_taken_back_and_a_replaced_one_cannot_be(
     run = program.ok(*words)
     (back,) = (line for line in run.stderr.splitlines() if line.startswith("undo: "))
     again = program.ok(*words)
-    assert "its password is replaced" in again.stderr and "undo" not in again.stderr
+    assert "the password is replaced" in again.stderr and "undo" not in again.stderr
     program.ok("--yes", stdin=back.removeprefix("undo: ") + "\n")
     assert held(program, user) == {}
 
