@@ -214,7 +214,7 @@ FACTS: dict[str, tuple[str, ...]] = {
     "api-versions": ("3 Metadata 0-13",),
     "api-versions ShareGroup Raft": ("77 ShareGroupDescribe 1-1", "80 AddRaftVoter 0-1"),
     "api-versions --differences": NOTHING,
-    "unregister-broker 1 --dry-run": ("INVALID_REQUEST", "broker 1 is up"),
+    "unregister-broker 1 --dry-run": ("INVALID_REQUEST", "broker 1 is running"),
     "describe-broker 1": ("broker 1 127.0.0.1:", "rack rack-a", "data-b online"),
     "describe-quorum": ("leader 1", "CONTROLLER://127.0.0.1:"),
     "alter-quorum --remove 3 --dry-run": ("VOTER_NOT_FOUND",),

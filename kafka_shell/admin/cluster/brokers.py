@@ -20,11 +20,11 @@ from .model import BrokerDescription
 from .read import Brokers
 
 T = TypeVar("T")
-_QUORUM_S = 3.0  # seconds for an answer of the active controller
+_QUORUM_S = 3.0  # seconds to wait for the active controller
 
 
 def describe(known: Brokers, ids: Iterable[int]) -> list[BrokerDescription]:
-    """Each of these brokers. One that does not answer has no log directories and configs."""
+    """These brokers. One that does not respond has no log directories and configs."""
     with Cluster(known.config) as cluster:
         return [_describe(cluster, known, known.by_id[id]) for id in ids]
 
@@ -73,7 +73,7 @@ def _log_dirs(cluster: Cluster, broker: int) -> tuple[LogDirUse, ...]:
 
 
 def _configs(cluster: Cluster, broker: int) -> tuple[ConfigEntry, ...]:
-    """What is not as by default."""
+    """The configs that differ from their defaults."""
     found = configs.describe(cluster, [ConfigResource(ResourceType.BROKER, str(broker))])
     for why in found.failures.values():
         raise as_error(why)

@@ -23,7 +23,7 @@ DEFAULT_TIMEOUT_MS = 30_000
 _FOR_ALL = "The update failed for all features since the following feature had an error: "
 _UPGRADE, _SAFE, _UNSAFE = 1, 2, 3
 _OPERATION_NOT_ATTEMPTED, _INVALID_UPDATE_VERSION = 55, 95
-ONE_WAY = "kraft.version"  # its voters are in the log for good
+ONE_WAY = "kraft.version"  # cannot be downgraded
 
 
 # -- update ----------------------------------------------------------------------------------------
@@ -31,9 +31,9 @@ ONE_WAY = "kraft.version"  # its voters are in the log for good
 
 @dataclass(frozen=True)
 class UpdateFeatures(BaseStep):
-    """One UpdateFeatures request (API key 57). `now` is as read.
+    """One UpdateFeatures request (API key 57). `now` are the current levels.
 
-    Since Kafka 4.0 all features are updated or none, before that each on its own.
+    Since Kafka 4.0 all features are updated or none; before, each one independently.
     """
 
     wanted: tuple[tuple[str, int], ...]
@@ -85,7 +85,8 @@ class UpdateFeatures(BaseStep):
         return _UNSAFE if self.unsafe else _SAFE
 
     def _outcomes(self, answer: Any) -> Outcomes:
-        """The outcome of each. Since v2 there is one error, whose words name the feature."""
+        """The outcome of each feature. Since v2 there is one error, and its message names the
+        feature."""
         each = {row.feature: (row.error_code, row.error_message) for row in answer.results or ()}
         whole = answer.error_code, answer.error_message
         blamed = [name for name, _ in self.wanted if _names(name, whole[1])]
@@ -121,7 +122,7 @@ def plan_update(
     unsafe: bool = False,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Take features to these levels; a lower one is a downgrade, and destroys.
+    """Update features to these levels. A lower level is a downgrade, which is destructive.
 
     `unsafe` allows a downgrade that loses metadata.
     """
@@ -138,7 +139,7 @@ def plan_update(
         warnings=tuple(_warnings(now, down, unsafe)),
         unchanged=tuple(
             Change(Resource("feature", name), "alter", before=level, after=level,
-                   note="no change: this is its level")
+                   note="no change: already at this level")
             for name, level in same
         ),
     )  # fmt: skip
@@ -149,7 +150,7 @@ def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]
         yield "an unsafe downgrade deletes metadata that the lower level cannot hold"
     if now.unread:
         brokers = ", ".join(str(broker) for broker, _ in now.unread)
-        yield f"what broker {brokers} supports is not known: it did not answer"
+        yield f"the levels that broker {brokers} supports are unknown: it did not respond"
 
 
 def _level(now: Features, name: str) -> int:
@@ -162,12 +163,12 @@ def _note(name: str, before: int, after: int, unsafe: bool) -> str:
     if name == METADATA and release_of(after):
         words.append(f"{release_of(before) or before} -> {release_of(after)}")
     if after < before:
-        words.append("an unsafe downgrade" if unsafe else "a downgrade")
+        words.append("unsafe downgrade" if unsafe else "downgrade")
     return ", ".join(words)
 
 
 def _reversible(name: str, before: int, after: int) -> bool:
-    """Whether the level can be what it was again: not where new records came with it."""
+    """Whether the previous level can be restored: not if the new one adds records."""
     if name == ONE_WAY:
         return False
     passed = METADATA_LEVELS[before:after] if name == METADATA else ()

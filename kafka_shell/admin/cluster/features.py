@@ -16,8 +16,8 @@ from .model import ApiRange, ApiSupport, Feature, FeatureRange, Features
 
 METADATA = "metadata.version"
 
-# What the levels of metadata.version are called, from level 1 on; a star where its records differ
-# from those of the level below, so that nobody can go back from it.
+# The names of the levels of metadata.version, from level 1; a star if its records differ from those
+# of the level below, so that a downgrade is impossible.
 METADATA_LEVELS = tuple(
     word
     for line in (
@@ -28,7 +28,7 @@ METADATA_LEVELS = tuple(
     for word in line.split()
 )
 
-# With which level of metadata.version a new cluster has which level of the other features.
+# The level of metadata.version from which new clusters have this level of other features.
 _SINCE = (
     ("kraft.version", 1, "3.9-IV0"),
     ("group.version", 1, "4.0-IV0"),
@@ -43,10 +43,10 @@ _SINCE = (
 
 
 def describe(cluster: Cluster) -> Features:
-    """The cluster's features: their levels, and what every broker supports (ApiVersions, 18).
+    """The cluster's features: their levels, and what all brokers support (ApiVersions, API key 18).
 
-    Controllers may support less than brokers: only they can tell. Raises ShellError where no
-    broker answers.
+    Controllers may support less than brokers; that is unknown here. Raises ShellError if no broker
+    responds.
     """
     found = ask(cluster)
     newest = max(found, key=lambda answer: answer.finalized_features_epoch)
@@ -64,7 +64,7 @@ def describe(cluster: Cluster) -> Features:
 
 
 def ask(cluster: Cluster) -> Results[int, Any]:
-    """Every broker's ApiVersions response. Raises ShellError where none answers."""
+    """The ApiVersions responses of all brokers. Raises ShellError if none responds."""
     from kafka.protocol.metadata import ApiVersionsRequest
 
     request = ApiVersionsRequest(client_software_name="kafka-sh", client_software_version="0.1")
@@ -86,13 +86,13 @@ def _feature(name: str, level: int, brokers: Sequence[FeatureRange]) -> Feature:
 
 
 def release_of(level: int) -> str:
-    """What a level of metadata.version is called: `4.3-IV0`; "" for one that is not known."""
+    """The name of a level of metadata.version: `4.3-IV0`; "" if unknown."""
     known = 0 < level <= len(METADATA_LEVELS)
     return METADATA_LEVELS[level - 1].rstrip("*") if known else ""
 
 
 def level_of(release: str) -> int | None:
-    """The level of metadata.version of a release (`4.1`: its last) or of a name (`4.1-IV0`)."""
+    """The level of metadata.version of a release (`4.1`: its last level) or name (`4.1-IV0`)."""
     levels = {release_of(level): level for level in range(1, len(METADATA_LEVELS) + 1)}
     if release in levels:
         return levels[release]
@@ -101,12 +101,12 @@ def level_of(release: str) -> int | None:
 
 
 def releases() -> tuple[str, ...]:
-    """The releases that `level_of` knows, the oldest first."""
+    """The releases known to `level_of`, the oldest first."""
     return tuple(dict.fromkeys(name.partition("-")[0] for name in METADATA_LEVELS))
 
 
 def levels_of_release(release: str) -> dict[str, int] | None:
-    """The level of each feature that a new cluster of this release has; None: not known."""
+    """The feature levels of a new cluster of this release; None if unknown."""
     level = level_of(release)
     if level is None:
         return None
@@ -120,7 +120,7 @@ def levels_of_release(release: str) -> dict[str, int] | None:
 def api_versions(
     cluster: Cluster, brokers: Sequence[int] | None = None
 ) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
-    """What the brokers speak, by API key; and why some could not be asked."""
+    """The API versions that brokers support, by API key; and failures by broker."""
     found = ask(cluster)
     spoken = {
         broker: {row.api_key: (row.min_version, row.max_version) for row in answer.api_keys}
@@ -132,7 +132,7 @@ def api_versions(
 
 
 def compare(spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> tuple[ApiSupport, ...]:
-    """Each API with the versions that all of these brokers speak, and those of each."""
+    """The APIs with the versions that all of these brokers support, and those of each broker."""
     keys = sorted({key for versions in spoken.values() for key in versions})
     return tuple(_api(key, spoken) for key in keys)
 
@@ -149,7 +149,7 @@ def _api(key: int, spoken: Mapping[int, Mapping[int, tuple[int, int]]]) -> ApiSu
 
 
 def unknown_level(name: str, text: str, span: tuple[int, int] | None, line: str) -> UsageError:
-    """The error of a level that is neither a number nor the name of a release."""
+    """The error for a level that is neither a number nor a release."""
     what = "a level such as 1" + (" or a release such as 4.1" if name == METADATA else "")
     return UsageError(
         f"{name} must be {what}, got '{text}'",

@@ -1,7 +1,8 @@
 """What is wrong with the cluster now, the worst first.
 
-First every broker is probed, then all checks run at once, each within its time and on connections
-of its own: what hangs takes nothing from the others. A check that could not run is a finding too.
+First all brokers are probed, then all checks run at once, each with its own timeout and
+connections, so that one that hangs does not delay the others. A check that could not run is a
+finding, too.
 """
 
 from __future__ import annotations
@@ -23,24 +24,24 @@ from .health_checks import Check, Seen, counted
 from .model import Finding, Health, Severity
 
 PROBE_S = 2.0
-# Else it answers, and refuses the login or TLS.
+# With other failures it responds, but refuses the login or TLS.
 _SILENT = frozenset(
     {"refused", "no-answer", "connect-timeout", "unreachable", "unknown-host", "connection-lost"}
 )
-_LIMIT_S = 9.5  # of the whole, whatever is broken
-_ENTER_S = 4.0  # to reach one broker and read the metadata
+_LIMIT_S = 9.5  # for everything
+_ENTER_S = 4.0  # to connect to one broker and read the metadata
 _CHECKS_S = 5.0
 
 
 def _silent(task: str, done: int, total: int | None) -> None:
-    """Progress nobody looks at."""
+    """Ignores progress."""
 
 
 def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report = _silent) -> Health:
-    """What is wrong with the cluster now, the worst first; within 10 s whatever is broken.
+    """What is wrong with the cluster now, the worst first; within 10 s.
 
-    `probe_timeout` is how long a broker or controller may take to answer (seconds). Raises
-    ShellError only where no broker at all can be reached.
+    `probe_timeout` is how long a broker or controller may take to respond (seconds). Raises
+    ShellError only if no broker can be reached.
     """
     until = time.monotonic() + _LIMIT_S
     if cluster.deadline is not None:
@@ -85,7 +86,7 @@ def _bound(check: Check, seen: Seen) -> Callable[[Cluster], list[Finding]]:
 
 
 def _run(check: Check, cluster: Cluster, seen: Seen) -> list[Finding]:
-    """What it found, also where it ends half-way."""
+    """The findings of a check, also if it fails halfway."""
     findings: list[Finding] = []
     try:
         findings.extend(check.find(cluster, seen))
@@ -95,7 +96,7 @@ def _run(check: Check, cluster: Cluster, seen: Seen) -> list[Finding]:
 
 
 def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator[Finding]:
-    """Brokers that the metadata has as up, and that do not answer."""
+    """Brokers that are in the metadata, but do not respond."""
     if not silent:
         return
     ids = ", ".join(map(str, silent))
@@ -133,22 +134,22 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
 
 
 class _Waiting:
-    """Reports what is being waited for: one task for each set of things."""
+    """Reports what `health` is waiting for: one task for each set."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._task = ""
 
-    def __call__(self, things: list[str]) -> None:
-        more = f" and {len(things) - 3} more" if len(things) > 3 else ""
-        task = f"waiting for {', '.join(things[:3])}{more}"
+    def __call__(self, pending: list[str]) -> None:
+        more = f" and {len(pending) - 3} more" if len(pending) > 3 else ""
+        task = f"waiting for {', '.join(pending[:3])}{more}"
         if task != self._task:
             self.end()
             self._task = task
         self._report(task, 0, None)
 
     def end(self) -> None:
-        """Nothing is waited for any more."""
+        """End the current task."""
         if self._task:
             self._report(self._task, 1, 1)
         self._task = ""

@@ -1,4 +1,4 @@
-"""The checks of `health`: each reads one thing, and says what is wrong with it."""
+"""The checks of `health`: each reads one kind of resource, and yields what is wrong."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ from . import probes, quorum
 from .model import Finding, Quorum, QuorumReplica, Severity
 
 EXAMPLES = 3
-_QUORUM_LAG_MS = 10_000  # a voter that has not caught up for so long is worth a line
-_HEARD_MS = 3_000  # a controller that fetched so recently is alive
-_QUORUM_S = 2.5  # seconds for an answer of the active controller
-_LOW, _FULL = 0.05, 0.01  # of a log dir's volume that is left
-# Beyond these a check would take seconds: it is left to the command that looks closer.
+_QUORUM_LAG_MS = 10_000  # a voter that has not caught up for longer is a finding
+_HEARD_MS = 3_000  # a controller that fetched more recently is running
+_QUORUM_S = 2.5  # seconds to wait for the active controller
+_LOW, _FULL = 0.05, 0.01  # free share of the volume of a log directory
+# With more, a check would take seconds: it is skipped.
 _MANY_TOPICS, _MANY_PARTITIONS = 2_000, 5_000
-_TRANSACTIONS = "__transaction_state"  # there is one as soon as somebody used a transaction
-# Nothing came back at all. Else a controller answers, if only to refuse a client of brokers.
+_TRANSACTIONS = "__transaction_state"  # created by the first transaction
+# Failures without any response. With others a controller responds, if only to refuse a client.
 _NOT_REACHED = frozenset({"connect-timeout", "unknown-host", "unreachable"})
 _NO_ANSWER = frozenset({"refused", "no-answer"})
 
@@ -42,7 +42,7 @@ Found = Iterator[Finding]
 
 @dataclass(frozen=True)
 class Seen:
-    """What is known before the checks: the metadata, and the brokers that answer."""
+    """What is read before the checks: the metadata, and the brokers that respond."""
 
     metadata: MetadataScan
     answering: frozenset[int]
@@ -60,7 +60,7 @@ class Check:
 
 
 def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "") -> Finding:
-    """A check that could not run, or not for all it is about."""
+    """The finding for a check that could not run, or not completely."""
     told = why if isinstance(why, str) else _reason(why)
     examples = (about,) if about else ()
     summary = f"not checked: {check.what}: {told}"
@@ -73,7 +73,7 @@ def _skipped(check: Check, why: str) -> Finding:
 
 
 def _reason(why: Failure) -> str:
-    """In one line; the permission that is missing, where that is it, is in the hint."""
+    """The failure in one line, with the missing permission (from its hint)."""
     hint = why.hint if why.code in AUTHORIZATION else ""
     said = why.message.rstrip(". ")
     stop = "" if said.endswith('."') else "."  # a broker's own text may end with one
@@ -81,7 +81,7 @@ def _reason(why: Failure) -> str:
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
-    """What a check could not read, of which the rest is known."""
+    """The finding for a check that could not read everything."""
     if failures:
         about, why = next(iter(failures.items()))
         yield not_checked(check, why, len(failures), str(about))
@@ -95,11 +95,11 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
     suspects = [each.name for each in found.summaries() if each.under_replicated or each.offline]
     sick = [found.topic(name) for name in suspects]
     partitions = [partition for topic in sick for partition in topic.partitions]
-    yield from _some(
+    yield from _partition_finding(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
-        "without a leader: nobody can read or write them",
+        "without a leader: they cannot be read or written",
     )  # fmt: skip
-    yield from _some(
+    yield from _partition_finding(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
         "with a replica that is not in sync",
     )  # fmt: skip
@@ -114,10 +114,10 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
     if len(found) <= _MANY_TOPICS:
         names = sorted(found.names)
     elif not capped:
-        yield _skipped(_MIN_ISR, f"{len(found):,} topics take a while")
+        yield _skipped(_MIN_ISR, f"{len(found):,} topics would take too long")
     read = min_isr.read(cluster, names)
     topics = [found.topic(name) for name in read.values]
-    yield from _some(
+    yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
         [
             partition
@@ -129,7 +129,7 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
         ],
         "below min.insync.replicas: acks=all producers fail",
     )  # fmt: skip
-    # Where a partition cannot need more than its replicas, one with all in sync needs no look.
+    # If the minimum is capped, partitions with all replicas in sync need no check.
     unread = {n: why for n, why in read.failures.items() if n in sick or not capped}
     yield from _partly(_MIN_ISR, {f"topic {name}": why for name, why in unread.items()})
     if capped:
@@ -151,7 +151,7 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
         )  # fmt: skip
 
 
-def _some(
+def _partition_finding(
     severity: Severity, check: str, partitions: Sequence[Partition], what: str
 ) -> Iterator[Finding]:
     if partitions:
@@ -165,7 +165,7 @@ def _examples(places: Sequence[tuple[str, int]]) -> tuple[str, ...]:
 
 
 def preferred(found: MetadataScan) -> Iterator[Finding]:
-    """Leaders off their preferred replica: load is not where it was planned."""
+    """Partitions not led by their preferred replica: the load is not as planned."""
     places = found.misplaced()
     if places:
         yield Finding(
@@ -179,15 +179,15 @@ def preferred(found: MetadataScan) -> Iterator[Finding]:
 
 
 def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
-    """Brokers that have replicas and are not there."""
+    """Brokers that have replicas and are not in the cluster."""
     gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
     if gone:
         yield Finding(
             Severity.CRITICAL,
             "brokers",
-            "1 broker that holds replicas is gone"
+            "1 broker with replicas is not running"
             if len(gone) == 1
-            else f"{len(gone):,} brokers that hold replicas are gone",
+            else f"{len(gone):,} brokers with replicas are not running",
             len(gone),
             tuple(map(str, gone[:EXAMPLES])),
         )
@@ -200,7 +200,7 @@ def _quorum(cluster: Cluster, seen: Seen) -> Found:
     with cluster.within(_QUORUM_S):
         told = quorum.describe(cluster)
     if told.leader < 0:
-        yield _no_leader(_QUORUM, "it has no leader")
+        yield _no_leader(_QUORUM, "no leader")
         return
     yield from _controllers(cluster, seen, told)
     behind = [replica for replica in told.voters if replica.behind_ms > _QUORUM_LAG_MS]
@@ -216,14 +216,14 @@ def _quorum(cluster: Cluster, seen: Seen) -> Found:
 
 
 def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
-    """Voters that do not answer. One that this machine cannot reach is alive all the same where the
-    leader hears of it: controllers are often in a network of their own."""
+    """Voters that do not respond. One that is unreachable from here counts as running if it fetches
+    from the leader: controllers are often in a separate network."""
     at = {
         voter.id: Address(voter.endpoints[0].host, voter.endpoints[0].port)
         for voter in told.voters
         if voter.endpoints
     }
-    failed = probes.probe_controllers(cluster.config, at, _left(cluster, seen)).failures
+    failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, seen)).failures
     now = max(replica.last_fetch for replica in told.voters)
     heard = {each.id for each in told.voters if _is_heard(each, now)}
     silent = {
@@ -244,14 +244,14 @@ def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
     if far:
         yield Finding(
             Severity.NOTE, "controllers",
-            f"{counted(len(far), 'controller')} cannot be reached from here; the quorum's leader"
-            " hears from them",
+            f"{counted(len(far), 'controller')} cannot be reached from here, but fetched from the"
+            " quorum leader",
             len(far), tuple(map(str, far[:EXAMPLES])),
         )  # fmt: skip
 
 
-def _left(cluster: Cluster, seen: Seen) -> float:
-    """Seconds that a probe may still take."""
+def _probe_timeout(cluster: Cluster, seen: Seen) -> float:
+    """The remaining time for a probe in seconds."""
     left = seen.probe_timeout
     if cluster.deadline is not None:
         left = min(left, cluster.deadline - time.monotonic())
@@ -265,29 +265,29 @@ def _is_heard(replica: QuorumReplica, now: int) -> bool:
 def _no_leader(check: Check, why: str) -> Finding:
     return Finding(
         Severity.CRITICAL, check.name,
-        f"the metadata quorum cannot be asked: {why}. Metadata may be stale: leaders, in-sync"
-        " replicas and brokers may have changed since",
+        f"the metadata quorum does not respond: {why}. Metadata may be out of date: leaders,"
+        " in-sync replicas and brokers may have changed",
         1,
     )  # fmt: skip
 
 
 def _quorum_failed(check: Check, why: Failure) -> Finding:
-    """No answer is worse than not being allowed to ask."""
+    """No response is critical; a missing permission is not."""
     if why.code in AUTHORIZATION or why.name.startswith("unsupported"):
         return not_checked(check, why)
     return _no_leader(check, _reason(why))
 
 
 def _moves(cluster: Cluster, seen: Seen) -> Found:
-    """What is being moved, and the throttles that outlived a move."""
+    """Partition reassignments in progress, and throttles left behind."""
     moving = move_progress.under_way(cluster).values
     if moving:
         yield Finding(
-            Severity.NOTE, "moves", f"{counted(len(moving), 'partition')} being moved", len(moving),
-            tuple(map(str, list(moving)[:EXAMPLES])),
+            Severity.NOTE, "moves", f"{counted(len(moving), 'partition')} being reassigned",
+            len(moving), tuple(map(str, list(moving)[:EXAMPLES])),
         )  # fmt: skip
     if len(seen.metadata) > _MANY_TOPICS:
-        yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics take a while")
+        yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics would take too long")
         return
     try:
         left, not_read = throttles.left_behind(cluster, moving)
@@ -297,8 +297,7 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
         yield Finding(
-            Severity.WARNING, "throttles",
-            "replication throttles left behind that no partition reassignment needs",
+            Severity.WARNING, "throttles", "replication is throttled without a reassignment",
             len(about), tuple(about[:EXAMPLES]),
         )  # fmt: skip
     yield from _partly(_THROTTLES, not_read)
@@ -306,9 +305,9 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
 
 def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
     known = seen.metadata
-    # Of a cluster that shows no topics the replicas on disk tell whether it has none.
+    # If no topics are visible, the replicas on disk show whether there are any.
     told = log_dirs.describe(cluster, sorted(seen.answering), [] if len(known) else None)
-    yield from _hidden(seen, told)
+    yield from _invisible(seen, told)
     every = [each for dirs in told for each in dirs]
     offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
     left = {
@@ -326,7 +325,7 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
         if places:
             verb = "is" if len(places) == 1 else "are"
             yield Finding(
-                severity, "log-dirs", f"{counted(len(places), 'log dir')} {verb} {what}",
+                severity, "log-dirs", f"{counted(len(places), 'log directory')} {verb} {what}",
                 len(places), tuple(places[:EXAMPLES]),
             )  # fmt: skip
     yield from _partly(
@@ -334,26 +333,26 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
     )
 
 
-def _hidden(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
-    """Topics and groups that a login may not describe are left out of every answer in silence."""
+def _invisible(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
+    """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
     topics = seen.metadata
     denied = any(why.code in AUTHORIZATION for why in told.failures.values())
     unseen = not len(topics) and any(each.replicas for dirs in told for each in dirs)
     if denied or unseen:
         yield Finding(
             Severity.NOT_CHECKED, "permissions",
-            "not checked: topics and groups that this login may not describe: it sees"
+            "not checked: topics and groups that this principal may not DESCRIBE; visible:"
             f" {counted(len(topics), 'topic')}",
             1,
         )  # fmt: skip
 
 
 def _groups(cluster: Cluster, seen: Seen) -> Found:
-    """Groups whose members consume nothing. One look cannot tell how long that has been so."""
+    """Groups whose members do not consume. How long this has been so is unknown."""
     told = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
     for severity, states, what in (
         (Severity.WARNING, NOT_READY_STATES, "waiting for topics that do not exist"),
-        (Severity.NOTE, REBALANCING_STATES, "rebalancing: stuck, if that lasts"),
+        (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
     ):
         if names := [group.name for group in told if group.state in states]:
             yield Finding(
@@ -364,12 +363,12 @@ def _groups(cluster: Cluster, seen: Seen) -> Found:
 
 
 def _hanging(cluster: Cluster, seen: Seen) -> Found:
-    """Transactions that no coordinator will end, where transactions were ever used."""
+    """Transactions that no coordinator will end, if transactions were ever used."""
     found = seen.metadata
     if _TRANSACTIONS not in found:
         return
     if found.partitions > _MANY_PARTITIONS:
-        yield _skipped(_HANGING, f"{found.partitions:,} partitions take a while")
+        yield _skipped(_HANGING, f"{found.partitions:,} partitions would take too long")
         return
     led = [
         TopicPartition(name, partition.partition)
@@ -383,7 +382,7 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
         hang = "transaction hangs" if len(told.found) == 1 else "transactions hang"
         yield Finding(
             Severity.WARNING, "transactions",
-            f"{len(told.found):,} {hang}: readers of committed records stop there",
+            f"{len(told.found):,} {hang}: read_committed consumers are blocked",
             len(told.found), places,
         )  # fmt: skip
     unread = {
@@ -397,7 +396,8 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
 
 def counted(number: int, noun: str) -> str:
     """`1 partition`, `2 partitions`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
+    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else plural}"
 
 
 _PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)

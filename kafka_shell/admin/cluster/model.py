@@ -1,4 +1,4 @@
-"""The cluster as a whole: its brokers, its health."""
+"""The cluster: brokers, health, metadata quorum, features, API versions."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Broker:
-    """One broker of the cluster. `version` is Kafka's release as its APIs tell it, or empty.
+    """One broker of the cluster. `version` is the Kafka release, derived from its APIs, or
+    empty.
 
-    `state` is empty where nobody looked, or: `up`, `no answer`, `fenced` (registered, and not
-    allowed to lead), `absent` (replicas are assigned to it, and it is not registered or not
-    running; `host` is empty then).
+    `state` is empty (not checked), `up`, `no answer`, `fenced` (registered, but not serving) or
+    `absent` (replicas are assigned to it, but it is not registered or not running; `host` is
+    empty).
     """
 
     id: int
@@ -34,8 +35,8 @@ class Broker:
 class ClusterMetadata:
     """Brokers and counts (Metadata, API key 3; DescribeCluster, 60).
 
-    `controller` is None where there is none, and where it is not known: `not_read` says then why,
-    by what could not be read.
+    `controller` is None if there is none or if it is unknown. `not_read` has what could not be
+    read, with the failure.
     """
 
     cluster_id: str
@@ -50,7 +51,7 @@ class ClusterMetadata:
 
     @property
     def ok(self) -> bool:
-        """Whether all was read but what takes permissions that this login lacks."""
+        """Whether everything was read, except for missing permissions."""
         return all(why.name.endswith("AUTHORIZATION_FAILED") for _, why in self.not_read)
 
 
@@ -59,7 +60,7 @@ class Severity(IntEnum):
 
     CRITICAL = 0
     WARNING = 1
-    NOT_CHECKED = 2  # a check that could not run: the cluster may or may not be healthy
+    NOT_CHECKED = 2  # a check could not run: the cluster may or may not be healthy
     NOTE = 3
 
 
@@ -76,7 +77,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Health:
-    """One screen of health. Only a cluster with nothing but NOTE findings is healthy."""
+    """The health of a cluster. It is healthy if all findings are NOTE."""
 
     cluster_id: str
     brokers: int
@@ -86,13 +87,13 @@ class Health:
 
     @property
     def ok(self) -> bool:
-        """Whether every check that matters ran, and nothing is CRITICAL or WARNING."""
+        """Whether all checks ran, and nothing is CRITICAL or WARNING."""
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """Where a controller listens, and the name of that listener."""
+    """A listener of a controller."""
 
     name: str
     host: str
@@ -105,10 +106,10 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class QuorumReplica:
-    """A voter or observer of the metadata quorum (DescribeQuorum, 55).
+    """A voter or observer of the metadata quorum (DescribeQuorum, API key 55).
 
-    `lag` is in records, `behind_ms` what it is behind the leader's clock; times are epoch
-    milliseconds; -1 is unknown. Only voters have endpoints, and directory ids only since Kafka 3.9.
+    `lag` is in records, `behind_ms` the time since it had caught up with the leader; times are
+    epoch milliseconds; -1 is unknown. Endpoints (of voters only) and directory IDs since Kafka 3.9.
     """
 
     id: int
@@ -123,7 +124,7 @@ class QuorumReplica:
 
     @property
     def votes(self) -> bool:
-        """Whether it is a voter; the leader is one."""
+        """Whether it is a voter (or the leader)."""
         return self.role != "observer"
 
 
@@ -138,13 +139,13 @@ class Quorum:
 
     @property
     def voters(self) -> tuple[QuorumReplica, ...]:
-        """Those that elect the leader and commit records."""
+        """The replicas that elect the leader and commit records."""
         return tuple(replica for replica in self.replicas if replica.votes)
 
 
 @dataclass(frozen=True, slots=True)
 class Voter:
-    """A voter to add or remove. Without a directory id: the only one that the quorum knows."""
+    """A voter to add or remove. Without a directory ID, the only one known to the quorum."""
 
     id: int
     directory_id: str = ""
@@ -162,9 +163,9 @@ class FeatureRange:
 
 @dataclass(frozen=True, slots=True)
 class Feature:
-    """A feature of the cluster: its level (0: off), and those that every broker supports.
+    """A feature of the cluster: its level (0: off), and the levels that all brokers support.
 
-    `release` and `highest_release` are what a level of metadata.version is called: `4.3-IV0`.
+    `release` and `highest_release` are names of levels of metadata.version: `4.3-IV0`.
     """
 
     name: str
@@ -177,13 +178,13 @@ class Feature:
 
     @property
     def differs(self) -> bool:
-        """Whether the brokers do not all support the same."""
+        """Whether brokers support different levels."""
         return len({(each.lowest, each.highest) for each in self.brokers}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class Features:
-    """All features, as of an epoch; -1 where nobody knows it. `unread` are brokers not heard."""
+    """All features, as of an epoch (-1: unknown). `unread` are brokers that did not respond."""
 
     epoch: int
     features: tuple[Feature, ...]
@@ -191,17 +192,17 @@ class Features:
 
     @property
     def ok(self) -> bool:
-        """Whether every broker was heard."""
+        """Whether all brokers responded."""
         return not self.unread
 
     def get(self, name: str) -> Feature | None:
-        """The feature of this name."""
+        """The feature of this name, if it exists."""
         return next((feature for feature in self.features if feature.name == name), None)
 
 
 @dataclass(frozen=True, slots=True)
 class ApiRange:
-    """The versions of one API that one broker speaks."""
+    """The versions of one API that one broker supports."""
 
     broker: int
     lowest: int
@@ -210,9 +211,9 @@ class ApiRange:
 
 @dataclass(frozen=True, slots=True)
 class ApiSupport:
-    """One API: the versions that every broker speaks (None: none), and those of each.
+    """One API: the versions that all brokers support (None: none), and those of each broker.
 
-    `missing` are the brokers that lack it.
+    `missing` are the brokers without it.
     """
 
     key: int
@@ -224,17 +225,17 @@ class ApiSupport:
 
     @property
     def differs(self) -> bool:
-        """Whether the brokers do not all speak the same."""
+        """Whether brokers support different versions."""
         return bool(self.missing) or len({(b.lowest, b.highest) for b in self.brokers}) > 1
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerDescription:
-    """A broker with its replicas, log directories and the configs that are not as by default.
+    """A broker with its replicas, log directories and non-default configs.
 
     `preferred` counts the partitions of which it is the preferred leader, `out_of_sync` its
     replicas that are not in sync. `quorum_role` is leader, voter or observer of the metadata
-    quorum, or empty. What could not be read is in `not_read`.
+    quorum, or empty. `not_read` has what could not be read.
     """
 
     broker: Broker
@@ -249,5 +250,5 @@ class BrokerDescription:
 
     @property
     def ok(self) -> bool:
-        """Whether all of it could be read."""
+        """Whether everything could be read."""
         return not self.not_read

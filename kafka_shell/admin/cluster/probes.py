@@ -1,6 +1,6 @@
-"""Probes: whether brokers and controllers answer at all, all at once, each on a fresh connection.
+"""Probes: whether brokers and controllers respond, all at once, each over a new connection.
 
-A connection that is up already proves nothing: a process that hangs keeps its connections.
+An existing connection proves nothing: a process that hangs keeps its connections.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from kafka_shell.plan.results import Results
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]
 
-_LOOK_AGAIN = 0.25  # seconds between two calls of `waiting`
+_WAITING_INTERVAL = 0.25  # seconds between two calls of `waiting`
 
 
 def probe_brokers(
@@ -35,26 +35,26 @@ def probe_brokers(
     timeout: float,
     waiting: Waiting[int] | None = None,
 ) -> Results[int, str]:
-    """Connect and log in to each broker, and have it answer a request: its Kafka release by its
-    id, or why it does not answer in time (seconds). `waiting` is called with those outstanding."""
+    """Connect and log in to each broker, and send a request. Returns Kafka releases by broker ID,
+    or why one does not respond in time (seconds). `waiting` is called with the pending ones."""
     return _probe(config, brokers, timeout, waiting, login=True)
 
 
 def probe_controllers(
     config: ConnectionConfig, controllers: Mapping[int, Address], timeout: float
 ) -> Results[int, str]:
-    """The same without a login: a controller's listener mostly has another one."""
+    """The same without a login, as the listeners of controllers usually have different ones."""
     return _probe(config, controllers, timeout, None, login=False)
 
 
 def addresses(brokers: tuple[Broker, ...]) -> dict[int, Address]:
-    """Where each broker is, by its id."""
+    """The addresses of brokers by ID."""
     return {broker.id: Address(broker.host, broker.port) for broker in brokers}
 
 
 def fresh(cluster: Cluster) -> Cluster:
-    """Connections of one's own to the same cluster, by any of its brokers that are known: those
-    that are up already may be to a broker that hangs."""
+    """The config for new connections to the same cluster through any known broker: existing ones
+    may be to a broker that hangs."""
     known = addresses(cluster.known_brokers()).values()
     bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
     return Cluster(replace(cluster.config, bootstrap=bootstrap))
@@ -63,7 +63,8 @@ def fresh(cluster: Cluster) -> Cluster:
 def without_silent(
     config: ConnectionConfig, brokers: Mapping[int, Address], probed: Results[int, str]
 ) -> ConnectionConfig:
-    """The same cluster, entered by the brokers that answered, and nothing sent to the others."""
+    """The config for the same cluster through the brokers that responded. The others are not
+    used."""
     bootstrap = dict.fromkeys([*(brokers[id] for id in probed.values), *config.bootstrap])
     return replace(config, bootstrap=tuple(bootstrap), avoid=frozenset(probed.failures))
 
@@ -96,7 +97,7 @@ def _probe(
     try:
         for key, address in targets.items():
             links[key] = Link(loop, config, address, entry, context, patience)
-            links[key].looked = True  # a closer look would block the other probes
+            links[key].looked = True  # the diagnosis would block the other probes
         asked: set[K] = set()
         while outstanding := [key for key in links if not _over(key, links[key], asked, found)]:
             now = time.monotonic()
@@ -104,7 +105,7 @@ def _probe(
                 break
             if waiting is not None:
                 waiting(outstanding)
-            loop.turn(min(until, now + _LOOK_AGAIN))
+            loop.turn(min(until, now + _WAITING_INTERVAL))
         for key in outstanding:
             found.failures[key] = as_failure(_late(links[key], timeout))
     finally:
@@ -118,8 +119,8 @@ def _probe(
 
 
 def _over(key: K, link: Link, asked: set[K], found: Results[K, str]) -> bool:
-    """Whether a probe has ended. One that logged in is asked something once more: before the login
-    it is not the request handlers that answer."""
+    """Whether a probe has ended. After the login it sends one more request: before, responses do
+    not come from the request handlers."""
     if key in found.values or key in found.failures:
         return True
     if link.closed:

@@ -1,4 +1,4 @@
-"""The metadata quorum: who votes, how far behind, and changing it (API keys 55, 80, 81)."""
+"""The metadata quorum: leader, voters, observers and their lag (API key 55)."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _PATIENCE_S = 8.0
 def describe(cluster: Cluster) -> Quorum:
     """The metadata quorum (KIP-595, API key 55; Kafka 3.3 in KRaft mode), the leader first.
 
-    Directory ids and endpoints since Kafka 3.9 (KIP-853). Wants Describe on the cluster. Raises
-    ShellError, within 8 s: brokers hold the request for longer where no controller answers them.
+    Directory IDs and endpoints since Kafka 3.9 (KIP-853). Requires DESCRIBE on the cluster. Raises
+    ShellError within 8 s: brokers wait longer if no controller responds to them.
     """
     try:
         return read(cluster.send(describe_request(), check=False, timeout=_PATIENCE_S))
@@ -39,7 +39,7 @@ def describe(cluster: Cluster) -> Quorum:
         if error.code != "deadline":
             raise
         raise ShellError(
-            f"the metadata quorum was not read: {error.message}",
+            f"the metadata quorum could not be described: {error.message}",
             code=error.code,
             see=Resource("cluster"),
             status=error.status,
@@ -47,9 +47,9 @@ def describe(cluster: Cluster) -> Quorum:
 
 
 def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
-    """Why metadata may be out of date: no controller answers, so leaders and in-sync replicas may
-    have changed since. None where one does, if only to refuse (DescribeQuorum, forwarded to it),
-    and where brokers are too old to be asked."""
+    """Why metadata may be out of date: no controller responds, so leaders and in-sync replicas may
+    have changed. None if one responds (to DescribeQuorum, which brokers forward), even with an
+    error, and if brokers are too old for that."""
     from kafka.protocol.admin import DescribeQuorumRequest
 
     if not cluster.is_kraft() or not cluster.supports(DescribeQuorumRequest):
@@ -62,7 +62,7 @@ def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
             return None
         return Failure(
             "STALE_METADATA",
-            f"the controller does not answer, so the metadata may be out of date: {error.message}",
+            f"the controller does not respond, so the metadata may be out of date: {error.message}",
             see=Resource("cluster"),
         )
     return None
@@ -76,7 +76,7 @@ def _unreadable(told: Any) -> ShellError:
 
 
 def describe_request() -> Any:
-    """DescribeQuorum of the one partition there is."""
+    """DescribeQuorum of its only partition."""
     from kafka.protocol.admin import DescribeQuorumRequest
 
     kind = DescribeQuorumRequest.TopicData
@@ -85,7 +85,7 @@ def describe_request() -> Any:
 
 
 def read(response: Any) -> Quorum:
-    """What the answer says. Raises ShellError where it has an error, or the partition has."""
+    """The quorum from the response. Raises ShellError if the response or partition has an error."""
     if response.error_code:
         raise _unreadable(response)
     partition = response.topics[0].partitions[0]
@@ -128,7 +128,7 @@ def _replica(
 
 
 def _spell_id(found: UUID | None) -> str:
-    """A directory id as Kafka writes it; "" for none."""
+    """A directory ID as Kafka prints it; "" for none."""
     if found is None or found == _NO_ID:
         return ""
     return b2a_base64(found.bytes, newline=False).decode().translate(_URL_SAFE).rstrip("=")

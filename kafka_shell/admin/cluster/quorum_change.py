@@ -62,7 +62,7 @@ class AddVoter(BaseStep):
                 for each in self.voter.endpoints
             ],
         )
-        return _sent(cluster, request, self.changes[0], self.voter, there=True)
+        return _send(cluster, request, self.changes[0], self.voter, votes=True)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class RemoveVoter(BaseStep):
         for replica in describe(cluster).voters:
             if (replica.id, replica.directory_id) == (self.voter.id, self.voter.directory_id):
                 return RemoveVoter(_voter(replica))
-        raise as_error(_not_there(self.voter, "it is gone meanwhile"))
+        raise as_error(_no_voter(self.voter, "it was removed"))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.quorum import RemoveRaftVoterRequest
@@ -89,7 +89,7 @@ class RemoveVoter(BaseStep):
             voter_id=self.voter.id,
             voter_directory_id=_read_id(self.voter.directory_id),
         )
-        return _sent(cluster, request, self.changes[0], self.voter, there=False)
+        return _send(cluster, request, self.changes[0], self.voter, votes=False)
 
 
 def plan_alter(
@@ -99,11 +99,11 @@ def plan_alter(
     *,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Add and remove voters one after the other: a quorum changes by one voter at a time.
+    """Add and remove voters one after the other, as a quorum changes by one voter at a time.
 
-    What is left out is looked up: the directory id of an observer or voter, the name of a
-    controller's listener. Additions come first, so that the quorum is never smaller than it has to
-    be; only a voter that comes back with another directory is removed before.
+    Missing parts are looked up: the directory ID of an observer or voter, the name of a
+    controller's listener. Additions come first, so that the quorum is not smaller than needed;
+    only a voter that is replaced with another directory is removed before.
     """
     quorum = describe(cluster)
     if not any(voter.directory_id for voter in quorum.voters):
@@ -142,28 +142,28 @@ def plan_alter(
 
 
 def _to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
-    there = [each for each in quorum.voters if each.id == voter.id]
-    found = [each for each in there if voter.directory_id in ("", each.directory_id)]
-    if not there:
+    candidates = [each for each in quorum.voters if each.id == voter.id]
+    found = [each for each in candidates if voter.directory_id in ("", each.directory_id)]
+    if not candidates:
         ids = ", ".join(map(str, sorted(each.id for each in quorum.voters)))
-        return _not_there(voter, f"the voters are {ids}")
+        return _no_voter(voter, f"the voters are {ids}")
     if not found:
-        return _not_there(voter, f"its directory id is {there[0].directory_id}")
+        return _no_voter(voter, f"its directory ID is {candidates[0].directory_id}")
     return _voter(found[0])
 
 
-def _not_there(voter: Voter, why: str) -> Failure:
-    directory = f" with directory id {voter.directory_id}" if voter.directory_id else ""
+def _no_voter(voter: Voter, why: str) -> Failure:
+    directory = f" with directory ID {voter.directory_id}" if voter.directory_id else ""
     return Failure(
         "VOTER_NOT_FOUND",
-        f"there is no voter {voter.id}{directory}: {why}",
+        f"voter {voter.id}{directory} does not exist: {why}",
         _VOTER_NOT_FOUND,
         see=Resource("voter"),
     )
 
 
 def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
-    """The whole voter, as far as the quorum knows what was left out."""
+    """The voter with its missing parts, as known to the quorum."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
         return Failure(
             "DUPLICATE_VOTER", f"{voter.id} is already a voter", _DUPLICATE_VOTER,
@@ -173,13 +173,13 @@ def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Fa
     if not directory:
         known = {r.directory_id for r in quorum.replicas if r.id == voter.id and not r.votes}
         if len(known) != 1 or known == {""}:
-            said = "more than one" if len(known) > 1 else "no"
+            count = "more than one" if len(known) > 1 else "no"
             return Failure(
                 "INVALID_REQUEST",
-                f"the quorum has {said} observer {voter.id}, so its directory id is not known",
+                f"the quorum has {count} observer {voter.id}, so its directory ID is unknown",
                 _INVALID_REQUEST,
-                "Start the controller first: it has to catch up before it may vote."
-                f"\nOr name the directory: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
+                "Start the controller first: it must catch up before it can be a voter."
+                f"\nOr give the directory ID: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
             )
         (directory,) = known
     name = next((each.name for r in quorum.voters for each in r.endpoints), "CONTROLLER")
@@ -194,20 +194,22 @@ def _warnings(
     for replica in quorum.replicas:
         if replica.id in ids and not replica.votes and replica.lag > _FAR_BEHIND:
             yield (
-                f"{replica.id} is {replica.lag:,} records behind: the leader will not take it"
-                " before it has caught up"
+                f"{replica.id} is {replica.lag:,} records behind: the leader refuses it until"
+                " it has caught up"
             )
     if removing:
         left = len(quorum.voters) + len(adding) - len(removing)
-        losses = max(left - 1, 0) // 2
+        failures = max(left - 1, 0) // 2
         voters = "1 voter is" if left == 1 else f"{left} voters are"
-        survives = f"the loss of {losses}" if losses else "no loss"
-        yield f"{voters} left: the quorum then survives {survives}"
+        tolerated = (
+            f"{failures} failure{'' if failures == 1 else 's'}" if failures else "no failure"
+        )
+        yield f"{voters} left: the quorum then tolerates {tolerated}"
 
 
 _LAST = Failure(
     "INVALID_REQUEST",
-    "a quorum without voters could never change again",
+    "a quorum without voters could not be changed again",
     _INVALID_REQUEST,
     "Add another voter first, as ID@HOST:PORT.",
     Resource("voter"),
@@ -216,19 +218,19 @@ _LAST = Failure(
 
 _STATIC = Failure(
     "UNSUPPORTED_VERSION",
-    "the quorum of this cluster is fixed by its configuration (kraft.version is 0)",
+    "the quorum of this cluster is static (kraft.version is 0)",
     UNSUPPORTED_VERSION,
     "Set the feature kraft.version to 1 first.",
     Resource("feature"),
 )
 
 
-def _sent(cluster: Cluster, request: Any, change: Change, voter: Voter, *, there: bool) -> Outcomes:
+def _send(cluster: Cluster, request: Any, change: Change, voter: Voter, *, votes: bool) -> Outcomes:
     (row,) = cluster.send_all([Call(request, check=False)])
     about = change.resource
     failure = row_failure(row, about, requires="Alter on the cluster", see=Resource("voter"))
     if failure is None:
-        settle(lambda: _votes(cluster, voter) == there)
+        settle(lambda: _votes(cluster, voter) == votes)
     return Results.of([change], [failure])
 
 
@@ -238,7 +240,7 @@ def _votes(cluster: Cluster, voter: Voter) -> bool:
     except ShellError as error:
         if error.code == "CLUSTER_AUTHORIZATION_FAILED":
             raise
-        return False  # the leader has resigned, and there is no other yet
+        return False  # the leader has resigned, and there is no new one yet
     return any((each.id, each.directory_id) == (voter.id, voter.directory_id) for each in now)
 
 
@@ -251,5 +253,5 @@ def _voter(replica: QuorumReplica) -> Voter:
 
 
 def _spell(voter: Voter) -> str:
-    """`CONTROLLER://host:port:directory id`, as `--add ID@...` reads it."""
+    """`CONTROLLER://host:port:directory id`, as in `--add ID@...`."""
     return f"{','.join(map(str, voter.endpoints))}:{voter.directory_id}"

@@ -1,4 +1,4 @@
-"""The cluster as a whole: its brokers, and letting go of one (API keys 3, 18, 55, 60, 64)."""
+"""The cluster: its brokers, controller, counts and features (API keys 3, 18, 55, 60)."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from . import features, probes, quorum
 from .model import ClusterMetadata
 
 T = TypeVar("T")
-_PROBE_S = 2.0  # that a broker may take to answer
-_READ_S = 2.5  # for each of what follows: all of it answers within 10 s
+_PROBE_S = 2.0  # timeout of a probe
+_READ_S = 2.5  # for each of the other reads: 10 s for everything
 
 
 # -- describe --------------------------------------------------------------------------------------
@@ -28,8 +28,8 @@ _READ_S = 2.5  # for each of what follows: all of it answers within 10 s
 
 @dataclass(frozen=True)
 class Brokers:
-    """Every broker, by id: those that answer, those that do not (`silent`), fenced and absent ones.
-    `metadata` names them; `config` enters by those that answer and sends nothing to the others."""
+    """All brokers by ID: those that respond, those that do not (`silent`), fenced and absent ones.
+    `config` connects through those that respond, and uses no others."""
 
     by_id: dict[int, Broker]
     silent: dict[int, Failure]
@@ -39,7 +39,7 @@ class Brokers:
 
 
 def brokers(cluster: Cluster) -> Brokers:
-    """Probe the brokers of the metadata, and look up those that are not in it."""
+    """Probe the brokers in the metadata, and look up brokers that are not in it."""
     with probes.fresh(cluster) as own:
         own.deadline = cluster.deadline
         found = metadata_scan.scan(own)
@@ -57,7 +57,7 @@ def brokers(cluster: Cluster) -> Brokers:
 def metadata(cluster: Cluster) -> ClusterMetadata:
     """Brokers with racks and versions, controller, cluster id, counts and features.
 
-    What does not answer in time is left out, and named in `not_read`. Raises ShellError where no
+    What cannot be read in time is left out, with the failure in `not_read`. Raises ShellError if no
     broker can be reached.
     """
     known = brokers(cluster)
@@ -94,7 +94,8 @@ def _read(
 
 
 def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
-    """The active controller. In KRaft that is the quorum's leader: Metadata names any broker."""
+    """The active controller. In KRaft mode it is the leader of the quorum: Metadata returns any
+    broker."""
     controller = quorum.describe(cluster).leader if cluster.is_kraft() else found.controller_id
     return controller if controller >= 0 else None
 
@@ -102,7 +103,7 @@ def _controller(cluster: Cluster, found: MetadataScan) -> int | None:
 def _with_states(
     found: MetadataScan, registrations: Mapping[int, Broker], probed: Results[int, str]
 ) -> dict[int, Broker]:
-    """All brokers by id: those in the metadata, fenced ones, and those that only replicas name."""
+    """All brokers by ID: in the metadata, fenced, and those that only have replicas."""
     brokers = {broker.id: broker for broker in registrations.values() if broker.state}
     for broker in found.brokers:
         release = probed.values.get(broker.id, "")
@@ -114,9 +115,9 @@ def _with_states(
 
 
 def registered(cluster: Cluster) -> frozenset[int] | None:
-    """The brokers that are registered, up or not (DescribeCluster v2, KIP-1073; Kafka 4.0).
+    """The registered brokers, running or not (DescribeCluster v2, KIP-1073; Kafka 4.0).
 
-    None where brokers are too old to tell.
+    None if brokers are too old.
     """
     found = _registrations(cluster)
     return None if found is None else frozenset(found)

@@ -32,11 +32,11 @@ class UnregisterBroker(BaseStep):
     def changes(self) -> tuple[Change, ...]:
         resource = Resource("broker", str(self.broker))
         return (
-            Change(resource, "delete", note="it registers again if it starts", reversible=False),
+            Change(resource, "delete", note="registers again if it is started", reversible=False),
         )
 
     def again(self, cluster: Cluster) -> UnregisterBroker:
-        why = _why_not(cluster, self.broker)
+        why = _refusal(cluster, self.broker)
         if why is not None:
             raise as_error(why)
         return self
@@ -54,12 +54,12 @@ class UnregisterBroker(BaseStep):
 
 
 def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
-    """Let the cluster forget brokers that are gone for good.
+    """Unregister brokers that are permanently down.
 
-    One that is up is refused: it would not notice, and could serve nobody until it is started anew.
+    A running broker is refused: it would not notice, and could not serve until it is restarted.
     """
     asked = list(dict.fromkeys(brokers))
-    refused = {broker: _why_not(cluster, broker) for broker in asked}
+    refused = {broker: _refusal(cluster, broker) for broker in asked}
     gone = [broker for broker in asked if refused[broker] is None]
     return Plan(
         Effect.DESTROY,
@@ -72,21 +72,21 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
     )
 
 
-def _why_not(cluster: Cluster, broker: int) -> Failure | None:
+def _refusal(cluster: Cluster, broker: int) -> Failure | None:
     if any(each.id == broker for each in cluster.brokers(refresh=True)):
         return Failure(
             "INVALID_REQUEST",
-            f"broker {broker} is up",
+            f"broker {broker} is running",
             _INVALID_REQUEST,
-            "Stop it first: only a broker that is gone for good is unregistered.",
+            "Stop it first. Only unregister brokers that are permanently down.",
         )
     known = registered(cluster)
     if known is not None and broker not in known:
         return Failure(
             "BROKER_ID_NOT_REGISTERED",
-            f"no broker {broker} is registered",
+            f"broker {broker} is not registered",
             _BROKER_ID_NOT_REGISTERED,
-            f"This cluster has {', '.join(map(str, sorted(known)))}.",
+            f"Registered brokers: {', '.join(map(str, sorted(known)))}.",
         )
     return None
 

@@ -1,4 +1,4 @@
-"""What each protocol's description says of a group (API keys 15, 69, 77, 89), as one noun."""
+"""The descriptions of groups by all protocols (API keys 15, 69, 77, 89) as one model."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_shell.plan.results import Failure
 
 from .model import Group, GroupType, Member, Task
 
-_CONSUMER = "consumer"  # the protocol type whose members' bytes are known (not Connect's, say)
+_CONSUMER = "consumer"  # the only protocol type whose member metadata is decoded
 
 
 # -- the questions ---------------------------------------------------------------------------------
@@ -53,19 +53,19 @@ QUESTIONS = {
     GroupType.STREAMS: Question(_streams, _rows),
 }
 
-# A group is of one protocol only: the others answer with one of these, or are not there at all.
+# A group has one protocol: requests of the others fail with one of these, or do not exist.
 _NOT_OF_THIS = frozenset(
     {"GROUP_ID_NOT_FOUND", "UNSUPPORTED_VERSION", "unsupported-api", "unsupported-version"}
 )
 
 
 def read(name: str, coordinator: int, told: dict[GroupType, Any]) -> Group | Failure:
-    """The group from the answers of the protocols that were asked about it."""
+    """The group, from the responses to the requests of each protocol."""
     failures = []
     for kind, row in told.items():
         if isinstance(row, Failure):
             failures.append(row)
-        elif row.group_state != "Dead":  # what a broker before 4.0 calls a group that is not there
+        elif row.group_state != "Dead":  # the state of an unknown group before Kafka 4.0
             return _READERS[kind](name, coordinator, row)
     real = [why for why in failures if why.name not in _NOT_OF_THIS]
     return real[0] if real else not_found(name)
@@ -160,7 +160,7 @@ _READERS = {
 
 
 def _host(member: Any) -> str:
-    """The address, without the slash that Java's host names begin with."""
+    """The address without the slash at the start of Java's host names."""
     return str(member.client_host).lstrip("/")
 
 
@@ -193,11 +193,11 @@ def _tasks(assignment: Any) -> tuple[Task, ...]:
 
 
 # -- what classic members tell one another (ConsumerProtocolSubscription and -Assignment) ----------
-# The part read here is the same in all versions. What does not fit is another protocol's.
+# The fields read here are the same in all versions. Other bytes are of another protocol.
 
 
 def _topics(data: bytes | None) -> tuple[str, ...]:
-    """The topics that a member wants."""
+    """The topics that a member is subscribed to."""
     names = []
     try:
         (count,) = struct.unpack_from(">i", data or b"", 2)
@@ -211,7 +211,7 @@ def _topics(data: bytes | None) -> tuple[str, ...]:
 
 
 def _partitions(data: bytes | None) -> tuple[TopicPartition, ...]:
-    """The partitions that a member has."""
+    """The partitions assigned to a member."""
     found = []
     try:
         (count,) = struct.unpack_from(">i", data or b"", 2)

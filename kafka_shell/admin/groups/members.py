@@ -1,4 +1,4 @@
-"""Deleting groups and putting members out of them (KIP-229, 345, 571; API keys 42, 13)."""
+"""Plans that delete groups and remove members (KIP-229, 345, 571; API keys 42, 13)."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ from .resets import active
 from .steps import offset_change
 
 _UNKNOWN_MEMBER_ID = 25
-_BY_MEMBER = 3  # LeaveGroup takes several members, and static ones, from v3 on (Kafka 2.4)
+_BY_MEMBER = 3  # LeaveGroup supports several members, and static ones, since v3 (Kafka 2.4)
 _REASON = "removed by an administrator"
-_STAYS = "a client that still runs joins again"
+_REJOINS = "a running client joins again"
 _LEAVES_ALONE = (GroupType.SHARE, GroupType.STREAMS)
 
 
@@ -55,12 +55,12 @@ class DeleteGroups(BaseStep):
         return tuple(change for group in self.groups for change in _changes(group))
 
     def again(self, cluster: Cluster) -> DeleteGroups:
-        """The same groups with the offsets that they have now. Raises ShellError for one that has
-        members by now, or is gone."""
+        """The groups with their current offsets. Raises ShellError if one has members now, or was
+        deleted."""
         plan = plan_delete(cluster, [group.name for group in self.groups])
         for resource, why in plan.refused.failures.items():
-            raise ShellError(f"{resource} changed meanwhile: {why.message}", hint=why.hint,
-                             code="changed-meanwhile", see=why.see)  # fmt: skip
+            message = f"{resource} changed while the question was open: {why.message}"
+            raise ShellError(message, hint=why.hint, code="changed-meanwhile", see=why.see)
         (step,) = plan.steps
         assert isinstance(step, DeleteGroups)
         return step
@@ -84,22 +84,22 @@ def _changes(group: Group) -> Iterator[Change]:
 
 
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
-    """Delete groups. One that has members is refused (they are named), as one that is not there."""
+    """Delete groups. A group with members is refused, as is one that does not exist."""
     found = groups.describe(cluster, names, offsets=True)
     refused = {
         Resource("group", each): found.failures[each] for each in names if each in found.failures
     }
-    doomed = []
+    deleted = []
     for group in found:
         if group.state in ("Empty", "Dead") and not group.members:
-            doomed.append(group)
+            deleted.append(group)
         else:
             refused[group.resource] = active(group)
     return Plan(
         Effect.DESTROY,
-        (DeleteGroups(tuple(doomed)),) if doomed else (),
+        (DeleteGroups(tuple(deleted)),) if deleted else (),
         touches=frozenset({"groups"}),
-        warnings=streams.warnings(cluster, [group.name for group in doomed], "deleting the group"),
+        warnings=streams.warnings(cluster, [group.name for group in deleted], "deleting the group"),
         refused=Results({}, refused),
     )
 
@@ -119,12 +119,12 @@ class RemoveMembers(BaseStep):
     def changes(self) -> tuple[Change, ...]:
         return tuple(
             Change(Resource("group-member", member.id), "delete",
-                   note=f"of group {self.group}: {member.label}; {_STAYS}")
+                   note=f"of group {self.group}: {member.label}; {_REJOINS}")
             for member in self.members
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> RemoveMembers:
-        """The same members. Raises ShellError where one has left."""
+        """The same members. Raises ShellError if one has left."""
         found = groups.describe(cluster, [self.group])
         there = {each.id for each in found[self.group].members} if found.ok else set()
         for member in self.members:
@@ -176,8 +176,8 @@ def plan_remove(
     instances: Sequence[str] = (),
     reason: str = "",
 ) -> Plan:
-    """Put members out of a group: these, by id or group.instance.id, or all. One that is not there
-    is refused, as are share and streams groups, whose members only leave by themselves."""
+    """Remove members from a group: these, by ID or group.instance.id, or all. Unknown members are
+    refused, as are share and streams groups, whose members cannot be removed."""
     found = groups.describe(cluster, [name])
     resource = Resource("group", name)
     if not found.ok:
@@ -198,8 +198,10 @@ def plan_remove(
 
 def _cannot_be_removed(group: Group) -> Failure:
     kind = group.type.value
-    said = f"group {group.name} is a {kind} group: Kafka removes members of consumer groups only"
-    return Failure("UNSUPPORTED_VERSION", said, hint="Stop its clients: they leave as they end.")
+    message = (
+        f"group {group.name} is a {kind} group: only members of consumer groups can be removed"
+    )
+    return Failure("UNSUPPORTED_VERSION", message, hint="Stop its clients instead.")
 
 
 def _chosen(

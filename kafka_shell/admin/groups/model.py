@@ -1,4 +1,4 @@
-"""Groups: consumer (of the classic and of the new protocol), share and streams groups."""
+"""Groups: consumer (classic and new protocol), share and streams groups."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ REBALANCING_STATES = ("PreparingRebalance", "CompletingRebalance", "Assigning", 
 
 
 class GroupType(Enum):
-    """Which protocol a group speaks, by the words of ListGroups (KIP-848, 932, 1071)."""
+    """The type of a group, spelled as in ListGroups (KIP-848, 932, 1071)."""
 
     UNKNOWN = "unknown"
     CLASSIC = "classic"
@@ -31,10 +31,10 @@ class GroupType(Enum):
 
 @dataclass(frozen=True, slots=True)
 class GroupListing:
-    """One line of `list-groups` (ListGroups, API key 16).
+    """A group as listed (ListGroups, API key 16).
 
-    `protocol` is what its members agree on (consumer, connect ...), empty where nobody ever joined.
-    `coordinator` is a broker's id.
+    `protocol` is the protocol type of its members (consumer, connect ...), empty if it never had
+    any. `coordinator` is a broker ID.
     """
 
     name: str
@@ -46,7 +46,8 @@ class GroupListing:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task of a streams group: a partition number of a subtopology; active, standby, warmup."""
+    """A task of a streams group: one partition of a subtopology. `role`: active, standby,
+    warmup."""
 
     subtopology: str
     partition: int
@@ -57,9 +58,9 @@ class Task:
 class Member:
     """One member of a group. `host` is an address, `instance_id` its group.instance.id.
 
-    `assignment` is what it has now; `target` is what it will have, where that differs (the new
-    protocols). `subscription` lists topics, `subscribed_regex` is the expression of a member that
-    subscribed by one. `tasks` are those of a streams group.
+    `assignment` is the current one; `target` is the next one, if it differs (new protocols).
+    `subscription` lists topics, `subscribed_regex` is a subscription by regular expression. `tasks`
+    are those of a streams group.
     """
 
     group: str
@@ -77,18 +78,18 @@ class Member:
 
     @property
     def label(self) -> str:
-        """How a message names it: its client and where that runs."""
+        """Its name in messages: its client ID and host."""
         return f"{self.client_id or self.id} at {self.host}"
 
 
 @dataclass(frozen=True, slots=True)
 class GroupOffset:
-    """How far a group is in one partition.
+    """The offset and lag of a group in one partition.
 
-    `offset` is the committed one (of a share group: where its share of the partition starts), None
-    where there is none. `end` is the partition's end, and `lag` how many offsets lie between; None
-    where that could not be read, which `note` says (`no such topic`). The last three are of the
-    member that reads the partition.
+    `offset` is the committed offset (of a share group: its start offset), None if there is none.
+    `end` is the log end offset, and `lag` the difference; None if it could not be read, with the
+    reason in `note` (`no such topic`). The last three are of the member that the partition is
+    assigned to.
     """
 
     group: str
@@ -106,7 +107,7 @@ class GroupOffset:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition it is in."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
 
@@ -114,9 +115,9 @@ class GroupOffset:
 class Group:
     """One group, its members and offsets.
 
-    `state` is Kafka's word. `assignor` is who shares the partitions out (range, uniform ...), or
-    empty. `epoch` counts changes of the group; it and what follows are None where the protocol has
-    no such thing, or was not asked.
+    `state` is as in Kafka. `assignor` is the partition assignor (range, uniform ...), or empty.
+    `epoch` is the group epoch; it and the following fields are None if the protocol does not have
+    them, or if they were not requested.
     """
 
     name: str
@@ -132,19 +133,19 @@ class Group:
 
     @property
     def resource(self) -> Resource:
-        """What a message about it is about."""
+        """The resource of its changes and failures."""
         return Resource("group", self.name)
 
     @property
     def lag(self) -> int | None:
-        """The sum of what is known of its lag; None where nothing is."""
+        """The sum of the known lags; None if none is known."""
         known = [row.lag for row in self.offsets or () if row.lag is not None]
         return sum(known) if known else None
 
 
 @dataclass(frozen=True, slots=True)
 class GroupTotals:
-    """A group as one line. `lag` is the sum over its partitions, None where it is not known."""
+    """A group in figures. `lag` is the sum over its partitions, None if unknown."""
 
     name: str
     type: GroupType
@@ -168,7 +169,7 @@ class GroupTotals:
 
 
 class To(Enum):
-    """What a reset of offsets is counted from. CURRENT is where the group is, else the end."""
+    """The target of a reset of offsets. CURRENT is the committed offset, else the end."""
 
     EARLIEST = "earliest"
     LATEST = "latest"
@@ -180,8 +181,7 @@ class To(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ResetTo:
-    """Where offsets are reset to: `number` is the offset, the shift, or milliseconds since the
-    epoch; else it means nothing."""
+    """A target with its `number`: an offset, a shift, or milliseconds since the epoch."""
 
     to: To
     number: int = 0
@@ -189,8 +189,7 @@ class ResetTo:
 
 @dataclass(frozen=True, slots=True)
 class Reset:
-    """One partition of a reset: the offset before and after, each None for none. `note` is for
-    people."""
+    """One partition of a reset: the offsets before and after, None for none. `note` is shown."""
 
     partition: TopicPartition
     before: int | None

@@ -1,4 +1,4 @@
-"""How far groups have read, and what is left (OffsetFetch, API key 9; of share groups 90)."""
+"""Committed offsets and lag of groups (OffsetFetch, API key 9; of share groups 90)."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from kafka_shell.plan.results import Failure, Results
 from .model import Group, GroupOffset, GroupType, Member
 
 _UNKNOWN_TOPIC, _GROUP_NOT_FOUND = 3, 69
-_NAMED = 3  # partitions that an error names
-_MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch takes many groups from v8 on; v10 names topics by id
+_NAMED = 3  # partitions that a failure names
+_MANY_GROUPS, _BY_NAME = 8, 9  # OffsetFetch: many groups since v8, topic IDs since v10
 
 
 def _committed(groups: Sequence[str]) -> Any:
@@ -46,9 +46,9 @@ SHARED = Question(_shared, _rows)
 
 @dataclass(frozen=True, slots=True)
 class Committed:
-    """One offset that a group has committed, or where its share of a partition starts.
+    """A committed offset, or the start offset of a share group.
 
-    `lag` is None where the broker does not tell it; `error` is an error code of the partition.
+    `lag` is None if the broker does not return it; `error` is the error code of the partition.
     """
 
     offset: int | None
@@ -62,7 +62,7 @@ Offsets = dict[TopicPartition, Committed]
 
 
 def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
-    """The offsets of one group, by partition, in their order; none where there is no such group.
+    """The offsets of one group by partition, sorted; empty if the group does not exist.
 
     Raises ShellError.
     """
@@ -115,10 +115,10 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
 def with_offsets(
     cluster: Cluster, groups: Results[str, Group], answers: Answers
 ) -> Results[str, Group]:
-    """The groups with a row for each partition that they have an offset in, or read.
+    """The groups with a row for each partition with an offset or an assigned member.
 
-    `answers` hold what was told of the offsets. Every partition's end is asked for once, of all
-    leaders at once.
+    `answers` contain the offsets. The ends of all partitions are requested once, from all leaders
+    at once.
     """
     failures = dict(groups.failures)
     told: dict[str, Offsets] = {}
@@ -137,7 +137,7 @@ def with_offsets(
             offsets=tuple(
                 _row(groups.values[name], each, told[name].get(each), ends, readers[name])
                 for each in listed
-                if not _fancied(groups.values[name], each, told[name], ends)
+                if not _is_beyond_topic(groups.values[name], each, told[name], ends)
             ),
         )
         for name, listed in wanted.items()
@@ -146,7 +146,7 @@ def with_offsets(
 
 
 def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
-    """A failure for each broker that did not tell the ends of its partitions."""
+    """A failure for each broker that did not return the ends of its partitions."""
     by_reason: dict[Failure, list[TopicPartition]] = {}
     for each, why in ends.failures.items():
         if why.code is None:
@@ -163,13 +163,14 @@ def _readers(members: Iterable[Member]) -> dict[TopicPartition, Member]:
     return {each: member for member in members for each in member.assignment}
 
 
-def _fancied(
+def _is_beyond_topic(
     group: Group,
     each: TopicPartition,
     told: Offsets,
     ends: Results[TopicPartition, Offset],
 ) -> bool:
-    """Whether a task's partition is none of this topic: its subtopology has a larger one too."""
+    """Whether a task's partition number is beyond this topic: its subtopology has a larger
+    topic."""
     why = ends.failures.get(each)
     gone = why is not None and why.code == _UNKNOWN_TOPIC
     return group.type is GroupType.STREAMS and gone and each not in told
@@ -194,7 +195,7 @@ def _row(
         _note(told, ends.failures.get(each)),
     )  # fmt: skip
     member = readers.get(each)
-    if member is None or group.type is GroupType.SHARE:  # many members share its partitions
+    if member is None or group.type is GroupType.SHARE:  # several members share a partition
         return row
     return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)
 

@@ -18,16 +18,16 @@ from .describe import QUESTIONS, read
 from .model import Group, GroupListing, GroupType
 
 _NOT_FOUND = 69
-_BY_STATE, _BY_TYPE = 4, 5  # the versions of ListGroups that filter (Kafka 2.6, 3.8)
+_BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
 
 
 def list_groups(
     cluster: Cluster, states: Sequence[str] = (), types: Sequence[GroupType] = ()
 ) -> Results[str, GroupListing]:
-    """The groups that one may see, by name; each coordinator is asked at once (ListGroups).
+    """The visible groups by name, from all brokers at once (ListGroups).
 
-    `states` are Kafka's words. The failures are of brokers (`broker 2`), whose groups are missing.
-    Raises ShellError where no broker can be reached.
+    `states` are as in Kafka. Failures are by broker (`broker 2`), whose groups are missing. Raises
+    ShellError if no broker can be reached.
     """
 
     def request(broker: Broker) -> Any:
@@ -63,11 +63,11 @@ def describe(
     offsets: bool = False,
     types: Mapping[str, GroupType] | None = None,
 ) -> Results[str, Group]:
-    """Each group with its members, and with its offsets and their lag where asked for.
+    """The groups with their members, and optionally with offsets and lag.
 
-    All coordinators are asked at once, and each only once for all its groups. `types` spares
-    questions where they are known; else each protocol is asked. A group that is not there fails as
-    GROUP_ID_NOT_FOUND and names the near miss.
+    All coordinators are asked at once, each once for all its groups. If `types` are known, only the
+    requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint
+    is a similar name.
     """
     asked = list(dict.fromkeys(names))
     known = types or {}
@@ -101,7 +101,7 @@ def _by_type(told: Mapping[Question, Any]) -> dict[GroupType, Any]:
 
 
 def _with_near_misses(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
-    """The failures; those of groups that are not there name what was probably meant."""
+    """The failures; the hint of an unknown group is a similar name."""
     missing = [name for name, why in failures.items() if why.code == _NOT_FOUND]
     found = dict(failures)
     if not missing:

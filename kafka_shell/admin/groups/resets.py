@@ -1,4 +1,4 @@
-"""Setting the offsets of groups that nobody reads for (KIP-122): what would change, as a Plan."""
+"""Plans that set and delete the committed offsets of inactive groups (KIP-122)."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .steps import CommitOffsets, DeleteOffsets, offset_change
 
 _NON_EMPTY_GROUP, _SUBSCRIBED = 68, 86
 _SHOWN = 5  # members that a message names
-_SO_ALREADY = "is so already"
+_UNCHANGED = "no change: already set"
 
 Wanted = Mapping[TopicPartition, int | None]
 Refused = dict[Resource, Failure]
@@ -38,11 +38,11 @@ def plan_reset(
     partitions: Sequence[TopicPartition] | None = None,
     kind: GroupType = GroupType.UNKNOWN,
 ) -> Plan:
-    """Reset a group's offsets in these partitions, or in all that it has offsets in.
+    """Reset a group's offsets in these partitions, or in all with committed offsets.
 
-    Refused where the group has members (they are named), or does not exist and no partitions are
-    named; with partitions the group is made, of this `kind`. Offsets outside of what a partition
-    holds become its first or its end, as Kafka's tool has it.
+    Refused if the group has members, or if it does not exist and no partitions are given; with
+    partitions it is created with this `kind`. Offsets outside of the range of a partition become
+    its first or end offset, as in Kafka's tool.
     """
     found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
     if found.why is not None:
@@ -64,7 +64,7 @@ def plan_offsets(
 ) -> Plan:
     """Set a group's offsets to these; None deletes one. Refused as in `plan_reset`.
 
-    `exact` sets them also where they lie outside of the partition: to put back what was there.
+    `exact` also sets offsets outside of the range of the partition, to restore previous ones.
     """
     found = _Found.of(cluster, name, kind, may_be_missing=True)
     if found.why is not None:
@@ -83,7 +83,8 @@ def plan_offsets(
 
 
 def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicPartition]) -> Plan:
-    """Delete a group's offsets (KIP-496). Topics that its members read are refused."""
+    """Delete a group's offsets (KIP-496). Topics that its members are subscribed to are
+    refused."""
     found = _Found.of(cluster, name, may_be_active=True)
     if found.why is not None:
         return _refused(name, found.why)
@@ -105,10 +106,9 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
 
 @dataclass
 class _Found:
-    """The group, its offsets, and why nothing can be done to it (or None).
+    """The group, its offsets, and why it is refused (or None).
 
-    `kind` is its type; that of a group which is not there yet is what it is to become: one that
-    is made by committing is a classic one.
+    `kind` is its type; of a new group, the type to create: committing creates a classic group.
     """
 
     name: str
@@ -129,20 +129,20 @@ class _Found:
     ) -> _Found:
         described = groups.describe(cluster, [name])
         if name in described.values:
-            return _there(cluster, described[name], kind, may_be_active)
+            return _found(cluster, described[name], kind, may_be_active)
         why = described.failures[name]
         if why.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
             return _Found(name, kind, why=why)
         near = f" ({why.hint})" if why.hint.startswith("Did you") else ""
-        warning = f"there is no group {name} yet: this makes it{near}"
+        warning = f"group {name} does not exist and is created{near}"
         made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
         return _Found(name, made, warnings=(warning,))
 
 
-def _there(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool) -> _Found:
+def _found(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool) -> _Found:
     if kind not in (GroupType.UNKNOWN, group.type):
-        said = f"group {group.name} is a {group.type.value} group, not a {kind.value} group"
-        return _Found(group.name, group.type, why=Failure("INCONSISTENT_GROUP_TYPE", said))
+        message = f"group {group.name} is a {group.type.value} group, not a {kind.value} group"
+        return _Found(group.name, group.type, why=Failure("INCONSISTENT_GROUP_TYPE", message))
     if group.state != "Empty" and not may_be_active:
         return _Found(group.name, group.type, why=active(group))
     now = committed(cluster, group.name, group.type)
@@ -150,13 +150,13 @@ def _there(cluster: Cluster, group: Group, kind: GroupType, may_be_active: bool)
 
 
 def active(group: Group) -> Failure:
-    """Nothing can be set while members read: they would go on, and commit what they have."""
+    """The failure of a group with members: they would commit their own offsets again."""
     count = len(group.members)
     who = f": {_labels(group.members)}" if count else ""
-    said = f"{count} member" + ("" if count == 1 else "s")
+    members = f"{count} member" + ("" if count == 1 else "s")
     return Failure(
         "NON_EMPTY_GROUP",
-        f"group {group.name} is {group.state} and has {said}{who}",
+        f"group {group.name} is {group.state} and has {members}{who}",
         _NON_EMPTY_GROUP,
         hint="Stop its members first.",
         see=Resource("group-members", group.name),
@@ -170,7 +170,7 @@ def _labels(members: Sequence[Member]) -> str:
 
 
 def _topics(member: Member) -> set[str]:
-    """The topics that a member wants or has."""
+    """The topics that a member is subscribed or assigned to."""
     return {*member.subscription, *(each.topic for each in member.assignment)}
 
 
@@ -189,8 +189,9 @@ def _refused(name: str, why: Failure) -> Plan:
 
 
 def _nothing_to_reset(name: str) -> Failure:
-    said = f"group {name} has no offsets: which partitions is not said"
-    return Failure("NO_OFFSETS", said, hint="Name them: --topic orders:0,1 or --topic orders")
+    message = f"group {name} has no committed offsets"
+    hint = "Name the partitions: --topic orders:0,1 or --topic orders"
+    return Failure("NO_OFFSETS", message, hint=hint)
 
 
 def _no_offset(name: str, each: TopicPartition) -> Failure:
@@ -229,7 +230,7 @@ def _targets(
 
 
 def _target(where: ResetTo, before: int | None, held: OffsetRange) -> int:
-    """The offset that is meant, inside the partition or not."""
+    """The target offset, inside the range of the partition or not."""
     if where.to is To.EARLIEST:
         return held.earliest
     if where.to is To.OFFSET:
@@ -242,30 +243,30 @@ def _target(where: ResetTo, before: int | None, held: OffsetRange) -> int:
 def _at_time(
     each: TopicPartition, before: int | None, found: Offset, held: OffsetRange, time: int
 ) -> Reset:
-    """The first record since then, with its time; else the end. A zone is always shown."""
+    """The first record of that time or later, else the end. Notes show the time zone."""
     if found.offset is None:
-        return Reset(each, before, held.latest, f"the end: nothing since {format_time(time)}")
+        return Reset(each, before, held.latest, f"end offset: no record since {format_time(time)}")
     when = time if found.timestamp is None else found.timestamp
-    return Reset(each, before, found.offset, f"the record of {format_time(when)}")
+    return Reset(each, before, found.offset, f"record of {format_time(when)}")
 
 
 def _no_shift(each: TopicPartition) -> Failure:
-    return Failure("NO_OFFSETS", f"{each} cannot be shifted: the group has no offset in it")
+    return Failure("NO_OFFSETS", f"{each} cannot be shifted: it has no committed offset")
 
 
 def _within(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
-    """The offset, or the first or the end of the partition where it lies outside."""
+    """The offset, or the first or end offset of the partition if it is out of range."""
     if target < held.earliest:
-        return Reset(each, before, held.earliest, f"the first there is: {target} lies before it")
+        return Reset(each, before, held.earliest, f"first offset: {target} is out of range")
     if target > held.latest:
-        return Reset(each, before, held.latest, f"the end: {target} lies behind it")
+        return Reset(each, before, held.latest, f"end offset: {target} is out of range")
     return Reset(each, before, target)
 
 
 def _exactly(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
-    """The very offset, and a word where it lies outside of the partition."""
+    """Exactly this offset, with a note if it is out of range."""
     note = _within(each, before, target, held).note
-    return Reset(each, before, target, note and f"outside of {held.earliest} to {held.latest}")
+    return Reset(each, before, target, note and f"out of range {held.earliest} to {held.latest}")
 
 
 def _now(now: Offsets, each: TopicPartition) -> int | None:
@@ -300,13 +301,13 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
 
 
 def _unchanged(found: _Found, each: Reset) -> Change:
-    return replace(offset_change(found.name, each, found.kind), note=_SO_ALREADY)
+    return replace(offset_change(found.name, each, found.kind), note=_UNCHANGED)
 
 
 def _share_steps(
     found: _Found, moved: Sequence[Reset], refused: Refused
 ) -> tuple[list[Any], Refused]:
-    """A share group's offsets are set by the partition, and deleted by the topic (KIP-932)."""
+    """The steps for a share group: offsets are set by partition, and deleted by topic (KIP-932)."""
     name = found.name
     gone = {each.partition: each for each in moved if each.after is None}
     steps: list[Any] = []
@@ -326,19 +327,19 @@ def _share_steps(
 def _by_topic_only(name: str, topic: str) -> Failure:
     return Failure(
         "INVALID_REQUEST",
-        f"offsets of share group {name} in topic {topic} can only be deleted all together",
+        f"offsets of share group {name} in topic {topic} can only be deleted together",
         42,
-        hint=f"Leave the partitions out: {with_option('--topic', topic)}",
+        hint=f"Leave out the partitions: {with_option('--topic', topic)}",
     )
 
 
 def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
-    """The offsets that a group has, by partition. Raises ShellError where it has none."""
+    """The offsets of a group by partition. Raises ShellError if it has none."""
     described = groups.describe(cluster, [name])
     if name in described.failures:
         raise as_error(described.failures[name])
     now = committed(cluster, name, described[name].type)
     found = {each: told.offset for each, told in now.items() if told.offset is not None}
     if not found:
-        raise as_error(Failure("NO_OFFSETS", f"group {name} has no offsets"))
+        raise as_error(Failure("NO_OFFSETS", f"group {name} has no committed offsets"))
     return found

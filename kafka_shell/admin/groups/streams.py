@@ -1,4 +1,4 @@
-"""What a Kafka Streams application keeps beside its group: internal topics and local state."""
+"""Internal topics and local state of Kafka Streams applications, besides their group."""
 
 from __future__ import annotations
 
@@ -21,16 +21,17 @@ def internal_topics(cluster: Cluster, group: str) -> tuple[str, ...]:
     )
 
 
-def warnings(cluster: Cluster, groups: Iterable[str], keeps: str) -> tuple[str, ...]:
-    """For each group of a Streams application: what `keeps` its data. `keeps` says what is done."""
+def warnings(cluster: Cluster, groups: Iterable[str], operation: str) -> tuple[str, ...]:
+    """A warning for each group of a Streams application. `operation` ('deleting the group') leaves
+    its other data."""
     found = []
     for group in groups:
         topics = internal_topics(cluster, group)
         if topics:
             more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
             found.append(
-                f"group {group} is a Kafka Streams application: {keeps} does not touch its internal"
-                f" topics ({', '.join(topics[:_NAMED])}{more}) and local state stores (state.dir);"
-                " reset them too, or the application continues with the old state"
+                f"group {group} is a Kafka Streams application: {operation} does not change its"
+                f" internal topics ({', '.join(topics[:_NAMED])}{more}) and local state"
+                " (state.dir); reset them too, or the application continues with the old state"
             )
     return tuple(found)

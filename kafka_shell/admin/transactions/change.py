@@ -1,4 +1,4 @@
-"""Ending transactions: markers for those that hang (API key 27), fencing of a producer (22)."""
+"""Plans that abort hanging transactions (API key 27) and fence producers (API key 22)."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ from .model import HangingTransaction, Transaction
 
 _NOT_LEADER = frozenset({5, 6})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
-_TIMEOUT_MS = 60_000  # of the next transactions, where the coordinator told none
-_PATIENCE_S = 20.0  # the markers of the transaction it aborts come first
+_TIMEOUT_MS = 60_000  # of the next transactions, if the coordinator returns none
+_RETRY_S = 20.0  # the open transaction is aborted first
 
 Clock = Callable[[], float]
 
@@ -52,9 +52,9 @@ class AbortTransactions(BaseStep):
             Change(
                 each.resource,
                 "abort",
-                note=f"aborted; of producer {each.producer_id}, epoch {each.producer_epoch}",
+                note=f"producer {each.producer_id}, epoch {each.producer_epoch}",
                 reversible=False,
-                lost="readers of committed records never see what it wrote",
+                lost="records of the transaction are never visible to read_committed consumers",
             )
             for each in self.transactions
         )
@@ -64,7 +64,7 @@ class AbortTransactions(BaseStep):
         for each in self.transactions:
             if _identity(each) not in open_:
                 raise ShellError(
-                    f"the transaction of {each.resource.name} has ended meanwhile",
+                    f"the transaction of {each.resource.name} has already ended",
                     hint="Nothing was sent.",
                     code="changed-meanwhile",
                     see=Resource("hanging-transaction"),
@@ -132,7 +132,7 @@ def _markers(group: Iterable[HangingTransaction]) -> Any:
                 producer_id=each.producer_id,
                 producer_epoch=each.producer_epoch,
                 transaction_result=False,
-                # A producer that never ended one has no epoch; 0 is not above any coordinator's.
+                # Without a previous marker there is no coordinator epoch: 0 is never too high.
                 coordinator_epoch=each.coordinator_epoch or 0,
                 topics=[
                     marker.WritableTxnMarkerTopic(
@@ -157,15 +157,15 @@ def _codes(response: Any) -> dict[tuple[int, TopicPartition], int]:
 def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Failure | None:
     about = f"the transaction of {each.resource.name}"
     if code in _NOT_LEADER:
-        return failure(code, about=about, hint="The leader has moved. Run the command again.")
+        return failure(code, about=about, hint="The leader has changed. Run the command again.")
     return row_failure(code, about, requires="Alter or ClusterAction on the cluster")
 
 
 def plan_abort(
     cluster: Cluster, hanging: Sequence[HangingTransaction], *, clock: Clock = time.time
 ) -> Plan:
-    """Abort these open transactions of partitions. One that its coordinator knows is warned about:
-    markers that it did not write break the atomicity of what its producer commits."""
+    """Abort these open transactions of partitions. Warns about a transaction that its coordinator
+    knows: a marker that the coordinator did not write breaks the atomicity of the transaction."""
     partitions = [each.topic_partition for each in hanging]
     return Plan(
         Effect.DESTROY,
@@ -185,26 +185,26 @@ def _not_hanging(
     known = transactions.describe(cluster, ids.values(), clock=clock)
     for name, why in known.failures.items():
         if why.code != transactions.NOT_FOUND:
-            yield f"transactional id {name} could not be looked up: {why.message}"
+            yield f"transactional ID {name} could not be described: {why.message}"
     for each in chosen:
         transaction = known.values.get(ids.get(each.producer_id, ""))
         if transaction is not None and each.topic_partition in transaction.partitions:
             name = transaction.transactional_id
             yield (
-                f"{each.topic_partition}: this transaction does not hang, its coordinator knows it"
-                f" as {name} ({transaction.state}); fencing producer {name} aborts all of it"
+                f"{each.topic_partition}: this transaction does not hang: its coordinator knows it"
+                f" as {name} ({transaction.state}); fencing producer {name} aborts it everywhere"
             )
     if not {each.producer_id for each in chosen} <= set(ids):
         yield from transactions.doubts(cluster)
     if not listed.ok:
         brokers = ", ".join(map(str, listed.failures))
-        yield f"broker {brokers} did not tell which transactions it coordinates"
+        yield f"the transactions coordinated by broker {brokers} are unknown"
 
 
 def _last_stable(
     cluster: Cluster, partitions: Sequence[TopicPartition]
 ) -> Results[TopicPartition, PartitionOffset]:
-    """Where readers of committed records get to in each partition now."""
+    """The last stable offset of each partition."""
     found = list_offsets(cluster, dict.fromkeys(partitions, LATEST), committed=True)
     return Results(
         {
@@ -218,7 +218,7 @@ def _last_stable(
 def find_open(
     cluster: Cluster, each: TopicPartition, start_offset: int, *, clock: Clock = time.time
 ) -> HangingTransaction | Failure:
-    """The transaction that is open in a partition since this offset, hanging or not."""
+    """The open transaction that starts at this offset of a partition, hanging or not."""
     found = producers.describe(cluster, [each])
     if each in found.failures:
         return found.failures[each]
@@ -230,7 +230,7 @@ def find_open(
     return Failure(
         "no-open-transaction",
         f"no open transaction of partition {each} starts at offset {start_offset}",
-        hint=f"Open are those at {starts}." if starts else "None is open there.",
+        hint=f"Open transactions start at {starts}." if starts else "No transaction is open there.",
     )
 
 
@@ -263,7 +263,7 @@ class FenceProducers(BaseStep):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         codes: dict[str, int | Failure] = {}
         left = list(self.transactions)
-        for _ in cluster.attempts(_PATIENCE_S):
+        for _ in cluster.attempts(_RETRY_S):
             calls = [
                 Call(_init(each), Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id),
                      highest=_FENCE_HIGHEST, check=False)
@@ -272,7 +272,7 @@ class FenceProducers(BaseStep):
             for each, answer in zip(left, cluster.send_all(calls), strict=True):
                 told = answer if isinstance(answer, Failure) else answer.error_code
                 codes[each.transactional_id] = told
-            left = [each for each in left if _passing(codes[each.transactional_id])]
+            left = [each for each in left if _is_retriable(codes[each.transactional_id])]
             if not left:
                 break
         ids = (each.transactional_id for each in self.transactions)
@@ -280,13 +280,13 @@ class FenceProducers(BaseStep):
 
 
 def _fenced(each: Transaction) -> Change:
-    note, lost = "its producer can do no more", ""
+    note, lost = "its producer is fenced", ""
     if each.under_way:
         note += f", its {each.state} transaction is aborted"
         count = len(each.partitions)
-        lost = f"what the transaction wrote to {count} partition{'' if count == 1 else 's'}"
+        lost = f"records of the transaction in {count} partition{'' if count == 1 else 's'}"
     return Change(
-        each.resource, "fence", "epoch", each.producer_epoch, "a new one",
+        each.resource, "fence", "epoch", each.producer_epoch, "new epoch",
         note=note, reversible=False, lost=lost,
     )  # fmt: skip
 
@@ -302,8 +302,8 @@ def _init(each: Transaction) -> Any:
     )
 
 
-def _passing(told: int | Failure) -> bool:
-    """Whether the coordinator asks for patience: it is aborting the open transaction, say."""
+def _is_retriable(told: int | Failure) -> bool:
+    """Whether to retry, for example while the coordinator aborts the open transaction."""
     return told == CONCURRENT_TRANSACTIONS or told in COORDINATION
 
 
@@ -316,8 +316,8 @@ def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
 
 
 def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
-    """Fence the producers of these transactional ids. One that no coordinator knows is refused:
-    asking for its epoch would create it."""
+    """Fence the producers of these transactional ids. An unknown one is refused, as a
+    request for its epoch would create it."""
     found = transactions.describe(cluster, transactional_ids)
     names = list(found.values)
     return Plan(

@@ -1,4 +1,4 @@
-"""Transactions: as their coordinators know them, and as the partitions do (KIP-98, 664)."""
+"""Transactions: as known to coordinators, and to partitions (KIP-98, 664)."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.model import Resource
 
-# The transaction is open, or its markers are on their way.
+# The transaction is open, or its markers are being written.
 UNDER_WAY = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
 
 
 @dataclass(frozen=True, slots=True)
 class TransactionListing:
-    """One transactional id, as its coordinator (a broker id) lists it (ListTransactions, 66)."""
+    """A transactional ID as listed by its coordinator (ListTransactions, API key 66)."""
 
     transactional_id: str
     coordinator: int
@@ -25,9 +25,9 @@ class TransactionListing:
 class Transaction:
     """One transactional id with its current transaction (DescribeTransactions, 65).
 
-    `started` is milliseconds since the epoch, of the last transaction where none is open, None
-    where there was none. `duration_ms` is how long ago that was, None where none is open.
-    `partitions` are those that the coordinator still has to end.
+    `started` is the start of the open transaction, else of the last one (milliseconds since the
+    epoch), None if there was none. `duration_ms` is the age of the open one, else None.
+    `partitions` are those without a marker so far.
     """
 
     transactional_id: str
@@ -42,22 +42,22 @@ class Transaction:
 
     @property
     def under_way(self) -> bool:
-        """Whether it is open, or being ended."""
+        """Whether it is open, or its markers are being written."""
         return self.state in UNDER_WAY
 
     @property
     def resource(self) -> Resource:
-        """What a change of it is about."""
+        """The resource of its changes."""
         return Resource("transactional-id", self.transactional_id)
 
 
 @dataclass(frozen=True, slots=True)
 class ProducerState:
-    """One producer that a partition remembers (DescribeProducers, 61).
+    """The state of a producer in a partition (DescribeProducers, API key 61).
 
     `last_timestamp` is that of its last batch, in milliseconds since the epoch. `coordinator_epoch`
     is that of the last marker, None before the first. `transaction_start` is the first offset of
-    its open transaction, None where none is open.
+    its open transaction, else None.
     """
 
     topic: str
@@ -71,17 +71,17 @@ class ProducerState:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition that remembers it."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
 class HangingTransaction:
-    """An open transaction of a partition that no coordinator will end: readers of committed records
+    """An open transaction in a partition that no coordinator will end: read_committed consumers
     stop at `start_offset`.
 
-    `transactional_id` is that of the producer where a coordinator still knows it. `duration_ms` is
-    how long ago the producer wrote there last.
+    `transactional_id` is the producer's, if a coordinator knows it. `duration_ms` is the time since
+    the producer's last write.
     """
 
     topic: str
@@ -96,19 +96,18 @@ class HangingTransaction:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition where it hangs."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
     @property
     def resource(self) -> Resource:
-        """What a change of it is about."""
+        """The resource of its changes."""
         return Resource("transaction", f"{self.topic_partition} at offset {self.start_offset}")
 
 
 @dataclass(frozen=True, slots=True)
 class Unread:
-    """A partition, or a whole topic (None), that could not be searched, and why (Kafka's error
-    name, a sentence)."""
+    """A partition, or a topic (`partition` is None), that could not be searched, and why."""
 
     topic: str
     partition: int | None
@@ -120,9 +119,9 @@ class Unread:
 
 @dataclass(frozen=True, slots=True)
 class HangingSearch:
-    """What a search for hanging transactions found, in how many partitions.
+    """The hanging transactions found, and the number of `searched` partitions.
 
-    `doubts` say why some of it may be a transaction that its coordinator knows well.
+    `doubts` say why some may not hang, but be known to a coordinator.
     """
 
     found: tuple[HangingTransaction, ...]
@@ -132,5 +131,5 @@ class HangingSearch:
 
     @property
     def ok(self) -> bool:
-        """Whether nothing hangs, and every partition could be searched."""
+        """Whether nothing hangs, and all partitions were searched."""
         return not self.found and not self.unread

@@ -1,4 +1,4 @@
-"""Producers that partitions remember (DescribeProducers, API key 61; KIP-664; Kafka 2.8)."""
+"""The producers of partitions (DescribeProducers, API key 61; KIP-664; Kafka 2.8)."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .model import ProducerState
 
 States = Results[TopicPartition, tuple[ProducerState, ...]]
 
-_MOST = 1_000  # partitions in one request: a broker walks them all before it answers
+_MOST = 1_000  # partitions in one request: a broker reads them all before it responds
 _PATIENCE_S = 5.0
-# Another broker leads by now, or does not know it yet: worth asking again.
+# The leader has changed, or does not know it yet: retry.
 _PASSING = frozenset({5, 6, 9})
 
 
 def describe(
     cluster: Cluster, wanted: Iterable[TopicPartition], *, broker: int | None = None
 ) -> States:
-    """The producers that each partition remembers, by producer id.
+    """The producers of each partition, sorted by producer ID.
 
-    Every leader is asked at once, or one `broker` that has a replica of each. It takes Read on the
+    Asks all leaders at once, or one `broker` that has a replica of each. Requires READ on the
     topics.
     """
     left = tuple(dict.fromkeys(wanted))
@@ -51,7 +51,7 @@ def describe(
 def _by_broker(
     partitions: Mapping[TopicPartition, Partition], broker: int | None, found: States
 ) -> dict[int, list[TopicPartition]]:
-    """The partitions by whom to ask about them; those that nobody can tell of fail."""
+    """The partitions by the broker to ask; adds failures of the others."""
     grouped: dict[int, list[TopicPartition]] = {}
     for each, partition in partitions.items():
         if broker is None and partition.leader is None:
@@ -70,14 +70,14 @@ def _no_replica(each: TopicPartition, replicas: Sequence[int], broker: int) -> F
     return Failure(
         "no-replica",
         f"broker {broker} has no replica of partition {each}",
-        hint=f"Its replicas are on {have}.",
+        hint=f"It has replicas on {have}.",
     )
 
 
 def _ask(
     cluster: Cluster, wanted: Mapping[int, Sequence[TopicPartition]], found: States
 ) -> tuple[TopicPartition, ...]:
-    """One round into `found`; the partitions that are worth another."""
+    """Send one round of requests, add the results to `found`, and return partitions to retry."""
     batches = [(node, batch) for node, each in wanted.items() for batch in _batches(each)]
     calls = [Call(_request(batch), Node(node)) for node, batch in batches]
     again: list[TopicPartition] = []

@@ -1,4 +1,4 @@
-"""Transactions: list, describe, find those that hang (KIP-664, 994; API keys 65, 66; Kafka 3.0)."""
+"""Transactions: list, describe, find hanging ones (KIP-664, 994; API keys 65, 66; Kafka 3.0)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ from .model import (
     Unread,
 )
 
-DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # of the brokers' transaction.max.timeout.ms
-_TRANSACTION = 1  # FindCoordinator's type of key
-_BATCHED = 4  # the first version of it that takes many keys: Kafka 3.0, as DescribeTransactions
+DEFAULT_MAX_TIMEOUT_MS = 15 * 60_000  # the default of the brokers' transaction.max.timeout.ms
+_TRANSACTION = 1  # the key type of FindCoordinator
+_BATCHED = 4  # its first version with several keys: Kafka 3.0, as DescribeTransactions
 NOT_FOUND = 105
 _PATIENCE_S = 5.0
-_NOBODY = "kafka-sh: a transactional id that nobody has"
+_UNUSED_ID = "kafka-sh: a transactional id that does not exist"
 _STATE_TOPIC = "__transaction_state"
 
 Clock = Callable[[], float]
@@ -46,10 +46,10 @@ def list_transactions(
     longer_than_ms: int | None = None,
     pattern: str | None = None,
 ) -> Results[int, tuple[TransactionListing, ...]]:
-    """The transactional ids that each broker coordinates, sorted; those one may describe.
+    """The transactional IDs by coordinator, sorted; only those that the caller may DESCRIBE.
 
-    `longer_than_ms` (Kafka 3.8) takes open transactions that run longer; `pattern` (4.1) is a
-    regular expression of whole ids. Raises ShellError for a state that no broker knows.
+    `longer_than_ms` (Kafka 3.8) selects transactions that are open longer; `pattern` (4.1) is a
+    regular expression that matches whole IDs. Raises ShellError for an unknown state.
     """
     from kafka.protocol.admin import ListTransactionsRequest
 
@@ -64,7 +64,7 @@ def list_transactions(
     for broker, answer in answers.values.items():
         if unknown := answer.unknown_state_filters:
             raise ShellError(
-                f"the brokers know no transaction state {', '.join(sorted(unknown))}",
+                f"unknown transaction state {', '.join(sorted(unknown))}",
                 code="unknown-state",
             )
         rows = (
@@ -78,10 +78,10 @@ def list_transactions(
 def describe(
     cluster: Cluster, transactional_ids: Iterable[str], *, clock: Clock = time.time
 ) -> Results[str, Transaction]:
-    """Each transactional id with its current transaction, or why it cannot be told of.
+    """The transactional IDs with their current transactions, or why one cannot be described.
 
-    All coordinators are asked at once, each in one request. Partitions of topics that one may not
-    describe are left out by the broker.
+    Sends one request to each coordinator, all at once. Brokers leave out partitions of topics that
+    the caller may not DESCRIBE.
     """
     asked = list(dict.fromkeys(transactional_ids))
     found: Results[str, Transaction] = Results()
@@ -99,7 +99,7 @@ def describe(
 def _describe_round(
     cluster: Cluster, asked: Sequence[str], found: Results[str, Transaction], clock: Clock
 ) -> list[str]:
-    """One round into `found`; the ids whose coordinator is not ready or another one by now."""
+    """Send one round of requests, add the results to `found`, and return IDs to retry."""
     from kafka.protocol.admin import DescribeTransactionsRequest
 
     where = _coordinators(cluster, asked)
@@ -130,13 +130,13 @@ def _describe_round(
 
 
 def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
-    """Who coordinates each id: one FindCoordinator request (API key 10) for all."""
+    """The coordinator of each ID: one FindCoordinator request (API key 10) for all."""
     from kafka.protocol.metadata import FindCoordinatorRequest
 
     found: Results[str, int] = Results()
     if not asked:
         return found
-    if is_missing(cluster, _STATE_TOPIC):  # to ask for a coordinator would make it
+    if is_missing(cluster, _STATE_TOPIC):  # the request would create it
         return Results({}, {each: _why(each, NOT_FOUND) for each in asked})
     request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(asked))
     for row in cluster.send(request, lowest=_BATCHED).coordinators:
@@ -191,12 +191,11 @@ def find_hanging(
     max_timeout_ms: int = DEFAULT_MAX_TIMEOUT_MS,
     clock: Clock = time.time,
 ) -> HangingSearch:
-    """Open transactions in which nothing was written for `max_timeout_ms` and that no coordinator
-    will end (KIP-664).
+    """Open transactions without a write for `max_timeout_ms` that no coordinator will end
+    (KIP-664).
 
-    In these partitions, in these topics, or in all; with `broker` in those it has a replica of, as
-    it sees them. A partition with an open transaction that a coordinator which does not answer may
-    know is among the `unread`.
+    Searches these partitions, these topics, or all; with `broker`, its replicas. A partition is
+    `unread` if its open transaction may be known to a coordinator that does not respond.
     """
     wanted, refused = _to_search(cluster, partitions, topics, broker)
     states = producers.describe(cluster, wanted, broker=broker)
@@ -233,7 +232,7 @@ def _to_search(
     topics: Sequence[str] | None,
     broker: int | None,
 ) -> tuple[list[TopicPartition], dict[str, Failure]]:
-    """The partitions, and the topics among those named that cannot be searched."""
+    """The partitions, and the given topics that cannot be searched."""
     if partitions is not None and topics is None:
         return list(partitions), {}
     found = scan(cluster, topics)
@@ -254,8 +253,8 @@ def _to_search(
 def only_hanging(
     cluster: Cluster, candidates: Sequence[ProducerState], *, clock: Clock = time.time
 ) -> tuple[tuple[HangingTransaction, ...], dict[TopicPartition, Failure]]:
-    """Those of the open transactions that no coordinator will end, and the partitions of which
-    nobody can tell, as the coordinator that may know theirs does not answer."""
+    """The open transactions that no coordinator will end, and failures of the partitions whose
+    coordinator does not respond."""
     listed = list_transactions(
         cluster, producer_ids=sorted({each.producer_id for each in candidates})
     )
@@ -272,7 +271,7 @@ def only_hanging(
             untold[each.topic_partition] = why
             continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None
-        # What a coordinator still has in its list, it will end.
+        # The coordinator will end the transactions that it lists.
         if transaction is None or each.topic_partition not in transaction.partitions:
             found.append(hanging(each, transactional_id, now))
     return tuple(found), untold
@@ -296,23 +295,23 @@ def hanging(state: ProducerState, transactional_id: str | None, now: int) -> Han
 
 
 def _unasked(broker: int, why: Failure) -> Failure:
-    said = f"broker {broker} could not be asked which transactions it coordinates: {why.message}"
-    return Failure(why.name, said, None, why.hint, why.see)
+    message = f"the transactions coordinated by broker {broker} are unknown: {why.message}"
+    return Failure(why.name, message, None, why.hint, why.see)
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:
-    """Why a coordinator could know a transaction all the same."""
+    """Why a coordinator could know one of the transactions after all."""
     found = []
-    (why,) = describe(cluster, [_NOBODY]).failures.values()
+    (why,) = describe(cluster, [_UNUSED_ID]).failures.values()
     if why.code in AUTHORIZATION:
         found.append(
-            "You may not describe every transactional id: some of these may be transactions that"
-            " their coordinator knows well. It takes Describe on transactional id *."
+            "You may not describe all transactional IDs, so a coordinator may know some of these"
+            " transactions. Requires DESCRIBE on transactional ID *."
         )
     state = scan(cluster, [_STATE_TOPIC])
     if _STATE_TOPIC in state and (offline := state.summary(_STATE_TOPIC).offline):
         found.append(
-            f"{offline} partitions of {_STATE_TOPIC} are offline: nobody can tell of the"
-            " transactions that are kept there."
+            f"{offline} partitions of {_STATE_TOPIC} are offline: the transactions stored"
+            " there are unknown."
         )
     return tuple(found)

@@ -195,8 +195,8 @@ def test_removes_come_first_and_what_is_removed_can_be_added(cluster: Cluster, b
         ("10.0.0.1", ""),
         ("0:0:0:0:0:0:0:1", ""),
         ("::1", "0:0:0:0:0:0:0:1"),
-        ("app.example.com", "no address"),
-        ("10.0.0.0/8", "no address"),
+        ("app.example.com", "not an IP address"),
+        ("10.0.0.0/8", "not an IP address"),
     ],
 )
 def test_a_host_that_never_matches_is_doubted(host: str, said: str) -> None:

@@ -164,7 +164,7 @@ def test_a_log_dir_that_went_offline(tmp_path: Path) -> None:
             found = look(cluster)["log-dirs"]
     finally:
         wipe(tmp_path / "sandbox")
-    assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log dir is offline")
+    assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
     assert found.examples == (f"1:{lost}",)
 
 
@@ -238,7 +238,7 @@ def test_what_would_take_long_is_told_and_left_to_its_command(
     found = look(cluster)
     for check in ("throttles", "transactions"):
         assert found[check].severity is Severity.NOTE
-        assert "take a while" in found[check].summary and "skipped" in found[check].summary
+        assert "take too long" in found[check].summary and "skipped" in found[check].summary
     done(topic_changes.plan_delete(cluster, [name]), cluster)
 
 

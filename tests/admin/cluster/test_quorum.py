@@ -62,7 +62,7 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Clust
     other = next(replica for replica in before.replicas if replica.role == "voter")
     plan = quorum_change.plan_alter(three, [], [Voter(other.id)])
     assert plan.effect is Effect.DESTROY
-    assert plan.warnings == ("2 voters are left: the quorum then survives no loss",)
+    assert plan.warnings == ("2 voters are left: the quorum then tolerates no failure",)
     done(plan, three)
     try:
         left = quorum.describe(three)

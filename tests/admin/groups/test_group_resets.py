@@ -73,16 +73,16 @@ def test_the_plan_says_what_became_of_an_offset_outside(
 ) -> None:
     commit(cluster, group, topic, 3, 6)
     beyond = group_resets.plan_reset(cluster, group, ResetTo(To.OFFSET, 99))
-    assert {change.note for change in beyond.changes} == {"the end: 99 lies behind it"}
+    assert {change.note for change in beyond.changes} == {"end offset: 99 is out of range"}
     before = group_resets.plan_reset(cluster, group, ResetTo(To.SHIFT, -5))
     assert [change.note for change in before.changes] == [
-        "the first there is: -2 lies before it",
+        "first offset: -2 is out of range",
         "",
     ]
     late = group_resets.plan_reset(cluster, group, ResetTo(To.TIME, 9_000_000))
-    assert all("nothing since 1970-01-01T" in change.note for change in late.changes)
+    assert all("no record since 1970-01-01T" in change.note for change in late.changes)
     found = group_resets.plan_reset(cluster, group, ResetTo(To.TIME, 1_004_000))
-    assert all("the record of 1970-01-01T" in change.note for change in found.changes)
+    assert all("record of 1970-01-01T" in change.note for change in found.changes)
 
 
 def test_what_is_so_already_is_not_sent(cluster: Cluster, topic: str, group: str) -> None:
@@ -143,7 +143,7 @@ def test_a_group_that_is_not_there(cluster: Cluster, topic: str, group: str) -> 
     plan = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST))
     assert refusals(plan)[group].name == "GROUP_ID_NOT_FOUND"
     made = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST), [TopicPartition(topic, 0)])
-    assert made.warnings == (f"there is no group {group} yet: this makes it",)
+    assert made.warnings == (f"group {group} does not exist and is created",)
     done(made, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS}
 

@@ -137,7 +137,7 @@ def test_two_of_three_controllers_hang(
         for line in (("describe-quorum",), ("cluster-metadata", "--quorum")):
             none = timed(program, *line)
             assert none.status == 1, str(none)
-            assert "the metadata quorum was not read" in none.stderr, str(none)
+            assert "the metadata quorum could not be described" in none.stderr, str(none)
             assert "Run health" in none.stderr and not none.stdout
         for option in ("--under-replicated-partitions", "--unavailable-partitions"):
             none = timed(program, "describe-topic", option)

@@ -111,7 +111,7 @@ def test_levels_by_release(run: Program) -> None:
     assert "nothing to change" in same.stdout
     down = run("update-features", "--release-version", "4.2", "--dry-run")
     assert down.status == 1
-    assert "metadata.version: 30 -> 29 (4.3-IV0 -> 4.2-IV1, a downgrade)" in down.stdout
+    assert "metadata.version: 30 -> 29 (4.3-IV0 -> 4.2-IV1, downgrade)" in down.stdout
     named = run("update-features", "--metadata", "4.2", "--dry-run")
     assert "30 -> 29" in named.stdout
 
@@ -120,7 +120,7 @@ def test_levels_by_release(run: Program) -> None:
     ("words", "said"),
     [
         (("metadata.version=4.9",), "Releases: 3.0"),
-        (("group.version=on",), "group.version wants a level such as 1"),
+        (("group.version=on",), "group.version must be a level such as 1"),
         (("group.version=1", "--disable", "group.version"), "twice"),
         (("--release-version", "4.33"), "Did you mean 4.3?"),
         (("--unsafe",), "feature"),
@@ -150,7 +150,7 @@ def test_api_versions(run: Program) -> None:
 
 def test_a_broker_that_is_up_stays_registered(run: Program) -> None:
     ran = run("unregister-broker", "1", "--yes")
-    assert ran.status == 1 and "broker 1 is up" in ran.stderr
+    assert ran.status == 1 and "broker 1 is running" in ran.stderr
     assert run("unregister-broker", "*").status == 2
 
 

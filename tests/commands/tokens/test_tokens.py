@@ -138,7 +138,7 @@ def test_renew_and_expire_by_id_and_by_hmac(run: Users) -> None:
 def test_a_token_for_another_takes_a_right(run: Users) -> None:
     refused = run("alice", "create-token", "--owner-principal", "User:carol")
     assert refused.status == 1
-    assert "CreateTokens on user User:carol" in refused.stderr
+    assert "CREATE_TOKENS on user User:carol" in refused.stderr
     allow = ("alter-acls", "--user-principal", "User:carol", "--add")
     assert run("admin", *allow, "allow User:alice CreateTokens").status == 0
     made = run("alice", "create-token", "--owner-principal", "User:carol")
