@@ -191,7 +191,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         _theme(context) if color or color_err else None,
         color,
         columns_of(out),
-        colour_err=color_err,
+        color_err=color_err,
         before=getattr(context.report, "clear", None),
         safe_csv=bool(values.get("safe-csv")),
     )

@@ -1,1 +1,1 @@
-"""Nouns to text: tables, pages, plans, errors, progress; json, yaml, csv; colours from a theme."""
+"""Nouns to text: tables, pages, plans, errors, progress; json, yaml, csv; colors from a theme."""

@@ -169,7 +169,7 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
 
 def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:
     changes = [change for group in groups for change in group]
-    lead = "... and" if whole else "... in total"
+    lead = "... and" if whole else "... in total,"
     kinds = count_kinds(change.resource for change in changes)
     return f"{lead} {kinds} ({counted(changes)})"
 

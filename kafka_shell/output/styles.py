@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 Depth = Literal[0, 16, 256, 16777216]
-Colour = tuple[int, int, int]
+Color = tuple[int, int, int]
 
 ATTRIBUTES = {
     "bold": "1",
@@ -18,7 +18,7 @@ ATTRIBUTES = {
     "reverse": "7",
     "strike": "9",
 }
-NAMED: dict[str, Colour] = {
+NAMED: dict[str, Color] = {
     "ansiblack": (0, 0, 0),
     "ansired": (205, 0, 0),
     "ansigreen": (0, 205, 0),
@@ -46,26 +46,26 @@ class Style:
     """A parsed style string. None is the terminal's default; a name is one of its 16 colors."""
 
     attributes: tuple[str, ...] = ()
-    foreground: Colour | str | None = None
-    background: Colour | str | None = None
+    foreground: Color | str | None = None
+    background: Color | str | None = None
 
 
 def parse_style(source: str) -> Style:
     """Parse a style string. Raises ValueError with the invalid word."""
     attributes: list[str] = []
-    foreground: Colour | str | None = None
-    background: Colour | str | None = None
+    foreground: Color | str | None = None
+    background: Color | str | None = None
     for word in source.split():
         if word in ATTRIBUTES:
             attributes.append(word)
         elif word.startswith("bg:"):
-            background = _colour(word[3:], word)
+            background = _color(word[3:], word)
         else:
-            foreground = _colour(word.removeprefix("fg:"), word)
+            foreground = _color(word.removeprefix("fg:"), word)
     return Style(tuple(attributes), foreground, background)
 
 
-def _colour(name: str, word: str) -> Colour | str | None:
+def _color(name: str, word: str) -> Color | str | None:
     if name == "default":
         return None
     if name in NAMED:
@@ -91,31 +91,31 @@ def sgr(style: Style, depth: Depth) -> str:
     return ";".join(codes)
 
 
-def _code(colour: Colour | str, depth: Depth, *, base: int) -> str:
-    if isinstance(colour, str):
-        return _sixteen(list(NAMED).index(colour), base)
+def _code(color: Color | str, depth: Depth, *, base: int) -> str:
+    if isinstance(color, str):
+        return _sixteen(list(NAMED).index(color), base)
     if depth == 16777216:
-        return f"{base + 8};2;{colour[0]};{colour[1]};{colour[2]}"
+        return f"{base + 8};2;{color[0]};{color[1]};{color[2]}"
     if depth == 256:
-        return f"{base + 8};5;{_nearest_256(colour)}"
-    return _sixteen(_nearest_16(colour), base)
+        return f"{base + 8};5;{_nearest_256(color)}"
+    return _sixteen(_nearest_16(color), base)
 
 
-def _nearest_16(colour: Colour) -> int:
+def _nearest_16(color: Color) -> int:
     """The nearest of 16 colors by hue, so that pale red becomes red and not gray."""
-    top, bottom = max(colour), min(colour)
+    top, bottom = max(color), min(color)
     if top < 64 or (top - bottom) / top < 0.32:
         return next(
             index for index, least in ((15, 226), (7, 154), (8, 64), (0, 0)) if top >= least
         )
-    hue = _hue(colour)
+    hue = _hue(color)
     index = next((index for end, index in _HUES if hue < end), 1)
-    return index + (8 if _luminance(colour) > 0.25 else 0)
+    return index + (8 if _luminance(color) > 0.25 else 0)
 
 
-def _hue(colour: Colour) -> float:
-    red, green, blue = colour
-    top, spread = max(colour), max(colour) - min(colour)
+def _hue(color: Color) -> float:
+    red, green, blue = color
+    top, spread = max(color), max(color) - min(color)
     if top == red:
         return (60 * (green - blue) / spread) % 360
     if top == green:
@@ -123,8 +123,8 @@ def _hue(colour: Colour) -> float:
     return 60 * (red - green) / spread + 240
 
 
-def _luminance(colour: Colour) -> float:
-    red, green, blue = (float((part / 255) ** 2.2) for part in colour)
+def _luminance(color: Color) -> float:
+    red, green, blue = (float((part / 255) ** 2.2) for part in color)
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
@@ -132,17 +132,17 @@ def _sixteen(index: int, base: int) -> str:
     return str(base + index if index < 8 else base + 60 + index - 8)
 
 
-def _nearest_256(colour: Colour) -> int:
-    steps = [min(range(6), key=lambda i: abs(_LEVELS[i] - part)) for part in colour]
+def _nearest_256(color: Color) -> int:
+    steps = [min(range(6), key=lambda i: abs(_LEVELS[i] - part)) for part in color]
     cube = (_LEVELS[steps[0]], _LEVELS[steps[1]], _LEVELS[steps[2]])
-    shade = max(0, min(23, round((sum(colour) / 3 - 8) / 10)))
-    grey = (8 + 10 * shade,) * 3
-    if _distance(colour, grey) < _distance(colour, cube):
+    shade = max(0, min(23, round((sum(color) / 3 - 8) / 10)))
+    gray = (8 + 10 * shade,) * 3
+    if _distance(color, gray) < _distance(color, cube):
         return 232 + shade
     return 16 + 36 * steps[0] + 6 * steps[1] + steps[2]
 
 
-def _distance(one: Colour, other: Colour) -> float:
+def _distance(one: Color, other: Color) -> float:
     """The perceived difference of two colors ("redmean")."""
     mean = (one[0] + other[0]) / 2
     red, green, blue = (a - b for a, b in zip(one, other, strict=True))

@@ -41,22 +41,22 @@ class Writer:
         err: TextIO,
         format: str = "table",
         theme: Theme | None = None,
-        colour: bool = False,
+        color: bool = False,
         width: int | None = None,
         *,
-        colour_err: bool | None = None,
+        color_err: bool | None = None,
         depth: Depth | None = None,
         before: Callable[[], None] | None = None,
         safe_csv: bool = False,
     ) -> None:
         self.format = format
         self.safe_csv = safe_csv
-        colour_err = colour if colour_err is None else colour_err
+        color_err = color if color_err is None else color_err
         if depth is None:
             depth = depth_of(os.environ)
-        self.out = Pane(out, theme=theme, depth=depth if colour else 0, width=width, before=before)
+        self.out = Pane(out, theme=theme, depth=depth if color else 0, width=width, before=before)
         self.err = Pane(
-            err, theme=theme, depth=depth if colour_err else 0, width=width, before=before
+            err, theme=theme, depth=depth if color_err else 0, width=width, before=before
         )
 
     def write(self, value: object) -> None:

@@ -123,7 +123,7 @@ def test_an_answer_that_ends_in_its_middle_leaves_no_item_untold(
     counts = Counter(told.values())
     assert run.status == 1, str(run)[-2000:]
     assert counts == {"done": 1000, "unknown": 1000, "skipped": 500}
-    assert re.search(r"to go on: create-topic .*--if-not-exists", run.stderr), run.stderr[-500:]
+    assert re.search(r"to continue: create-topic .*--if-not-exists", run.stderr), run.stderr[-500:]
     found = there(direct, names)
     assert {name for name in names if told[name] == "done"} <= found
     assert not {name for name in names if told[name] == "skipped"} & found

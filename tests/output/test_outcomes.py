@@ -61,12 +61,13 @@ def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> 
     assert err_of(drawing) == (
         "outcome unknown: topic t20: the change may still be applied; check before retrying\n"
         "outcome unknown: the same for 19 topics, t21 to t39"
-        " (all of them: journal 0a --output json)\n"
+        " (for the full list, use journal 0a --output json)\n"
         "skipped: topic t40: an earlier change failed\n"
-        "skipped: the same for 19 topics, t41 to t59 (all of them: journal 0a --output json)\n"
+        "skipped: the same for 19 topics, t41 to t59 (for the full list, use journal 0a --output"
+        " json)\n"
         "20 done, 20 unknown, 20 skipped\n"
-        "look: x\n"
-        "to go on: create-topic --from-file f\n"
+        "see: x\n"
+        "to continue: create-topic --from-file f\n"
         "details: journal 0a --output json\n"
     )
 
@@ -82,7 +83,8 @@ def test_many_failures_of_one_sort_are_counted() -> None:
     drawing.write(Outcome(made, tuple(there), entry="0a"))
     assert err_of(drawing) == (
         "error: TOPIC_ALREADY_EXISTS: Topic 't00'\n"
-        "error: the same for 29 topics, t01 to t29 (all of them: journal 0a --output json)\n"
+        "error: the same for 29 topics, t01 to t29 (for the full list, use journal 0a --output"
+        " json)\n"
         "30 failed\n"
     )
 
@@ -93,7 +95,7 @@ def test_many_refusals_are_counted() -> None:
     draw_plan(plan(refused=refused), (), drawing)
     assert err_of(drawing).splitlines()[0].startswith("error: topic t00: UNKNOWN_TOPIC")
     assert err_of(drawing).splitlines()[1:] == [
-        "error: the same for 29 topics, t01 to t29 (all of them: --output json)"
+        "error: the same for 29 topics, t01 to t29 (for the full list, use --output json)"
     ]
 
 
@@ -114,7 +116,7 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     assert err_of(drawing) == (
         "outcome unknown: topic t: the change may still be applied; check before retrying"
         " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
-        "look: describe-topic t\n"
+        "see: describe-topic t\n"
     )
 
 
@@ -123,7 +125,7 @@ def test_an_undo_that_holds_control_characters_is_not_shown() -> None:
     drawing = writer()
     drawing.write(outcome(plan(change), "done", undo=("alter-configs a 'x=1\n!touch PWNED'",)))
     assert err_of(drawing) == (
-        "undo: not shown, as it contains control characters (the journal keeps it)\n"
+        "undo: not shown: it contains control characters (saved in the journal)\n"
     )
 
 
@@ -137,7 +139,7 @@ def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
     assert [line.split(":")[1] for line in err_of(drawing).splitlines()] == [
         " topic gone",
         " topic b retention.ms",
-        " nothing was changed (the broker was not asked",
+        " nothing was changed (not validated",
     ]
 
 
@@ -145,11 +147,11 @@ def test_a_dry_run_says_what_the_broker_said() -> None:
     change = Change(topic("a"), "alter", "x", "1", "2")
     refused = Results({}, {topic("gone"): GONE})
     for made, status, verdict in (
-        (validated(change), "planned", "the broker accepts it; nothing was changed"),
+        (validated(change), "planned", "nothing was changed; the brokers accept the plan"),
         (
             validated(change, refused=refused),
             "planned",
-            "the broker accepts the rest; nothing was changed",
+            "nothing was changed; the brokers accept the rest",
         ),
         (validated(change), "failed", "nothing was changed"),
         (

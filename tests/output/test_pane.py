@@ -15,7 +15,7 @@ from kafka_shell.output.theme import load
 pytestmark = pytest.mark.quick
 
 
-def test_colours_are_around_the_words_and_only_when_wanted() -> None:
+def test_colors_are_around_the_words_and_only_when_wanted() -> None:
     stream = io.StringIO()
     Pane(stream, theme=load("midnight"), depth=16777216).line(text("a", "good") + " b")
     Pane(stream, theme=load("midnight"), depth=0).line(text("a", "good") + " b")

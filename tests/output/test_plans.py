@@ -123,7 +123,7 @@ def test_what_is_lost_is_said_beside_the_way_back() -> None:
     ]
     many = plain(plan_lines(plan(change), ("one",) * 1000)).split("\n")[-2:]
     assert many == [
-        "undo: 1,000 commands: saved in the journal when applied",
+        "undo: 1,000 commands (saved in the journal when applied)",
         "  (they stay deleted)",
     ]
 
@@ -146,7 +146,7 @@ def test_a_long_change_of_one_resource_is_counted_too() -> None:
     made = plan(*(Change(topic("t"), "alter", f"k{n}", "a", "b") for n in range(100)))
     drawn = plain(plan_lines(made, limit=40)).split("\n")
     assert len(drawn) == 42
-    assert drawn[-2] == "... in all 1 topic (100 altered)"
+    assert drawn[-2] == "... in total, 1 topic (100 altered)"
 
 
 def test_long_lines_hang_on_a_narrow_terminal() -> None:
@@ -157,10 +157,10 @@ def test_long_lines_hang_on_a_narrow_terminal() -> None:
     ]
 
 
-def test_signs_stay_without_colour_and_colours_have_signs() -> None:
+def test_signs_stay_without_color_and_colors_have_signs() -> None:
     from kafka_shell.output.theme import load
     from kafka_shell.output.writer import Writer
 
-    drawing = Writer(Tty(), Tty(), theme=load("midnight"), colour=True, depth=256)
+    drawing = Writer(Tty(), Tty(), theme=load("midnight"), color=True, depth=256)
     draw_plan(plan(Change(topic("new"), "create", after="x")), (), drawing)
     assert "\x1b[38;5;114m+\x1b[0m " in err_of(drawing)

@@ -56,7 +56,7 @@ def test_a_file_gets_it_as_it_is() -> None:
     assert file.getvalue() == HOSTILE * 2
 
 
-def test_our_colours_get_through_and_theirs_do_not() -> None:
+def test_our_colors_get_through_and_theirs_do_not() -> None:
     screen = Screen()
     pane = Pane(cleaned(screen), theme=load("midnight"), depth=16777216)
     pane.line(text(HOSTILE, "good"))

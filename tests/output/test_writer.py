@@ -190,31 +190,31 @@ def test_streamed_results_keep_their_failures() -> None:
         assert GONE.name in out_of(made) + err_of(made)
 
 
-def test_no_colour_means_no_escape_sequences_whatever_the_names() -> None:
+def test_no_color_means_no_escape_sequences_whatever_the_names() -> None:
     nasty = [replace(SUMMARIES[0], name="a\x1b[31m\x07"), SUMMARIES[1]]
     for value in (nasty, Listing(tuple(nasty), long=True), [entry("k\x1b", "v\x9b")], iter(nasty)):
-        assert "\x1b" not in drawn(value, theme=load("midnight"), colour=False)
+        assert "\x1b" not in drawn(value, theme=load("midnight"), color=False)
         assert "\x9b" not in drawn(value)
 
 
-def test_err_may_be_coloured_while_out_is_a_pipe() -> None:
+def test_err_may_be_colored_while_out_is_a_pipe() -> None:
     made = Writer(
-        io.StringIO(), Tty(), theme=load("midnight"), colour=False, colour_err=True, depth=256
+        io.StringIO(), Tty(), theme=load("midnight"), color=False, color_err=True, depth=256
     )
     made.write(Results({"a": SUMMARIES[0]}, {"gone": GONE}))
     assert "\x1b" not in out_of(made)
     assert "\x1b[1;38;5;209merror: \x1b[0m" in err_of(made)
 
 
-def test_out_of_sync_replicas_are_coloured_and_keep_their_order() -> None:
+def test_out_of_sync_replicas_are_colored_and_keep_their_order() -> None:
     row = Partition("orders", 0, 3, 1, (2, 3, 1), (3, 1))
-    made = writer(theme=load("midnight"), colour=True, depth=16)
+    made = writer(theme=load("midnight"), color=True, depth=16)
     made.write([row])
     assert "m2\x1b[0m,3,1" in out_of(made)
 
 
 def test_a_theme_is_its_preview() -> None:
-    assert drawn(load("mono")).startswith("mono: No colour")
+    assert drawn(load("mono")).startswith("mono: No color")
     assert "\x1b" not in drawn(load("midnight"))
 
 

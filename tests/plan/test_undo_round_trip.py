@@ -227,7 +227,7 @@ def test_a_create_that_is_not_complete_in_time_says_how_to_look(
                 assert name in run.stderr, str(run)
             else:
                 assert f"outcome unknown: topic {name}: " in run.stderr, str(run)
-                assert f"look: describe-topic {name}\n" in run.stderr, str(run)
+                assert f"see: describe-topic {name}\n" in run.stderr, str(run)
                 assert f"delete-topic {name} --if-exists  # outcome unknown" in run.stderr
             assert "may still appear" not in run.stderr
     finally:

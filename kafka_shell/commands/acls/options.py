@@ -176,8 +176,8 @@ def _refuse_conflicts(invocation: Invocation, named: Sequence[Target]) -> None:
                      f"Add a rule: --add '{FORM}'.")  # fmt: skip
     if (sides or roles) and not alone:
         first = f"{sides[0][0]}-principal" if sides else roles[0]
-        raise _wrong(f"--{first} requires --add or --remove", invocation, first,
-                     "Add --add or --remove without a rule.")  # fmt: skip
+        raise _wrong(f"--{first} requires --add or --remove without a rule", invocation, first,
+                     f"Use --add or --remove without a rule, or leave out --{first}.")  # fmt: skip
     if alone == ["add"] and not sides:
         raise _wrong("--add without a rule requires a principal", invocation, "add",
                      f"Add --allow-principal User:bob, or a rule: --add '{FORM}'.")  # fmt: skip

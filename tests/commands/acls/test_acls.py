@@ -167,20 +167,21 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
     [
         ("--topic t --allow-principal User:b", "wants at least one of --add, --remove"),
         ("--topic t --allow-principal User:b --add 'allow User:c Read'",
-         "does not say whether to add or remove"),
-        ("--topic t --add", "does not say for whom"),
+         "requires --add or --remove"),
+        ("--topic t --add", "requires a principal"),
         ("--add 'allow User:b Read'", "a resource is required"),
         ("--add --allow-principal User:b", "a resource is required"),
         ("--remove", "a resource is required"),
-        ("--topic t --add 'allow User:b Read on topic u'", "and the line another"),
-        ("--topic t --add --remove --allow-principal User:b", "stand alone once"),
-        ("--topic t --add 'allow User:b IdempotentWrite'", "means nothing on a topic"),
-        ("--cluster --add 'allow User:b Read'", "means nothing on a cluster"),
-        ("--topic t --resource-pattern-type match --add 'allow User:b Read'", "match patterns"),
+        ("--topic t --add 'allow User:b Read on topic u'", "both name a resource"),
+        ("--topic t --add --remove --allow-principal User:b", "can be used only once"),
+        ("--topic t --add 'allow User:b IdempotentWrite'", "does not apply to a topic"),
+        ("--cluster --add 'allow User:b Read'", "does not apply to a cluster"),
+        ("--topic t --resource-pattern-type match --add 'allow User:b Read'", "pattern type match"),
         ("--topic t --producer --deny-principal User:b --add", "cannot stand together"),
         ("--topic t --consumer --allow-principal User:b --add", "--topic and --group"),
-        ("--topic t --group g --producer --allow-principal User:b --add", "nothing to do with"),
-        ("--topic t --idempotent --allow-principal User:b --add", "goes with --producer"),
+        ("--topic t --group g --producer --allow-principal User:b --add",
+         "--group cannot be used with --producer"),
+        ("--topic t --idempotent --allow-principal User:b --add", "requires --producer"),
         ("--topic t --allow-host 10.0.0.1 --remove", "--allow-host requires --allow-principal"),
         ("--topic t --allow-principal bob --add", "'bob' is no principal"),
     ],
@@ -242,7 +243,7 @@ def test_every_filter(kafka: Program, cluster: Cluster, bob: str) -> None:
     assert by.lines[0].split() == ["PRINCIPAL", "ACL"]
     assert f"deny {who} Read from 10.0.0.1 on group {bob}.x" in by.stdout
     empty = kafka.ok("list-acls", "--principal", f"{who}-not")
-    assert (empty.stdout, "no ACL passes" in empty.stderr) == ("", True)
+    assert (empty.stdout, "no ACLs match" in empty.stderr) == ("", True)
 
 
 def restoring(run: Run) -> list[str]:
@@ -291,7 +292,7 @@ def test_all_acls_of_a_principal_are_copied_and_removed(
         (("--copy-to", "User:x", "--remove-principal", "User:y"), 2, "requires --copy-from"),
         (("--copy-from", "User:x", "--copy-to", "User:x"), 2, "the same principal"),
         (("--copy-from", "x", "--copy-to", "User:x"), 2, "'x'"),
-        (("--remove-principal", "User:x", "--topic", "t"), 2, "every resource"),
+        (("--remove-principal", "User:x", "--topic", "t"), 2, "applies to all resources"),
     ],
 )
 def test_what_cannot_be_copied_or_removed(

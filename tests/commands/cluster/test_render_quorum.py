@@ -52,7 +52,7 @@ def test_features_that_can_go_up_or_are_not_everywhere_the_same() -> None:
         "features   epoch 9   broker 3 did not answer\n"
         "\n"
         "FEATURE           LEVEL  RELEASE  SUPPORTED       NOTE\n"
-        "group.version         0  -        0-1             can go up to 1\n"
+        "group.version         0  -        0-1             upgradable to 1\n"
         "metadata.version     29  4.2-IV1  7-29 (4.2-IV1)  broker 1: 7-29, broker 2: 7-30\n"
     )
 

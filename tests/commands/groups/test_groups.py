@@ -90,7 +90,7 @@ def test_a_streams_application_keeps_more_than_its_group(
 def test_no_group_of_that_kind(kafka: Program) -> None:
     run = kafka.ok("list-groups", "--state", "Dead")
     assert run.stdout == ""
-    assert "no group that is Dead" in run.stderr
+    assert "no groups with Dead" in run.stderr
 
 
 def test_a_page_of_a_group(kafka: Program, sandbox: Sandbox, topic: str, group: str) -> None:
@@ -174,7 +174,7 @@ def test_where_to(kafka: Program, topic: str, group: str, words: str, wanted: li
         ("", "reset-offsets wants one of --to, --offset"),
         ("--to 5 --to-latest", "cannot stand together"),
         ("--offset t=5", "--offset must be TOPIC:PARTITION=OFFSET, got 't=5'"),
-        ("--offset t:0=5,0=6", "t:0 is given twice"),
+        ("--offset t:0=5,0=6", "t:0 is set twice"),
     ],
 )
 def test_a_line_that_is_wrong(kafka: Program, words: str, said: str) -> None:

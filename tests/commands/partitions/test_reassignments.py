@@ -58,7 +58,7 @@ def test_a_move_prints_its_plan_the_way_back_and_the_line_that_finishes_it(
     assert "move   1 partition   1 copy to make" in run.stderr
     heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
     assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "LEADERS"]
-    look, back = told(run, "look:"), told(run, "undo:")
+    look, back = told(run, "see:"), told(run, "undo:")
     finished = kafka.ok(stdin=look + "\n")
     assert "completed" in finished.stdout
     assert replicas(cluster, topic) == [(3, 2), (2, 1)]

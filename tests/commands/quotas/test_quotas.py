@@ -102,7 +102,7 @@ def test_what_is_so_already_is_told_and_not_sent(program: Program, user: str) ->
 
 def test_a_dry_run_asks_the_broker_and_changes_nothing(program: Program, user: str) -> None:
     run = program.ok("alter-quotas", "--user", user, "producer_byte_rate=7", "--dry-run")
-    assert "the broker accepts it" in run.stderr
+    assert "the brokers accept the plan" in run.stderr
     assert program.ok("describe-quotas", "--user", user).stdout == ""
 
 

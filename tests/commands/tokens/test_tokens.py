@@ -14,7 +14,7 @@ from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Sasl
-from kafka_shell.commands.acls.render import COLUMNS
+from kafka_shell.commands.tokens.render import COLUMNS
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
@@ -91,7 +91,7 @@ def test_properties_are_written_for_their_owner_only(run: Users, tmp_path: Path)
     assert stat.S_IMODE(file.stat().st_mode) == 0o600
     assert run.program("list-topics", "--command-config", str(file)).status == 0
     again = run("admin", *words)
-    assert (again.status, "is there already" in again.stderr) == (1, True)
+    assert (again.status, "already exists" in again.stderr) == (1, True)
     lost = run("admin", "create-token", "--output", "json")
     assert (lost.status, "would be lost" in lost.stderr) == (2, True)
     assert run("admin", *line.split(), "--yes").status == 0
@@ -143,7 +143,7 @@ def test_a_token_for_another_takes_a_right(run: Users) -> None:
     assert run("admin", *allow, "allow User:alice CreateTokens").status == 0
     made = run("alice", "create-token", "--owner-principal", "User:carol")
     assert made.status == 0, str(made)
-    assert "of User:carol" in made.stdout
+    assert "owner User:carol" in made.stdout
     found = JAAS.search(made.stdout)
     assert found
     shown = ("describe-tokens", "--owner-principal", "User:carol")
