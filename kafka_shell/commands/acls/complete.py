@@ -18,11 +18,11 @@ _NAMED = {
     "delegation-token": AclResourceType.DELEGATION_TOKEN,
     "user-principal": AclResourceType.USER,
 }
-_VERBS = {"allow": "it may", "deny": "it may not, whatever allows it"}
+_VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
 
 def of_rule(found: Wanted, view: ClusterView) -> Candidates:
-    """Candidates for the word of the rule that is being typed."""
+    """Candidates for the word being typed in a rule."""
     typed = found.prefix
     if found.part == "verb":
         return pick(_VERBS, typed, lambda verb: (_VERBS[verb], ""), " ")
@@ -31,12 +31,12 @@ def of_rule(found: Wanted, view: ClusterView) -> Candidates:
     if found.part == "operation":
         return same_about(_operations(found.words), typed)
     if found.part == "from":
-        return pick(["from"], typed, lambda word: ("only from this address", ""), " ")
+        return pick(["from"], typed, lambda word: ("only from this host", ""), " ")
     return NONE
 
 
 def _operations(words: Mapping[str, object]) -> Iterable[str]:
-    """The operations that mean something on the resources of the line, and All."""
+    """The operations that apply to the resources named so far, and All."""
     types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
     known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
     return [operation.label for operation in (*sorted(known), AclOperation.ALL)]

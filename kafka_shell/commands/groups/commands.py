@@ -45,7 +45,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
         return found  # includes an error for each broker that did not answer
     if not found.values:
         filters = [*invocation["type"], *invocation["state"]]
-        matching = f" with {' or '.join(filters)}" if filters else ""
+        matching = f" of type or state {' or '.join(filters)}" if filters else ""
         return Nothing(f"no groups{matching} (only groups you may DESCRIBE are visible)")
     return Listing(tuple(found), long=invocation["long"])
 

@@ -293,7 +293,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("delete-offsets shipping-notifier --topic orders.shipped --dry-run",
                     "show which offsets would be deleted"),
             Example("delete-offsets billing-sync --topic payments.captured:5 --yes",
-                    "reset without confirmation"),
+                    "delete without confirmation"),
         ),
     ),
 )  # fmt: skip

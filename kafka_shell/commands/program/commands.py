@@ -97,7 +97,9 @@ def _seconds(invocation: Invocation) -> float:
 def source(invocation: Invocation, context: Context) -> Status:
     """Run the commands in a file."""
     if context.run_file is None:
-        raise UsageError("source can only be used at the prompt, in scripts and as a one-shot")
+        raise UsageError(
+            "source is only available at the prompt, in scripts and as a one-shot command"
+        )
     return context.run_file(
         to_path(invocation["file"]),
         context,

@@ -105,9 +105,9 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
 
 
 def _none_set(entities: Sequence[QuotaEntity], keys: Sequence[str]) -> str:
-    of = f" of {' or '.join(map(str, entities))}" if entities else ""
+    target = f" for {' or '.join(map(str, entities))}" if entities else ""
     what = " or ".join(keys) if keys else "quota"
-    note = f"no {what}{of} is set"
+    note = f"no {what} is set{target}"
     named = entities and all(isinstance(each.user, str) for each in entities)
     return f"{note}; use resolve-quota to see the effective quotas" if named else note
 

@@ -94,7 +94,7 @@ def _limit(resolution: QuotaResolution, number: int) -> Column:
     return Column(HEADINGS.get(resolution.key, resolution.key.upper()), cell, "right")
 
 
-def _applies(resolution: QuotaResolution) -> Text:
+def _effective(resolution: QuotaResolution) -> Text:
     if resolution.value is None:
         return text("unlimited", "dim")
     return text(quota_value(resolution.key, resolution.value), "override")
@@ -102,9 +102,9 @@ def _applies(resolution: QuotaResolution) -> Text:
 
 _LIMITS = (
     Column("QUOTA", lambda r: r.key, role="key"),
-    Column("APPLIES", _applies, "right"),
-    Column("BY", lambda r: r.source.label if r.source else None),
-    Column("OF", lambda r: str(r.entity) if r.entity else None, role="name", give="drop"),
+    Column("EFFECTIVE", _effective, "right"),
+    Column("LEVEL", lambda r: r.source.label if r.source else None),
+    Column("ENTITY", lambda r: str(r.entity) if r.entity else None, role="name", give="drop"),
 )
 
 

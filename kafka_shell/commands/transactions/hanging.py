@@ -151,7 +151,7 @@ def _minutes(invocation: Invocation, text: str) -> int:
 _MAX_TIMEOUT = Option(
     "--max-transaction-timeout",
     Kind.TEXT,
-    "Ignore producers that wrote within this time (default: 15 minutes). Use"
+    "Ignore producers that wrote within this time (default: 15 minutes). Set it to"
     " transaction.max.timeout.ms of the brokers.",
     metavar="MINUTES",
 )

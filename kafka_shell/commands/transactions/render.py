@@ -77,7 +77,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         Column("EPOCH", lambda h: h.producer_epoch, "right"),
         Column("COORDINATOR-EPOCH", lambda h: h.coordinator_epoch, "right", give="drop"),
         Column("LAST-WRITE", lambda h: _time(h.last_timestamp), give="drop"),
-        Column("AGO", lambda h: _duration(h.duration_ms), "right"),
+        Column("IDLE", lambda h: _duration(h.duration_ms), "right"),
         Column("TRANSACTIONAL-ID", lambda h: h.transactional_id),
     ),
     Unread: (

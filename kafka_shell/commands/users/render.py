@@ -59,11 +59,11 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
     yield from _part("client configs", page.client_configs, _table(_CONFIG), width, unset)
     if page.registrations and not isinstance(page.registrations, Failure):
         yield from _part("registrations", page.registrations, _table(_SUPPORTED), width, "")
-    yield from _part("acls", page.acls, _acls, width, "no ACL for this user")
+    yield from _part("ACLs", page.acls, _acls, width, "no ACL for this user")
     yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to this login")
     yield from _part("groups", page.groups, _names, width, "none that the user may READ")
     unseen = "none in quotas or registrations; brokers do not list others"
-    yield from _part("client ids", page.client_ids, _names, width, unseen)
+    yield from _part("client IDs", page.client_ids, _names, width, unseen)
 
 
 def _part(name: str, part: Any, draw: Any, width: int | None, nothing: str) -> Iterator[Text]:

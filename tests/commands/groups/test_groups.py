@@ -90,7 +90,7 @@ def test_a_streams_application_keeps_more_than_its_group(
 def test_no_group_of_that_kind(kafka: Program) -> None:
     run = kafka.ok("list-groups", "--state", "Dead")
     assert run.stdout == ""
-    assert "no groups with Dead" in run.stderr
+    assert "no groups of type or state Dead" in run.stderr
 
 
 def test_a_page_of_a_group(kafka: Program, sandbox: Sandbox, topic: str, group: str) -> None:

@@ -69,7 +69,7 @@ def test_a_name_is_never_the_default(program: Program, user: str) -> None:
     try:
         assert f"user {user} client-id '{name}'" in program.ok("list-quotas").stdout
         run = program.ok("describe-quotas", "--user", user, "--client-id-default")
-        assert run.stdout == "" and "client-id-default is set" in run.stderr
+        assert run.stdout == "" and "client-id-default" in run.stderr
         ladder = program.ok("resolve-quota", "--user", user, "--client-id", "x", "--output", "json")
         (request,) = (r for r in ladder.json["resolutions"] if r["key"] == "request_percentage")
         assert request["entity"] is None or request["entity"]["user"] != user

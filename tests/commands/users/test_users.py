@@ -254,8 +254,8 @@ def test_everything_about_alice_is_on_one_page(demo_sandbox: Sandbox, tmp_path: 
     assert any("user alice client-id-default" in line for line in page["quotas"])
     (holds,) = (line for line in page["effective quotas"] if line.startswith("any other"))
     assert holds.split() == ["any", "other", "5MiB/s", "10MiB/s", "50%", "-"]
-    assert any(line.startswith("prefixed topic orders.  All") for line in page["acls"])
-    assert any("topic *" in line and line.endswith("User:*") for line in page["acls"])
+    assert any(line.startswith("prefixed topic orders.  All") for line in page["ACLs"])
+    assert any("topic *" in line and line.endswith("User:*") for line in page["ACLs"])
     assert "SASL" in page["tokens"][0], "without logins there are no tokens"
     assert "orders-enricher" in page["groups"][0]
     assert program.ok("user", "User:alice").stdout == run.stdout
@@ -269,7 +269,7 @@ def test_a_client_id_has_its_own_row_of_limits(demo_sandbox: Sandbox, tmp_path: 
     rows = {line.split("  ")[0]: line.split()[-4:] for line in page["effective quotas"][2:]}
     assert rows["checkout"][0] == "1MiB/s" and rows["any other"][0] == "50MiB/s"
     assert rows["checkout"][3] == "5/s", "what the client id does not say, its user does"
-    assert page["client ids"][0].split()[-1] == "checkout"
+    assert page["client IDs"][0].split()[-1] == "checkout"
 
 
 def test_a_part_that_may_not_be_read_says_so_and_the_rest_is_there(
@@ -282,7 +282,7 @@ def test_a_part_that_may_not_be_read_says_so_and_the_rest_is_there(
     page = parts(run)
     assert "It takes DescribeConfigs on the cluster." in page["quotas"][0]
     assert "It takes Describe on the cluster." in page["credentials"][0]
-    assert "It takes Describe on the cluster." in page["acls"][0]
+    assert "It takes Describe on the cluster." in page["ACLs"][0]
     assert page["tokens"][0].startswith("tokens"), "one's own tokens take no right"
     assert "It takes" not in page["tokens"][0]
 
@@ -320,7 +320,7 @@ def test_who_may_look_but_not_change_is_told_what_it_takes(
     as_user = ("--command-config", str(login))
     try:
         page = parts(program.ok("describe-user", user, *as_user))
-        assert any("DescribeConfigs" in line for line in page["acls"])
+        assert any("DescribeConfigs" in line for line in page["ACLs"])
         program.ok("quotas", *as_user)
         run = program("alter-quotas", "--user", user, "producer_byte_rate=5", *as_user)
         assert run.status == 1 and "It takes AlterConfigs on the cluster." in run.stderr, str(run)
