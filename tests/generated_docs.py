@@ -100,7 +100,7 @@ def apis_page(registry: Sequence[Command] = REGISTRY) -> str:
     """docs/apis.md: each API key with the commands that use it, then those that none does."""
     rows = {
         key: ", ".join(f"`{name}`" for name in names)
-        for key, names in apis.spoken(registry).items()
+        for key, names in apis.commands_by_api(registry).items()
     }
     rows |= {key: f"every command: {why}" for key, why in apis.COMMON.items()}
     reasons: dict[str, list[str]] = {}

@@ -113,15 +113,15 @@ def partitions(
     exact = bool(items) and not any(is_pattern(item) for item in items)
     found = scan(cluster, list(dict.fromkeys(items)) if exact else None)
     existing = sorted(found.names)
-    wanted: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
+    requested: dict[str, dict[int, None] | None] = {} if words else dict.fromkeys(existing)
     for index, (word, numbers) in enumerate(words):
         chosen = select([word], existing)
         unmatched = [(index, item) for _, item in chosen.unmatched]
         _refuse_unmatched(invocation, name, unmatched, "topic")
         for topic in [*chosen.names, *(item for _, item in unmatched)]:
-            before = wanted.get(topic, {})
+            before = requested.get(topic, {})
             if numbers is None or before is None:
-                wanted[topic] = None
+                requested[topic] = None
             else:
-                wanted[topic] = before | dict.fromkeys(numbers)
-    return partitions_module.of_topics(cluster, found, wanted)
+                requested[topic] = before | dict.fromkeys(numbers)
+    return partitions_module.of_topics(cluster, found, requested)

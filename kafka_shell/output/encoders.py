@@ -15,11 +15,11 @@ from .data import Data, failure_row, is_array, items, plain, rows
 class Encoder(Protocol):
     """Encodes a value as pieces of text, printed one after the other."""
 
-    def __call__(self, value: object, how: How) -> Iterator[str]: ...
+    def __call__(self, value: object, options: EncodingOptions) -> Iterator[str]: ...
 
 
 @dataclass(frozen=True, slots=True)
-class How:
+class EncodingOptions:
     """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
     spreadsheets, which would run cells that start with = + - @ as formulas.
     """
@@ -29,10 +29,10 @@ class How:
     safe_csv: bool = False
 
 
-_FILE = How()
+_FILE = EncodingOptions()
 
 
-def json_text(value: object, how: How = _FILE) -> Iterator[str]:
+def json_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     """Indented JSON, printed element by element.
 
     Characters that a terminal would interpret, hide or reorder are escaped.
@@ -44,7 +44,7 @@ def json_text(value: object, how: How = _FILE) -> Iterator[str]:
     numbers = re.compile(r"\[\s+((?:-?\d+,\s+)*-?\d+)\s+\]")
 
     def dump(data: Data) -> str:
-        dumped = _escaped(json.dumps(data, indent=2, ensure_ascii=not how.unicode), wide=False)
+        dumped = _escaped(json.dumps(data, indent=2, ensure_ascii=not options.unicode), wide=False)
         return numbers.sub(lambda found: "[" + re.sub(r"\s+", " ", found[1]) + "]", dumped)
 
     if not is_array(value):
@@ -58,7 +58,7 @@ def json_text(value: object, how: How = _FILE) -> Iterator[str]:
     yield "\n]\n" if started else "[]\n"
 
 
-def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
+def yaml_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     """Block-style YAML with keys in field order, printed element by element."""
     import yaml
 
@@ -77,7 +77,7 @@ def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
                 data,
                 Dumper=Dumper,
                 sort_keys=False,
-                allow_unicode=how.unicode,
+                allow_unicode=options.unicode,
                 width=4096,
                 default_flow_style=False,
             ).removesuffix("...\n"),
@@ -95,7 +95,7 @@ def yaml_text(value: object, how: How = _FILE) -> Iterator[str]:
         yield "[]\n"
 
 
-def csv_text(value: object, how: How = _FILE) -> Iterator[str]:
+def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     """A header of field names, then one row per model; nested fields are `outer.inner`.
 
     Results always have the columns `resource`, `error` and `message`, for failures.
@@ -110,17 +110,17 @@ def csv_text(value: object, how: How = _FILE) -> Iterator[str]:
             if header:
                 yield "\n"  # another type of rows: start a new table
             header = [*cells, *(name for name in extra if name not in cells)]
-            yield _csv_line(header, how)
-        yield _csv_line([cells.get(name, "") for name in header], how)
+            yield _csv_line(header, options)
+        yield _csv_line([cells.get(name, "") for name in header], options)
     failures = (
         value.failures.items() if isinstance(value, Results) else ()
     )  # Parts yield theirs as rows
     if failures and not header:
         header = list(extra)
-        yield _csv_line(header, how)
+        yield _csv_line(header, options)
     for about, failure in failures:
         cells = failure_row(about, failure)
-        yield _csv_line([cells.get(name, "") for name in header], how)
+        yield _csv_line([cells.get(name, "") for name in header], options)
 
 
 def _flat(data: Data, prefix: str = "") -> dict[str, Data]:
@@ -150,13 +150,13 @@ def _csv_cell(data: Data) -> str:
     return str(data)
 
 
-def _csv_line(cells: Sequence[str], how: How) -> str:
+def _csv_line(cells: Sequence[str], options: EncodingOptions) -> str:
     import csv
     import io
 
-    if how.safe_csv:
+    if options.safe_csv:
         cells = ["'" + cell if cell.startswith(_FORMULA) else cell for cell in cells]
-    if how.terminal:
+    if options.terminal:
         cells = list(map(escape, cells))
 
     line = io.StringIO(newline="")
@@ -205,10 +205,10 @@ def _scrubbed(data: Data) -> Data:
     return data
 
 
-def _sarif(value: object, how: How = _FILE) -> Iterator[str]:
+def _sarif(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     from .sarif import sarif
 
-    return json_text(sarif(value), how)
+    return json_text(sarif(value), options)
 
 
 ENCODERS: dict[str, Encoder] = {

@@ -12,10 +12,10 @@ def config_value(entry: ConfigEntry) -> str:
         return "(sensitive)"
     if entry.value is None:
         return ""
-    return spoken(entry.name, entry.type, entry.value)
+    return format_raw(entry.name, entry.type, entry.value)
 
 
-def spoken(key: str, kind: ConfigType, raw: str) -> str:
+def format_raw(key: str, kind: ConfigType, raw: str) -> str:
     """A raw config value with its unit; `""` for the empty string."""
     if not raw:
         return '""'
@@ -44,7 +44,7 @@ def _value(change: Change, value: Value) -> str:
     if isinstance(value, float) and change.field:
         return quota_value(change.field, value)
     if isinstance(value, str) and change.field:
-        return spoken(change.field, ConfigType.UNKNOWN, value)
+        return format_raw(change.field, ConfigType.UNKNOWN, value)
     return str(value)
 
 

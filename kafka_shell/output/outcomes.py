@@ -127,14 +127,14 @@ def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:
     """The failed, unknown and skipped changes with their reasons; then the counts."""
     if outcome.dry_run:
         yield from refused_lines(outcome.plan, room)
-    alike: dict[tuple[str, str], list[Done]] = {}
+    by_reason: dict[tuple[str, str], list[Done]] = {}
     for item in outcome.changes:
         if item.status not in ("done", "planned") and not (
             outcome.aborted and item.status == "skipped"
         ):
             reason = item.failure.name if item.failure else ""
-            alike.setdefault((item.status, reason), []).append(item)
-    for items in alike.values():
+            by_reason.setdefault((item.status, reason), []).append(item)
+    for items in by_reason.values():
         yield from _troubles(items, outcome.entry, room)
     if outcome.aborted:
         yield from _nothing_sent(outcome, room)
@@ -180,9 +180,10 @@ def _trouble(item: Done, room: int | None) -> Iterator[Text]:
         about = " ".join(part for part in parts if not names(reason.message, part))
         yield from failure_lines(reason, about, room)
         return
-    why = f" ({failure})" if failure else ""
+    reason_text = f" ({failure})" if failure else ""
     yield from hang(
-        _label(item.status) + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{why}"),
+        _label(item.status)
+        + text(f"{' '.join(parts)}: {_EXPLANATIONS.get(item.status, '')}{reason_text}"),
         room,
         2,
     )

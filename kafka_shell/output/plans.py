@@ -89,9 +89,9 @@ def _with_unchanged(plan: Plan) -> tuple[Change, ...]:
     """All changes, with unchanged ones next to the other changes of their resource."""
     if not plan.unchanged:
         return plan.changes
-    every = plan.changes + plan.unchanged
-    places = {change.resource: place for place, change in reversed(list(enumerate(every)))}
-    return tuple(sorted(every, key=lambda change: places[change.resource]))
+    both = plan.changes + plan.unchanged
+    places = {change.resource: place for place, change in reversed(list(enumerate(both)))}
+    return tuple(sorted(both, key=lambda change: places[change.resource]))
 
 
 def lost_by(changes: Iterable[Change]) -> str:
@@ -101,10 +101,10 @@ def lost_by(changes: Iterable[Change]) -> str:
 
 def refused_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
     """The failures found while planning; of very many alike only the first and a count."""
-    alike: dict[str, list[tuple[Resource, Failure]]] = {}
+    by_reason: dict[str, list[tuple[Resource, Failure]]] = {}
     for about, failure in plan.refused.failures.items():
-        alike.setdefault(failure.name, []).append((about, failure))
-    for items in alike.values():
+        by_reason.setdefault(failure.name, []).append((about, failure))
+    for items in by_reason.values():
         many = len(items) > MANY
         for about, failure in items[: 1 if many else None]:
             yield from failure_lines(failure, about, room)
@@ -204,7 +204,7 @@ def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
     """The lines of one resource: a heading and its fields, or one line for the whole resource."""
     whole = [change for change in changes if not change.field]
     for change in whole:
-        yield _whole(change)
+        yield _resource_line(change)
     fields = [change for change in changes if change.field]
     if fields and not whole:
         created = all(change.verb == "create" for change in fields)
@@ -216,7 +216,7 @@ def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
         yield text("  ") + _field(change, mixed)
 
 
-def _whole(change: Change) -> Text:
+def _resource_line(change: Change) -> Text:
     """A created or deleted resource: `+ topic orders: 6 partitions`."""
     line = _signed(change.verb) + text(str(change.resource), "heading")
     before, after = change_values(change)

@@ -76,5 +76,5 @@ def _result(finding: AuditFinding) -> dict[str, Any]:
 
 
 def _unread(report: AuditReport) -> Iterable[dict[str, Any]]:
-    for cluster, why in report.unread.items():
-        yield {"level": "error", "message": {"text": f"{cluster} could not be read: {why}"}}
+    for cluster, reason in report.unread.items():
+        yield {"level": "error", "message": {"text": f"{cluster} could not be read: {reason}"}}

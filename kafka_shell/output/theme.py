@@ -151,8 +151,8 @@ def _parsed(path: Path, source: str) -> dict[str, Any]:
     except tomllib.TOMLDecodeError as error:
         at = re.search(r"\(at line (\d+), column \d+\)", str(error))
         line = int(at[1]) if at else len(source.splitlines())
-        why = re.sub(r" \(at .*\)$", "", str(error))
-        raise _malformed(path, line, f"invalid TOML: {why}") from None
+        problem = re.sub(r" \(at .*\)$", "", str(error))
+        raise _malformed(path, line, f"invalid TOML: {problem}") from None
 
 
 def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
@@ -160,8 +160,8 @@ def _checked(path: Path, source: str, data: dict[str, Any]) -> Theme:
         _check_entry(path, source, key, value)
     mode = data.get("mode", "any")
     if mode not in get_args(Mode):
-        why = f'mode must be "dark", "light" or "any", got {mode!r}'
-        raise _malformed(path, _line_of(source, "mode"), why)
+        problem = f'mode must be "dark", "light" or "any", got {mode!r}'
+        raise _malformed(path, _line_of(source, "mode"), problem)
     return Theme(
         name=path.stem,
         description=data.get("description", ""),
@@ -196,8 +196,8 @@ def _role_problems(source: str, table: str, styles: dict[str, Any]) -> Iterator[
         try:
             parse_style(_string(style))
         except ValueError as error:
-            why = f'{role} must be a style such as "bold #80c0ff bg:#202020": {error}'
-            yield why, _line_of(source, role, table)
+            problem = f'{role} must be a style such as "bold #80c0ff bg:#202020": {error}'
+            yield problem, _line_of(source, role, table)
 
 
 def _string(style: object) -> str:
@@ -231,6 +231,6 @@ def _line_of(source: str, key: str, table: str = "") -> int:
     return 1
 
 
-def _malformed(path: Path, line: int | None, why: str) -> ShellError:
+def _malformed(path: Path, line: int | None, problem: str) -> ShellError:
     place = str(path) if line is None else f"{path}:{line}"
-    return UsageError(f"{place}: {why}", code="malformed-theme")
+    return UsageError(f"{place}: {problem}", code="malformed-theme")

@@ -77,10 +77,10 @@ class Writer:
             self._encode(value)
 
     def _encode(self, value: object) -> None:
-        from .encoders import ENCODERS, How
+        from .encoders import ENCODERS, EncodingOptions
 
-        how = How(self.out.unicode, self.out.terminal, self.safe_csv)
-        pieces = ENCODERS[self.format](value, how)
+        options = EncodingOptions(self.out.unicode, self.out.terminal, self.safe_csv)
+        pieces = ENCODERS[self.format](value, options)
         if isinstance(value, Iterator):
             for piece in pieces:
                 self.out.raw(piece)

@@ -101,12 +101,12 @@ def alter_acls(invocation: Invocation, context: Context) -> Plan:
 
     from .options import added, copies, principals, removed
 
-    wanted, removals = added(invocation), removed(invocation)
+    requested, removals = added(invocation), removed(invocation)
     removals += [AclFilter(principal) for principal in principals(invocation, "remove-principal")]
     copied = copies(invocation)
     if copied is not None:
-        wanted += acls.copies(context.cluster, *copied)
-    return acl_changes.plan_alter(context.cluster, removals, wanted)
+        requested += acls.copies(context.cluster, *copied)
+    return acl_changes.plan_alter(context.cluster, removals, requested)
 
 
 # -- check -----------------------------------------------------------------------------------------
@@ -120,7 +120,7 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     from .options import operations, principals, targets
 
     (principal,) = principals(invocation, "principal")
-    wanted = operations(invocation)
+    requested = operations(invocation)
     for name in _RESOURCE_NAMES:
         if name != "cluster" and "*" in invocation[name]:
             raise UsageError(
@@ -133,11 +133,11 @@ def check_acl(invocation: Invocation, context: Context) -> AccessCheck:
     accesses = [
         Access(principal, operation, target.type, target.name or "", host)
         for target in targets(invocation, PatternType.LITERAL)
-        for operation in wanted
+        for operation in requested
         if operation in OPERATIONS_OF[target.type]
     ]
     applicable = {access.operation for access in accesses}
-    for operation in wanted:
+    for operation in requested:
         if operation is AclOperation.ALL or operation not in applicable:
             raise ShellError(
                 f"operation {operation.label} does not apply to these resources",

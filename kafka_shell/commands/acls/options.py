@@ -111,13 +111,13 @@ def added(invocation: Invocation) -> list[AclBinding]:
 def copies(invocation: Invocation) -> tuple[str, tuple[str, ...]] | None:
     """(--copy-from, --copy-to principals); None without --copy-from."""
     source, to = principals(invocation, "copy-from"), principals(invocation, "copy-to")
-    for here, other in (("copy-from", "copy-to"), ("copy-to", "copy-from")):
-        if invocation[here] and not invocation[other]:
-            raise _wrong(f"--{here} requires --{other}", invocation, here,
+    for given, other in (("copy-from", "copy-to"), ("copy-to", "copy-from")):
+        if invocation[given] and not invocation[other]:
+            raise _wrong(f"--{given} requires --{other}", invocation, given,
                          f"Add --{other} User:NAME.")  # fmt: skip
-    whole = next((name for name in ("copy-from", "remove-principal") if invocation[name]), None)
-    if whole and targets(invocation) and not (invocation["add"] or invocation["remove"]):
-        raise _wrong(f"--{whole} applies to all resources", invocation, whole,
+    option = next((name for name in ("copy-from", "remove-principal") if invocation[name]), None)
+    if option and targets(invocation) and not (invocation["add"] or invocation["remove"]):
+        raise _wrong(f"--{option} applies to all resources", invocation, option,
                      "Leave out the resource, or use a rule: --remove 'any User:bob Any'.",
                      )  # fmt: skip
     if set(source) & set(to):
@@ -195,12 +195,12 @@ def _refuse_roles(
     invocation: Invocation, roles: Sequence[str], named: Sequence[Target], sides: bool
 ) -> None:
     kinds = {target.type for target in named}
-    wanted = {
+    requested = {
         "producer": ({AclResourceType.TOPIC}, "--topic"),
         "consumer": ({AclResourceType.TOPIC, AclResourceType.GROUP}, "--topic and --group"),
     }
     for role in roles:
-        needed, words = wanted.get(role, (set(), ""))
+        needed, words = requested.get(role, (set(), ""))
         if not needed <= kinds:
             raise _wrong(f"--{role} requires {words}", invocation, role, "")
     if roles == ["idempotent"]:
@@ -224,9 +224,9 @@ def _by_flags(invocation: Invocation, named: Sequence[Target]) -> Iterator[Rule]
     """The rules of --allow-principal, --operation, --producer ..., each with its resource."""
     for side, permission in _sides(invocation):
         for principal in principals(invocation, f"{side}-principal"):
-            for target, wanted in _grants(invocation, named):
+            for target, requested in _grants(invocation, named):
                 hosts = invocation[f"{side}-host"] or ("*",)
-                yield Rule(permission, principal, tuple(wanted), hosts, target)
+                yield Rule(permission, principal, tuple(requested), hosts, target)
 
 
 def _grants(

@@ -21,7 +21,7 @@ def _rule(binding: AclBinding) -> Text:
     return text(binding.rule, _ROLES.get(binding.permission, ""))
 
 
-def _whole(binding: AclBinding) -> Text:
+def _rule_on_resource(binding: AclBinding) -> Text:
     return text(str(binding), _ROLES.get(binding.permission, ""))
 
 
@@ -34,7 +34,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
     ),
     PrincipalAcl: (
         Column("PRINCIPAL", lambda b: b.principal, role="name"),
-        Column("ACL", _whole, give="wrap", least=30),
+        Column("ACL", _rule_on_resource, give="wrap", least=30),
     ),
     Verdict: (
         Column("VERDICT", lambda v: _verdict(v)),
@@ -73,7 +73,7 @@ def check_page(check: AccessCheck, width: int | None) -> Iterator[Text]:
     for verdict in check.verdicts:
         yield from hang(_verdict_line(verdict), width, 2)
         for binding in verdict.by:
-            yield from hang(text("  ") + _whole(binding), width, 4)
+            yield from hang(text("  ") + _rule_on_resource(binding), width, 4)
         if verdict.unless:
             yield from hang(text(f"  unless {verdict.unless}", "warning"), width, 4)
     for title, verdicts in (
@@ -87,7 +87,7 @@ def check_page(check: AccessCheck, width: int | None) -> Iterator[Text]:
             yield from hang(text("  ") + _verdict_line(verdict), width, 4)
             if verdict.allowed is False:
                 for binding in verdict.by:
-                    yield from hang(text("    ") + _whole(binding), width, 6)
+                    yield from hang(text("    ") + _rule_on_resource(binding), width, 6)
     if check.notes:
         yield Text()
     for note in check.notes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientRegistration
 from kafka_shell.admin.configs.model import ConfigType
-from kafka_shell.output.humanize import local_time, spoken
+from kafka_shell.output.humanize import format_raw, local_time
 from kafka_shell.output.tables import Column
 
 _USER = Column("USER", lambda row: row.entity.user, role="name")
@@ -15,7 +15,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         _USER,
         _CLIENT_ID,
         Column("KEY", lambda config: config.key, role="key"),
-        Column("VALUE", lambda c: spoken(c.key, ConfigType.UNKNOWN, c.value), role="override"),
+        Column("VALUE", lambda c: format_raw(c.key, ConfigType.UNKNOWN, c.value), role="override"),
     ),
     ClientRegistration: (
         _USER,

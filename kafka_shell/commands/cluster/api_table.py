@@ -46,7 +46,7 @@ EXCLUDED = {
 }
 
 
-def spoken(registry: Sequence[Command]) -> dict[int, tuple[str, ...]]:
+def commands_by_api(registry: Sequence[Command]) -> dict[int, tuple[str, ...]]:
     """The commands that declare each API key; those of COMMON are not declared."""
     keys = sorted({key for command in registry for key in command.apis})
     return {key: tuple(c.name for c in registry if key in c.apis) for key in keys}

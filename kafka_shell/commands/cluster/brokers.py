@@ -35,9 +35,9 @@ def describe_broker(
         )
     found = brokers.describe(known, map(int, chosen.names))
     failures: dict[Resource, Failure] = {
-        Resource(what, f"of broker {each.broker.id}"): why
+        Resource(what, f"of broker {each.broker.id}"): failure
         for each in found
-        for what, why in each.not_read
+        for what, failure in each.not_read
     }
     return Results({Resource("broker", str(each.broker.id)): each for each in found}, failures)
 

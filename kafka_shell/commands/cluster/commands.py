@@ -77,17 +77,17 @@ def api_versions(
     if invocation["broker-id"]:
         only = [int(id) for id in select.brokers(invocation, context.cluster)]
     found, failed = features.api_versions(context.cluster, only)
-    wanted = invocation["api"]
+    requested = invocation["api"]
     rows = tuple(
         row
         for row in found
-        if (not wanted or any(_matches(word, row) for word in wanted))
+        if (not requested or any(_matches(word, row) for word in requested))
         and (row.differs or not invocation["differences"])
     )
     if not rows and not failed:
-        return Nothing("no broker supports these APIs" if wanted else "no differences")
+        return Nothing("no broker supports these APIs" if requested else "no differences")
     values = {"brokers": rows} if rows else {}
-    return Results(values, {f"broker {broker}": why for broker, why in failed.items()})
+    return Results(values, {f"broker {broker}": failure for broker, failure in failed.items()})
 
 
 def _matches(word: str, row: ApiSupport) -> bool:

@@ -113,12 +113,14 @@ def update_features(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.cluster import feature_change
 
     timeout = invocation.get("timeout")
-    wanted = (
-        _of_release(invocation, context) if invocation["release-version"] else _named(invocation)
+    requested = (
+        _levels_of_release(invocation, context)
+        if invocation["release-version"]
+        else _named(invocation)
     )
     return feature_change.plan_update(
         context.cluster,
-        wanted,
+        requested,
         unsafe=invocation["unsafe"],
         timeout_ms=feature_change.DEFAULT_TIMEOUT_MS if timeout is None else timeout,
     )
@@ -132,21 +134,21 @@ def _named(invocation: Invocation) -> dict[str, int]:
         *(("metadata", 0, features.METADATA, text) for text in (invocation["metadata"],) if text),
         *(("disable", index, name, "0") for index, name in enumerate(invocation["disable"])),
     ]
-    wanted: dict[str, int] = {}
+    requested: dict[str, int] = {}
     for option, index, name, text in pairs:
         span = invocation.span(option, index)
-        if name in wanted:
+        if name in requested:
             raise UsageError(f"{name} is set twice", span=span, text=invocation.text)
         level = int(text) if re.fullmatch(r"\d{1,4}", text) else None
         if level is None and name == features.METADATA:
             level = features.level_of(text)
         if level is None:
             raise features.unknown_level(name, text, span, invocation.text)
-        wanted[name] = level
-    return wanted
+        requested[name] = level
+    return requested
 
 
-def _of_release(invocation: Invocation, context: Context) -> dict[str, int]:
+def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, int]:
     """The default feature levels of a release, for the features that the brokers support."""
     from kafka_shell.admin.cluster import feature_change, features
 
@@ -162,11 +164,11 @@ def _of_release(invocation: Invocation, context: Context) -> dict[str, int]:
         )
     now = features.describe(context.cluster)
     known_here = {feature.name for feature in now.features}
-    wanted = {name: level for name, level in levels.items() if name in known_here}
+    requested = {name: level for name, level in levels.items() if name in known_here}
     quorum = now.get(feature_change.ONE_WAY)
-    if quorum is not None and wanted.get(feature_change.ONE_WAY, 0) < quorum.level:
-        del wanted[feature_change.ONE_WAY]  # cannot be downgraded
-    return wanted
+    if quorum is not None and requested.get(feature_change.ONE_WAY, 0) < quorum.level:
+        del requested[feature_change.ONE_WAY]  # cannot be downgraded
+    return requested
 
 
 _LEVELS = "metadata.version can also be a release: metadata.version=4.1."

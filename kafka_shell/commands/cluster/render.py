@@ -24,7 +24,6 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
-from kafka_shell.plan.look import hint_of
 
 from .look import FindingWithLook, command_for
 
@@ -83,10 +82,11 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
         yield from hang(text("features", "heading") + f"  {levels}", width, _LABEL)
     if cluster.not_read:
         yield Text()
-        for what, why in cluster.not_read:
-            hint = hint_of(why)
-            message = f"not read: {what}: {why.message}" + (f" ({hint})" if hint else "")
-            yield from hang(text(message, "warning"), width, _LABEL)
+        for what, failure in cluster.not_read:
+            line = f"not read: {what}: {failure.message}" + (
+                f" ({failure.hint})" if failure.hint else ""
+            )
+            yield from hang(text(line, "warning"), width, _LABEL)
 
 
 _SEVERITY: dict[Severity, Role] = {

@@ -191,9 +191,9 @@ def _credential_lines(
         for name, credentials in found.values.items()
     ]
     failures = {
-        QuotaEntity(user=name).resource: why
-        for name, why in found.failures.items()
-        if why.name != "RESOURCE_NOT_FOUND"
+        QuotaEntity(user=name).resource: failure
+        for name, failure in found.failures.items()
+        if failure.name != "RESOURCE_NOT_FOUND"
     }
     return lines, failures
 
@@ -236,12 +236,12 @@ def _alter_credentials(
     from kafka_shell.admin.users import scram
 
     try:
-        wanted = [scram_options.read(key, value) for key, value in pairs]
+        requested = [scram_options.read(key, value) for key, value in pairs]
         deleted_keys = [scram_options.mechanism_of(key) for key in deleted]
     except UsageError as error:
         error.span = invocation.span("add-config") or invocation.span("delete-config")
         raise
-    both = [each.mechanism for each in wanted if each.mechanism in deleted_keys]
+    both = [each.mechanism for each in requested if each.mechanism in deleted_keys]
     if both:
         raise UsageError(
             f"{both[0].label} is both added and deleted",
@@ -250,13 +250,13 @@ def _alter_credentials(
             text=invocation.text,
         )
     password = None
-    if not all(each.password for each in wanted):
-        password = scram_options.asked_password(user, invocation, context)
+    if not all(each.password for each in requested):
+        password = scram_options.prompt_password(user, invocation, context)
     plans = []
     if deleted_keys:
         plans.append(scram.plan_delete(context.cluster, [(user, each) for each in deleted_keys]))
-    if wanted:
-        made = scram_options.complete(wanted, user, password)
+    if requested:
+        made = scram_options.complete(requested, user, password)
         plans.append(scram.plan_upsert(context.cluster, made))
     return merge_plans(plans)
 
@@ -322,8 +322,8 @@ def _alter_quotas(
         except ShellError as error:
             error.span = _span(invocation, key)
             raise
-    wanted = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
-    return quota_changes.plan_alter(cluster, wanted)
+    requested = [QuotaAlteration(entity, key, limit) for key, limit in limits.items()]
+    return quota_changes.plan_alter(cluster, requested)
 
 
 def _needs_user(invocation: Invocation, entity: QuotaEntity, key: str) -> UsageError:

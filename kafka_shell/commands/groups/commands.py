@@ -38,7 +38,7 @@ def list_groups(invocation: Invocation, context: Context) -> object:
         of_type = {name: each.type for name, each in found.values.items()}
         described = groups.describe(context.cluster, of_type, offsets=True, types=of_type)
         rows: dict[str, object] = {
-            name: GroupTotals.of(group) for name, group in _by_lag(described.values).items()
+            name: GroupTotals.of(group) for name, group in _sorted_by_lag(described.values).items()
         }
         return _by_resource(Results(rows, found.failures | described.failures))
     if found.failures:
@@ -57,8 +57,8 @@ def describe_group(invocation: Invocation, context: Context) -> Results[Resource
     """State, offsets with lag, and members with their assignments of groups."""
     found = _described(invocation, context)
     if invocation["state"]:
-        found = Results(_by_lag(found.values), found.failures)
-    values = {name: _shown(group, invocation) for name, group in found.values.items()}
+        found = Results(_sorted_by_lag(found.values), found.failures)
+    values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
     if found.ok and not any(values.values()):
         what = "members" if invocation["members"] else "offsets"
         where = " ".join(found.values) or "any group (only groups you may DESCRIBE are visible)"
@@ -79,7 +79,7 @@ def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
     return Results(found.values, listed.failures | found.failures)
 
 
-def _by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
+def _sorted_by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
     """The groups sorted by lag, largest first; unknown lag last."""
 
     def behind(name: str) -> tuple[bool, int, str]:
@@ -89,7 +89,7 @@ def _by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
     return {name: groups[name] for name in sorted(groups, key=behind)}
 
 
-def _shown(group: Group, invocation: Invocation) -> object:
+def _selected_view(group: Group, invocation: Invocation) -> object:
     """The group, or the rows of the table that the options select."""
     if invocation["members"]:
         return group.members
@@ -109,7 +109,7 @@ def _by_resource(found: Results[str, object]) -> Results[Resource, object]:
 
     return Results(
         {key(name): value for name, value in found.values.items()},
-        {key(name): why for name, why in found.failures.items()},
+        {key(name): failure for name, failure in found.failures.items()},
     )
 
 

@@ -63,16 +63,16 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     cluster, group = context.cluster, invocation["group"]
     kind = GroupType(invocation["type"])
     if invocation["offset"]:
-        wanted = _explicit(invocation)
-        return group_resets.plan_offsets(cluster, group, wanted, kind, exact=True)
+        requested = _explicit_offsets(invocation)
+        return group_resets.plan_offsets(cluster, group, requested, kind, exact=True)
     text, span = _target_text(invocation)
     how, _, what = text.partition(":")
     if how == "group" and what:
-        return _copied(invocation, cluster, _of_group(cluster, what, span), kind)
+        return _plan_copy(invocation, cluster, _offsets_of_group(cluster, what, span), kind)
     if how == "file" and what:
         from .files import read_offsets
 
-        return _copied(invocation, cluster, read_offsets(what, group), kind)
+        return _plan_copy(invocation, cluster, read_offsets(what, group), kind)
     where = _to_target(text, span, context)
     if not invocation["topic"]:
         return group_resets.plan_reset(cluster, group, where, kind=kind)
@@ -88,18 +88,18 @@ def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
     return [TopicPartition(each.topic, each.partition) for each in chosen]
 
 
-def _copied(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:
+def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:
     """The plan that copies offsets of another group or a file, limited to --topic if given."""
     from kafka_shell.admin.groups import resets as group_resets
 
-    chosen, refused = _among(invocation, offsets)
+    chosen, refused = _selected(invocation, offsets)
     copied = {each: offsets[each] for each in chosen}
     plan = group_resets.plan_offsets(cluster, invocation["group"], copied, kind)
     plan.refused.failures.update(refused)
     return plan
 
 
-def _of_group(cluster: Cluster, other: str, span: Span) -> Offsets:
+def _offsets_of_group(cluster: Cluster, other: str, span: Span) -> Offsets:
     from kafka_shell.admin.groups import resets as group_resets
 
     try:
@@ -109,7 +109,7 @@ def _of_group(cluster: Cluster, other: str, span: Span) -> Offsets:
         raise
 
 
-def _among(
+def _selected(
     invocation: Invocation, offsets: Collection[TopicPartition]
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
     """The partitions that --topic selects (default: all), and a failure for each missing one."""
@@ -172,11 +172,11 @@ def _to_target(text: str, span: Span, context: Context) -> ResetTo:
         raise UsageError(message, hint=hint, code="bad-value", span=span) from None
 
 
-def _explicit(invocation: Invocation) -> dict[TopicPartition, int | None]:
+def _explicit_offsets(invocation: Invocation) -> dict[TopicPartition, int | None]:
     """Partition -> offset (None: delete) of each --offset, such as `orders:0=5,1=none`."""
     from kafka_shell.admin.partitions.model import TopicPartition
 
-    wanted: dict[TopicPartition, int | None] = {}
+    requested: dict[TopicPartition, int | None] = {}
     for index, text in enumerate(invocation["offset"]):
         topic, _, listed = text.rpartition(":")
         pairs = [_PAIR.fullmatch(part) for part in listed.split(",")]
@@ -185,10 +185,10 @@ def _explicit(invocation: Invocation) -> dict[TopicPartition, int | None]:
                 raise _bad_offset(f"--offset must be TOPIC:PARTITION=OFFSET, got '{text}'",
                                   invocation.span("offset", index))  # fmt: skip
             each = TopicPartition(topic, int(pair[1]))
-            if each in wanted:
+            if each in requested:
                 raise _bad_offset(f"{each} is set twice", invocation.span("offset", index))
-            wanted[each] = None if pair[2] == _NONE else int(pair[2])
-    return wanted
+            requested[each] = None if pair[2] == _NONE else int(pair[2])
+    return requested
 
 
 def _bad_offset(message: str, span: Span) -> UsageError:
@@ -204,8 +204,8 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.groups import resets as group_resets
 
     cluster, group = context.cluster, invocation["group"]
-    offsets = _of_group(cluster, group, invocation.span("group"))
-    chosen, refused = _among(invocation, offsets)
+    offsets = _offsets_of_group(cluster, group, invocation.span("group"))
+    chosen, refused = _selected(invocation, offsets)
     plan = group_resets.plan_delete_offsets(cluster, group, chosen)
     plan.refused.failures.update(refused)
     return plan

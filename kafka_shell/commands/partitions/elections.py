@@ -22,7 +22,7 @@ def elect_preferred(invocation: Invocation, context: Context) -> Plan:
     """Elect the preferred leaders of the selected partitions, of a file's, or of all."""
     from kafka_shell.admin.partitions import elections
 
-    chosen = _chosen(invocation, context)
+    chosen = _selected(invocation, context)
     if chosen is None:
         everywhere = elections.misplaced(context.cluster)
         return elections.plan_preferred(everywhere, each=False, timeout_ms=_timeout(invocation))
@@ -35,7 +35,7 @@ def elect_leaders(invocation: Invocation, context: Context) -> Plan:
 
     if invocation["election-type"] != _UNCLEAN:
         return elect_preferred(invocation, context)
-    chosen = _chosen(invocation, context)
+    chosen = _selected(invocation, context)
     found = elections.leaderless(context.cluster) if chosen is None else chosen
     return elections.plan_unclean(found, timeout_ms=_timeout(invocation))
 
@@ -44,14 +44,14 @@ def verify_preferred(invocation: Invocation, context: Context) -> ElectionStatus
     """The status of preferred leader elections; missing partitions count as failed."""
     from kafka_shell.admin.partitions import elections
 
-    chosen = _chosen(invocation, context)
+    chosen = _selected(invocation, context)
     if chosen is None:
         chosen = select.partitions(invocation, context.cluster)
     status = elections.status(chosen)
     return status if status.partitions else Nothing("no partitions")
 
 
-def _chosen(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
+def _selected(invocation: Invocation, context: Context) -> Results[Resource, Partition] | None:
     """The partitions of the command or its file; None for all."""
     if invocation["path-to-json-file"]:
         from kafka_shell.admin.topics.partitions import find
@@ -60,7 +60,7 @@ def _chosen(invocation: Invocation, context: Context) -> Results[Resource, Parti
 
         found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
         failures: dict[Resource, Failure] = {
-            each.resource: why for each, why in found.failures.items()
+            each.resource: failure for each, failure in found.failures.items()
         }
         return Results({each.resource: row for each, row in found.values.items()}, failures)
     if invocation["topic"]:

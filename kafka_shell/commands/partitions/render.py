@@ -24,7 +24,6 @@ from kafka_shell.output.humanize import local_time, plural
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.plan.look import hint_of
 from kafka_shell.units import approximate_bytes, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
@@ -106,10 +105,10 @@ def election_page(status: ElectionStatus, width: int | None) -> Iterator[Text]:
     counts = {name: sum(each.status == name for each in rows) for name in _ELECTION_STATUS}
     counted = (f"{count:,} {name}" for name, count in counts.items() if count)
     yield from summary(width, text(plural(len(rows), "partition"), "heading"), *counted)
-    left = [each for each in rows if each.status != "completed"]
-    if left:
+    incomplete = [each for each in rows if each.status != "completed"]
+    if incomplete:
         yield Text()
-        yield from draw_table(COLUMNS[LeaderStatus], left, width=width)
+        yield from draw_table(COLUMNS[LeaderStatus], incomplete, width=width)
 
 
 PAGES: dict[type, Page] = {ElectionStatus: election_page}
@@ -219,10 +218,9 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
 def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
     """The partitions, then leftover throttles."""
     yield from draw_table(COLUMNS[PartitionMove], state.partitions, width=width)
-    for about, why in state.not_read:
-        hint = hint_of(why)
-        more = f" ({hint})" if hint else ""
-        yield text(f"throttles not read: {about}: {why.message}{more}", "warning")
+    for about, failure in state.not_read:
+        hint = f" ({failure.hint})" if failure.hint else ""
+        yield text(f"throttles not read: {about}: {failure.message}{hint}", "warning")
     if not state.throttles:
         return
     if state.partitions:

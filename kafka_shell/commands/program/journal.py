@@ -22,7 +22,7 @@ def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...
     if invocation["undo"]:
         return _undo(invocation, context)
     if invocation["id"]:
-        return tuple(_named(invocation["id"], context))
+        return tuple(_entries(invocation["id"], context))
     entries, broken = book.read(context.paths.journal, last=invocation["last"])
     for path in broken:
         context.note(f"{path} is not a valid journal entry")
@@ -36,15 +36,15 @@ def _undo(invocation: Invocation, context: Context) -> Nothing | str:
     """
     from kafka_shell import journal as book
 
-    here = context.cluster.cluster_id
+    cluster_id = context.cluster.cluster_id
     if invocation["id"]:
-        chosen = sorted(_named(invocation["id"], context), key=lambda e: e.time, reverse=True)
+        chosen = sorted(_entries(invocation["id"], context), key=lambda e: e.time, reverse=True)
     else:
-        chosen = list(_last_changes(context, here, invocation["last"] or 1))
+        chosen = list(_last_changes(context, cluster_id, invocation["last"] or 1))
     if not chosen:
-        return Nothing(f"the journal has no changes of cluster {here}")
+        return Nothing(f"the journal has no changes of cluster {cluster_id}")
     for number, entry in enumerate(chosen):
-        _check(entry, here, last=not invocation["id"] and number == 0)
+        _check(entry, cluster_id, last=not invocation["id"] and number == 0)
     lines = [line for entry in chosen for line in entry.undo]
     hidden = [entry.id for entry in chosen if not all(map(str.isprintable, entry.undo))]
     if hidden:
@@ -53,14 +53,14 @@ def _undo(invocation: Invocation, context: Context) -> Nothing | str:
             hint=f"See the values before the change: journal {' '.join(hidden)} --output json",
             code="not-printable",
         )
-    return "\n".join([book.header(here, [entry.id for entry in chosen]), *lines])
+    return "\n".join([book.header(cluster_id, [entry.id for entry in chosen]), *lines])
 
 
-def _check(entry: JournalEntry, here: str, *, last: bool) -> None:
+def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
     about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
-    if entry.cluster != here:
+    if entry.cluster != cluster_id:
         raise ShellError(
-            f"{about} changed cluster {entry.cluster}, but this is cluster {here}",
+            f"{about} changed cluster {entry.cluster}, but this is cluster {cluster_id}",
             hint="Connect to that cluster to undo it.",
             code="other-cluster",
         )
@@ -94,7 +94,7 @@ def _last_changes(context: Context, cluster: str, count: int) -> Iterator[Journa
                 return
 
 
-def _named(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
+def _entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
     from kafka_shell import journal as book
 
     for id in ids:

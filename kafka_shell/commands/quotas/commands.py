@@ -100,8 +100,8 @@ def describe_quotas(invocation: Invocation, context: Context) -> tuple[Quota, ..
     strict = bool(invocation["strict"])
     which = [QuotaFilter(each.user, each.client_id, each.ip, strict) for each in entities]
     found = quotas.describe_many(context.cluster, which or [QuotaFilter()])
-    kept = tuple(quota for quota in found if not keys or quota.key in keys)
-    return kept or Nothing(_none_set(entities, keys))
+    matching = tuple(quota for quota in found if not keys or quota.key in keys)
+    return matching or Nothing(_none_set(entities, keys))
 
 
 def _none_set(entities: Sequence[QuotaEntity], keys: Sequence[str]) -> str:
@@ -122,10 +122,10 @@ def alter_quotas(invocation: Invocation, context: Context) -> Plan:
 
     entities = _entities(invocation)
     limits = _limits(invocation, ip=entities[0].ip is not None)
-    wanted = [
+    alterations = [
         QuotaAlteration(entity, key, value) for entity in entities for key, value in limits.items()
     ]
-    plan = quota_changes.plan_alter(context.cluster, wanted)
+    plan = quota_changes.plan_alter(context.cluster, alterations)
     prefixed = [user for user in invocation["user"] if user.startswith("User:")]
     if not prefixed:
         return plan

@@ -58,8 +58,8 @@ def ladder_page(ladder: QuotaLadder, width: int | None) -> Iterator[Text]:
 
 
 def _client(ladder: QuotaLadder) -> Iterator[Text]:
-    asked = [each.key for each in ladder.resolutions]
-    if any(key not in IP_QUOTAS for key in asked):
+    keys = [each.key for each in ladder.resolutions]
+    if any(key not in IP_QUOTAS for key in keys):
         user = "any other user" if ladder.user is None else f"user {ladder.user}"
         yield text(user, "heading")
         named = "no client ID" if ladder.client_id == "" else f"client-id {ladder.client_id}"

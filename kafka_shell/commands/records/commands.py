@@ -92,7 +92,7 @@ def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
 
 
 def _failures(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
-    return {each.resource: why for each, why in found.failures.items()}
+    return {each.resource: failure for each, failure in found.failures.items()}
 
 
 def _time(text: str, context: Context) -> int:

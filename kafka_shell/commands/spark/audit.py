@@ -108,8 +108,8 @@ def _fix(report: AuditReport, context: Context) -> Plan | Nothing:
             plans.append(_plan_of(line, resources, context))
         except ShellError as error:
             failed[Resource("remedy", line)] = Failure(error.code, error.message, hint=error.hint)
-    whole = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
-    return replace(whole, confirm=True, fresh=None)
+    merged = merge_plans([*plans, Plan(Effect.CHANGE, (), refused=Results({}, failed))])
+    return replace(merged, confirm=True, fresh=None)
 
 
 def _plan_of(line: str, resources: list[str], context: Context) -> Plan:

@@ -45,8 +45,8 @@ def sql(invocation: Invocation, context: Context) -> tuple[Mapping[str, Any], ..
         except query.InvalidQuery as error:
             error.span = invocation.span("query")
             raise
-        for cluster, why in collection.unread.items():
-            context.note(f"{cluster} could not be read: {why}")
+        for cluster, reason in collection.unread.items():
+            context.note(f"{cluster} could not be read: {reason}")
     return rows or Nothing("no rows")
 
 
@@ -96,8 +96,8 @@ def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothin
             sides.append(side_of(invocation[name] or "now", engine, context))
         before, after = sides
         for side in sides:
-            for cluster, why in side.unread.items():
-                context.note(f"{cluster} could not be read: {why}")
+            for cluster, reason in side.unread.items():
+                context.note(f"{cluster} could not be read: {reason}")
         found = engine.run("comparing", lambda: drift.between(before, after, TABLES))
     finally:
         for side in sides:

@@ -67,8 +67,8 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
         plural(len(report.controls), "control"),
         text(f"collected {local_time(report.collected_at)}", "dim"),
     )
-    for cluster, why in report.unread.items():
-        yield from hang(text(f"{cluster} could not be read: ", "bad") + why, width, 2)
+    for cluster, reason in report.unread.items():
+        yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
     if report.suppressed:
         suppressed = f"{plural(report.suppressed, 'finding')} suppressed by the policy"
         yield text(suppressed, "dim")
@@ -151,11 +151,11 @@ def _finding(finding: AuditFinding, several: bool, room: int, width: int | None)
     line = text("  ") + pad(where, room + 2) + gap + text(finding.reason)
     yield from hang(line, width, room + 4)
     if finding.remedy:
-        how = [
+        remarks = [
             "" if finding.dynamic in (None, True) else "after a restart",
             "" if finding.risk in ("", "safe") else finding.risk,
         ]
-        note = ", ".join(filter(None, how))
+        note = ", ".join(filter(None, remarks))
         line = text(finding.remedy, "hint") + (text(f"   ({note})", "dim") if note else "")
         yield from hang(text("    ") + line, width, 6)
 
@@ -183,8 +183,8 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
         f"in {snapshot.folder}",
         plural(len(snapshot.clusters), "cluster"),
     )
-    for cluster, why in snapshot.unread.items():
-        yield from hang(text(f"{cluster} could not be read: ", "bad") + why, width, 2)
+    for cluster, reason in snapshot.unread.items():
+        yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
     yield Text()
     columns = (
         Column("TABLE", lambda row: row[0], role="name"),

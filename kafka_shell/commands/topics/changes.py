@@ -41,12 +41,12 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["from-file"]:
         from .files import read_topics
 
-        wanted = read_topics(invocation["from-file"])
+        requested = read_topics(invocation["from-file"])
     else:
         names = [name for word in invocation["topic"] for name in word.split(",") if name]
         assignment = _assignment(invocation, context)
-        wanted = [_new_topic(name, invocation, assignment) for name in names]
-    checked = _with_checked_configs(wanted, invocation, context.cluster)
+        requested = [_new_topic(name, invocation, assignment) for name in names]
+    checked = _with_checked_configs(requested, invocation, context.cluster)
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
@@ -54,16 +54,16 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
 
 
 def _with_checked_configs(
-    wanted: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
+    requested: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
 ) -> list[NewTopic]:
     from kafka_shell.admin.configs import checks as config_checks
     from kafka_shell.admin.configs import read as configs
 
-    known = configs.topic_types(cluster) if any(new.configs for new in wanted) else {}
+    known = configs.topic_types(cluster) if any(new.configs for new in requested) else {}
     try:
         return [
             replace(new, configs=config_checks.checked_for_create(new.configs, known))
-            for new in wanted
+            for new in requested
         ]
     except config_checks.ConfigRefused as refused:
         refused.span = span_of_key(invocation, refused.key)

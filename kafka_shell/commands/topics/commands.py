@@ -86,7 +86,7 @@ def describe_topic(
 
 
 def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
-    return {Resource("topic", name): why for name, why in found.failures.items()}
+    return {Resource("topic", name): failure for name, failure in found.failures.items()}
 
 
 def _filtered(
@@ -106,7 +106,8 @@ def _filtered(
         read = min_isr.read(cluster, found.values)
         minimum, capped = read.values, min_isr.is_capped(cluster)
         failures |= {
-            Resource(min_isr.KEY, f"of topic {name}"): why for name, why in read.failures.items()
+            Resource(min_isr.KEY, f"of topic {name}"): failure
+            for name, failure in read.failures.items()
         }
     described = {}
     for name, topic in found.values.items():
@@ -153,8 +154,8 @@ def _with_overrides(
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in found.values]
     read = configs.describe(cluster, resources) if resources else Results()
     failures = _of_topics(found)
-    for resource, why in read.failures.items():
-        failures[Resource("configs", f"of topic {resource.name}")] = why
+    for resource, failure in read.failures.items():
+        failures[Resource("configs", f"of topic {resource.name}")] = failure
     described = {}
     for resource, (name, topic) in zip(resources, found.values.items(), strict=True):
         entries = read.values.get(resource, ())

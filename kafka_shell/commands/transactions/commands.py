@@ -49,7 +49,7 @@ def list_transactions(
 
 
 def _of_brokers(failures: dict[int, Failure]) -> dict[Resource, Failure]:
-    return {Resource("broker", str(broker)): why for broker, why in failures.items()}
+    return {Resource("broker", str(broker)): failure for broker, failure in failures.items()}
 
 
 def describe_transactions(
@@ -63,7 +63,7 @@ def describe_transactions(
     )
     return Results(
         {each.resource: each for each in found},
-        {Resource("transactional-id", name): why for name, why in found.failures.items()},
+        {Resource("transactional-id", name): failure for name, failure in found.failures.items()},
     )
 
 
@@ -73,12 +73,14 @@ def describe_producers(
     """The active producers of partitions."""
     from kafka_shell.admin.transactions import producers
 
-    wanted, refused = partitions_of(invocation, context.cluster)
-    found = producers.describe(context.cluster, wanted, broker=broker_of(invocation))
+    requested, refused = partitions_of(invocation, context.cluster)
+    found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
     if found.ok and not refused and not any(found):
         return Nothing(f"no active producers in {plural(len(found.values), 'partition')}")
     states = {Resource("partition", str(each)): rows for each, rows in found.values.items()}
-    failures = {Resource("partition", str(each)): why for each, why in found.failures.items()}
+    failures = {
+        Resource("partition", str(each)): failure for each, failure in found.failures.items()
+    }
     return Results(states, {**refused, **failures})
 
 

@@ -38,19 +38,20 @@ def _search(invocation: Invocation, context: Context) -> HangingSearch:
 
     timeout = invocation["max-transaction-timeout"]
     least = _minutes(invocation, timeout) if timeout else transactions.DEFAULT_MAX_TIMEOUT_MS
-    wanted: list[TopicPartition] | None = None
+    requested: list[TopicPartition] | None = None
     refused: dict[Resource, Failure] = {}
     if invocation["topic"] or invocation["partition"]:
-        wanted, refused = partitions_of(invocation, context.cluster)
+        requested, refused = partitions_of(invocation, context.cluster)
     search = transactions.find_hanging(
         context.cluster,
-        partitions=wanted,
+        partitions=requested,
         broker=broker_of(invocation),
         max_timeout_ms=least,
         clock=context.clock,
     )
     unread = tuple(
-        Unread(about.name, None, why.name, why.message, why.hint) for about, why in refused.items()
+        Unread(about.name, None, failure.name, failure.message, failure.hint)
+        for about, failure in refused.items()
     )
     return replace(search, unread=(*unread, *search.unread))
 
@@ -59,9 +60,9 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
     """Abort hanging transactions by writing abort markers."""
     if invocation["start-offset"] is not None:
         return _abort_one(invocation, context)
-    wanted = invocation["transactional-id"]
-    if wanted:
-        _refuse_managed(wanted, context)
+    requested = invocation["transactional-id"]
+    if requested:
+        _refuse_managed(requested, context)
     from kafka_shell.admin.transactions import change as transaction_changes
 
     search = _search(invocation, context)
@@ -72,9 +73,9 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
             hint=first.hint or "Run find-hanging-transactions for details.",
             code=first.error,
         )
-    found = [each for each in search.found if not wanted or each.transactional_id == wanted]
+    found = [each for each in search.found if not requested or each.transactional_id == requested]
     if not found:
-        of = f" of {wanted}" if wanted else ""
+        of = f" of {requested}" if requested else ""
         note = "" if search.searched else _ONLY_READABLE
         searched = plural(search.searched, "partition")
         return Nothing(f"no hanging transaction{of} in {searched}{note}")
@@ -88,8 +89,8 @@ def _abort_one(invocation: Invocation, context: Context) -> Plan:
     if not invocation["topic"]:
         raise _one_partition(invocation)
     partitions, refused = partitions_of(invocation, context.cluster)
-    for why in refused.values():
-        raise as_error(why)
+    for failure in refused.values():
+        raise as_error(failure)
     if len(partitions) != 1:
         raise _one_partition(invocation)
     (each,) = partitions

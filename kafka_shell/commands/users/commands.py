@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
 
-    from .scram_options import Wanted
+    from .scram_options import RequestedCredential
 
 _MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _SOURCES = ("password-file", "generate", "iterations")
@@ -26,7 +26,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
     """Describe, set or delete SCRAM credentials."""
     from kafka_shell.admin.users import scram
 
-    _refuse_stray(invocation)
+    _require_add(invocation)
     user = invocation["username"]
     if invocation["describe"]:
         found = scram.describe(context.cluster, [user] if user is not None else None)
@@ -42,7 +42,7 @@ def scram_credentials(invocation: Invocation, context: Context) -> Any:
     return _add(invocation, context, user)
 
 
-def _refuse_stray(invocation: Invocation) -> None:
+def _require_add(invocation: Invocation) -> None:
     for name in _SOURCES:
         if invocation[name] and not invocation["add"]:
             raise UsageError(
@@ -66,12 +66,12 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
     from . import scram_options
 
     try:
-        wanted = scram_options.read_list(invocation["add"])
+        requested = scram_options.read_list(invocation["add"])
     except UsageError as error:
         error.span = invocation.span("add")
         raise
-    password = _password(invocation, context, user, wanted)
-    credentials = scram_options.complete(wanted, user, password, invocation["iterations"])
+    password = _password(invocation, context, user, requested)
+    credentials = scram_options.complete(requested, user, password, invocation["iterations"])
     plan = scram.plan_upsert(context.cluster, credentials)
     if not invocation["generate"]:
         return plan
@@ -87,13 +87,13 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
 
 
 def _password(
-    invocation: Invocation, context: Context, user: str, wanted: list[Wanted]
+    invocation: Invocation, context: Context, user: str, requested: list[RequestedCredential]
 ) -> Secret | None:
     """The password for the credentials that have none on the command line; None if all have one."""
     from . import scram_options
 
     source = next((name for name in ("password-file", "generate") if invocation[name]), "")
-    if all(each.password for each in wanted):
+    if all(each.password for each in requested):
         if source:
             raise UsageError(
                 f"--{source} cannot be used: every credential has a password",
@@ -104,7 +104,7 @@ def _password(
     if source == "password-file":
         return scram_options.password_from(invocation["password-file"])
     if not source:
-        return scram_options.asked_password(user, invocation, context)
+        return scram_options.prompt_password(user, invocation, context)
     output = invocation["output"] or context.settings.output
     if output != "table" and not invocation["dry-run"]:
         raise UsageError(

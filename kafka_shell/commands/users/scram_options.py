@@ -27,7 +27,7 @@ _MAX_PASSWORD_FILE = 1 << 16  # bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class RequestedCredential:
     """One credential to set; None for what was not given."""
 
     mechanism: ScramMechanism
@@ -51,7 +51,7 @@ def mechanism_of(word: str) -> ScramMechanism:
     raise UsageError(f"unknown SCRAM mechanism '{word.strip()}'", hint=hint, code="bad-value")
 
 
-def read_list(text: str) -> list[Wanted]:
+def read_list(text: str) -> list[RequestedCredential]:
     """`SCRAM-SHA-256=[iterations=8192,password=x],SCRAM-SHA-512`. Errors never show the text."""
     items = _ITEM.findall(text)
     if not items or sum(map(len, items)) + len(items) - 1 != len(text):
@@ -59,11 +59,11 @@ def read_list(text: str) -> list[Wanted]:
     return [each for item in items for each in _read_item(item, whole=text)]
 
 
-def _read_item(item: str, *, whole: str) -> list[Wanted]:
+def _read_item(item: str, *, whole: str) -> list[RequestedCredential]:
     if "=" not in item:
         if "password" in whole and item.strip().upper() not in MECHANISMS:
             raise _malformed()  # may be the rest of a password
-        return [Wanted(mechanism_of(item))]
+        return [RequestedCredential(mechanism_of(item))]
     try:
         pairs = config_pairs(item)
     except UsageError:
@@ -71,7 +71,7 @@ def _read_item(item: str, *, whole: str) -> list[Wanted]:
     return [read(key, value) for key, value in pairs]
 
 
-def read(key: str, value: str) -> Wanted:
+def read(key: str, value: str) -> RequestedCredential:
     """One credential. As in kafka-configs, all text after `password=` is the password."""
     mechanism = mechanism_of(key)
     if value.startswith("[") and value.endswith("]"):  # as in a properties file
@@ -88,7 +88,7 @@ def read(key: str, value: str) -> Wanted:
         )
     if password == "":
         raise UsageError(f"the password of {mechanism.label} is empty", code="bad-value")
-    return Wanted(
+    return RequestedCredential(
         mechanism,
         None if iterations is None else int(iterations),
         None if password is None else Secret(password),
@@ -104,13 +104,16 @@ def _malformed() -> UsageError:
 
 
 def complete(
-    wanted: Iterable[Wanted], user: str, password: Secret | None, iterations: int | None = None
+    requested: Iterable[RequestedCredential],
+    user: str,
+    password: Secret | None,
+    iterations: int | None = None,
 ) -> list[NewScramCredential]:
     """The credentials to set; `password` and `iterations` are for those without their own."""
     from kafka_shell.admin.users.model import NewScramCredential
 
     credentials = []
-    for each in wanted:
+    for each in requested:
         secret = each.password or password
         assert secret is not None
         count = each.iterations if each.iterations is not None else iterations
@@ -123,7 +126,7 @@ def complete(
 # -- passwords -------------------------------------------------------------------------------------
 
 
-def asked_password(user: str, invocation: Invocation, context: Context) -> Secret:
+def prompt_password(user: str, invocation: Invocation, context: Context) -> Secret:
     """A password typed twice at the terminal, without echo; a placeholder in a dry run.
 
     Raises UsageError if there is no terminal.
