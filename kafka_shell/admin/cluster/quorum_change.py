@@ -201,9 +201,7 @@ def _warnings(
         left = len(quorum.voters) + len(adding) - len(removing)
         failures = max(left - 1, 0) // 2
         voters = "1 voter is" if left == 1 else f"{left} voters are"
-        tolerated = (
-            f"{failures} failure{'' if failures == 1 else 's'}" if failures else "no failure"
-        )
+        tolerated = {0: "no failure", 1: "1 failure"}.get(failures, f"{failures} failures")
         yield f"{voters} left: the quorum then tolerates {tolerated}"
 
 

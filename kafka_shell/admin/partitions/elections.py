@@ -1,4 +1,4 @@
-"""Elections of leaders: the preferred replica, or any that lives (KIP-183, 460; API key 43)."""
+"""Leader elections: preferred, or unclean (KIP-183, 460; API key 43)."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _CLUSTER_AUTHORIZATION_FAILED = 31
 _PREFERRED_LEADER_NOT_AVAILABLE = 80
 _ELIGIBLE_LEADERS_NOT_AVAILABLE = 83
 _ELECTION_NOT_NEEDED = 84
-_NOBODY = "nobody"
+_NO_LEADER = "none"
 
 Found = Results[Resource, Partition]
 
 
 @dataclass(frozen=True, slots=True)
 class Election:
-    """A partition, its leader now (None: it has none) and the one that is to lead."""
+    """A partition, its current leader (None: offline) and the leader to elect."""
 
     partition: TopicPartition
     before: int | None
@@ -53,11 +53,11 @@ class ElectLeaders(BaseStep):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        note = "records that only a lost replica has are lost" if self.unclean else ""
+        note = "records missing on this replica are lost" if self.unclean else ""
         return tuple(
             Change(
                 each.partition.resource, "alter", "leader",
-                _NOBODY if each.before is None else each.before, each.after,
+                _NO_LEADER if each.before is None else each.before, each.after,
                 note=note, reversible=not self.unclean,
             )
             for each in self.elections
@@ -115,7 +115,7 @@ class ElectLeaders(BaseStep):
         )
 
     def _settle(self, cluster: Cluster, done: Sequence[Election]) -> None:
-        """Wait until a broker tells of the new leaders."""
+        """Wait until a broker shows the new leaders."""
 
         def visible() -> bool:
             now = find(cluster, [each.partition for each in done]).values
@@ -128,7 +128,7 @@ class ElectLeaders(BaseStep):
 
 
 def misplaced(cluster: Cluster) -> Found:
-    """Every partition that is led by another than its preferred replica."""
+    """All partitions not led by their preferred replica."""
     found = _seen(cluster)
     return _decoded(found, found.misplaced())
 
@@ -137,15 +137,14 @@ def _seen(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
         raise ShellError(
-            "there is no topic, or none that you may see",
-            hint="It takes Describe on a topic to see it.",
+            "there are no topics, or none that you may DESCRIBE",
             code="no-match",
         )
     return found
 
 
 def leaderless(cluster: Cluster) -> Found:
-    """Every partition that nobody leads."""
+    """All offline partitions (without a leader)."""
     found = _seen(cluster)
     offline = [each.name for each in found.summaries() if each.offline]
     wanted = [
@@ -168,12 +167,12 @@ def _decoded(found: Any, wanted: Sequence[tuple[str, int]]) -> Found:
 
 
 def plan_preferred(
-    partitions: Found, *, each: bool = True, timeout_ms: int = DEFAULT_TIMEOUT_MS
+    partitions: Found, *, named: bool = True, timeout_ms: int = DEFAULT_TIMEOUT_MS
 ) -> Plan:
-    """Have each partition led by its preferred replica, the first of its list.
+    """Elect the preferred replica of each partition, the first of its list.
 
-    Refused where that one is down or not in sync: it cannot be elected. `each` is off where nobody
-    named the partitions: then those that are refused for one broker are one refusal.
+    A partition is refused if that replica is offline or not in sync. If the partitions were not
+    named (`named` is false), refusals for the same broker are combined.
     """
     elections, unchanged = [], []
     refused = dict(partitions.failures)
@@ -181,52 +180,53 @@ def plan_preferred(
     for resource, partition in partitions.values.items():
         why = _cannot_lead(partition)
         if partition.on_preferred_leader:
-            unchanged.append(_led_already(resource, partition, "the preferred leader leads"))
+            unchanged.append(_unchanged(resource, partition, "no change: is the leader"))
         elif not why:
             elections.append(_election(partition, partition.replicas[0]))
-        elif each:
-            refused[resource] = _stays(f"partition {resource.name}", [partition], why)
+        elif named:
+            refused[resource] = _not_elected(f"partition {resource.name}", [partition], why)
         else:
             by_reason.setdefault(why, []).append(partition)
-    for why, stay in by_reason.items():
-        preferred = Resource("broker", str(stay[0].replicas[0]))
-        count = f"{len(stay):,} partition{'' if len(stay) == 1 else 's'}"
+    for why, refused_partitions in by_reason.items():
+        preferred = Resource("broker", str(refused_partitions[0].replicas[0]))
+        total = len(refused_partitions)
+        count = f"{total:,} partition{'' if total == 1 else 's'}"
         known = refused.get(preferred)
-        stays = _stays(count, stay, why)
-        refused[preferred] = stays if known is None else _both(known, stays)
+        failure = _not_elected(count, refused_partitions, why)
+        refused[preferred] = failure if known is None else _combined(known, failure)
     return _plan(elections, False, unchanged, refused, timeout_ms)
 
 
-def _stays(what: str, stay: Sequence[Partition], why: str) -> Failure:
-    leaders = [_leader(partition) for partition in stay]
-    who = leaders[0] if len(set(leaders)) == 1 else "other brokers"
+def _not_elected(what: str, partitions: Sequence[Partition], why: str) -> Failure:
+    leaders = [_leader(partition) for partition in partitions]
+    leader = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
-        ours=f"{what} cannot change over from {who}: {why}",
-        see=Resource("topic", stay[0].topic) if len(stay) == 1 else Resource("broker"),
+        ours=f"{what} cannot be moved from {leader}: {why}",
+        see=Resource("topic", partitions[0].topic) if len(partitions) == 1 else Resource("broker"),
     )
 
 
-def _both(one: Failure, other: Failure) -> Failure:
+def _combined(one: Failure, other: Failure) -> Failure:
     return Failure(one.name, f"{one.message}; {other.message}", one.code, one.hint, one.see)
 
 
 def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> Plan:
-    """Have each partition that nobody leads led by a replica that lives, in sync or not.
+    """Elect an online replica of each offline partition, in sync or not.
 
-    What only the replicas that are down have is lost: they will drop it when they come back.
+    Records that only offline replicas have are lost: these replicas truncate them when they return.
     """
     elections, unchanged = [], []
     refused = dict(partitions.failures)
     for resource, partition in partitions.values.items():
         alive = [each for each in partition.replicas if each not in partition.offline]
         if partition.leader is not None:
-            unchanged.append(_led_already(resource, partition, "it has a leader"))
+            unchanged.append(_unchanged(resource, partition, "no change: it has a leader"))
         elif not alive:
             refused[resource] = failure(
                 _ELIGIBLE_LEADERS_NOT_AVAILABLE,
-                ours=f"partition {resource.name} has no replica that is up",
-                hint=f"Bring one of its brokers back: {_list(partition.replicas)}",
+                ours=f"partition {resource.name} has no online replica",
+                hint=f"Start one of its brokers: {_list(partition.replicas)}.",
             )
         else:
             elections.append(_election(partition, alive[0]))
@@ -252,10 +252,10 @@ def _plan(
 
 
 def status(partitions: Found) -> ElectionStatus:
-    """How the election of the preferred leaders stands (KIP-4's verify).
+    """The status of preferred leader elections (KIP-4's verify).
 
-    Completed: the head of the replicas leads. In progress: it does not yet, and could. Failed: it
-    cannot, or there is no such partition.
+    completed: the preferred replica leads. in progress: it could lead, but does not. failed: it
+    cannot lead, or the partition does not exist.
     """
     rows = [_status(partition) for partition in partitions]
     rows += [_unknown(resource, why) for resource, why in partitions.failures.items()]
@@ -270,7 +270,7 @@ def _status(partition: Partition) -> LeaderStatus:
     else:
         why = _cannot_lead(partition)
         state = "failed" if why else "in progress"
-        why = why or f"{_leader(partition)} leads; {preferred} could"
+        why = why or f"{_leader(partition)} leads; broker {preferred} could"
     return LeaderStatus(
         partition.topic, partition.partition, state, partition.leader, preferred, why
     )
@@ -285,10 +285,10 @@ def _unknown(resource: Resource, why: Failure) -> LeaderStatus:
 
 
 def _cannot_lead(partition: Partition) -> str:
-    """Why the preferred replica cannot be elected; empty where it can."""
+    """Why the preferred replica cannot be elected; empty if it can."""
     preferred = partition.replicas[0]
     if preferred in partition.offline:
-        return f"the preferred leader, broker {preferred}, is down"
+        return f"the preferred leader, broker {preferred}, is offline"
     if preferred not in partition.isr:
         return f"the preferred leader, broker {preferred}, is not in sync"
     return ""
@@ -307,7 +307,7 @@ def _election(partition: Partition, after: int) -> Election:
     return Election(where, partition.leader, after)
 
 
-def _led_already(resource: Resource, partition: Partition, note: str) -> Change:
+def _unchanged(resource: Resource, partition: Partition, note: str) -> Change:
     return Change(resource, "alter", "leader", partition.leader, partition.leader, note=note)
 
 

@@ -1,4 +1,4 @@
-"""Log dirs: what is where on the brokers' disks (API key 35; KIP-113, 827, 1066)."""
+"""Log directories: describe (API key 35; KIP-113, 827, 1066)."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def describe(
     brokers: Sequence[int] | None = None,
     partitions: Sequence[TopicPartition] | None = None,
 ) -> Results[int, tuple[LogDir, ...]]:
-    """The log dirs of each broker by its id: of all brokers that are up (None), or of these.
+    """The log directories by broker ID: of these brokers, or of all running ones (None).
 
-    With `partitions` only their replicas are in the dirs; a dir without any is there all the same.
+    With `partitions`, directories list only their replicas, and are returned even without any.
     """
     if brokers is None:
         brokers = [broker.id for broker in cluster.brokers(refresh=True)]
@@ -56,12 +56,14 @@ def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
 
 
 def _refused(broker: int, response: Any) -> Failure | None:
-    """Why a broker tells nothing. Before v3 one that refuses names no dir at all."""
+    """Why a broker returns nothing. Before v3 a refusal is a response without directories."""
     code = response.error_code or (0 if response.results else _CLUSTER_AUTHORIZATION_FAILED)
     if not code:
         return None
     return failure(
-        code, about=f"log dirs of broker {broker}", hint=needs(code, "Describe on the cluster")
+        code,
+        about=f"log directories of broker {broker}",
+        hint=needs(code, "Describe on the cluster"),
     )
 
 
@@ -76,7 +78,7 @@ def _log_dir(broker: int, row: Any) -> LogDir:
     ]  # fmt: skip
     error = None
     if row.error_code:
-        error = failure(row.error_code, about=f"log dir {row.log_dir} of broker {broker}")
+        error = failure(row.error_code, about=f"log directory {row.log_dir} of broker {broker}")
     return LogDir(
         broker,
         row.log_dir,

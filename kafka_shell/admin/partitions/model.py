@@ -1,4 +1,4 @@
-"""Partitions: their offsets, and where on the brokers' disks their replicas are."""
+"""Partitions: offsets, replicas in log directories, elections and reassignments."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from kafka_shell.plan.model import Resource
 if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure
 
-# Timestamps that ListOffsets (API key 2) gives a meaning of its own.
+# Special timestamps of ListOffsets (API key 2).
 LATEST = -1
 EARLIEST = -2
 MAX_TIMESTAMP = -3
@@ -29,7 +29,7 @@ class TopicPartition:
 
     @property
     def resource(self) -> Resource:
-        """What a change of it is about."""
+        """The resource of its changes."""
         return Resource("partition", str(self))
 
     def __str__(self) -> str:
@@ -38,10 +38,10 @@ class TopicPartition:
 
 @dataclass(frozen=True, slots=True)
 class Offset:
-    """Where something is in a partition; None where no record is meant by it.
+    """An offset in a partition; None if there is no such record.
 
-    `timestamp` (milliseconds since the epoch) is that of the record found, where a time or the
-    largest timestamp was asked for.
+    `timestamp` (milliseconds since the epoch) is that of the record, if a time or the largest
+    timestamp was requested.
     """
 
     offset: int | None
@@ -51,7 +51,7 @@ class Offset:
 
 @dataclass(frozen=True, slots=True)
 class PartitionOffset:
-    """Where in a partition is what was asked for; `timestamp` as in Offset."""
+    """A requested offset of a partition; `timestamp` as in Offset."""
 
     topic: str
     partition: int
@@ -62,9 +62,9 @@ class PartitionOffset:
 
 @dataclass(frozen=True, slots=True)
 class OffsetRange:
-    """What a partition holds: from `earliest` up to, not including, `latest`.
+    """The offsets of a partition: from `earliest` up to, not including, `latest`.
 
-    `records` is the difference: compaction and transactions leave fewer.
+    `records` is the difference; compaction and transactions leave fewer records.
     """
 
     topic: str
@@ -76,10 +76,10 @@ class OffsetRange:
 
 @dataclass(frozen=True, slots=True)
 class LogReplica:
-    """One replica in a log dir. `size` is in bytes.
+    """One replica in a log directory. `size` is in bytes.
 
-    `offset_lag` is in offsets: behind the partition's high watermark; of a `future` replica, which
-    will replace the one that is in another dir of the broker, behind that one.
+    `offset_lag` is against the high watermark; of a `future` replica, which will replace the one in
+    another directory of the broker, against that replica.
     """
 
     topic: str
@@ -90,13 +90,13 @@ class LogReplica:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition it is a replica of."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
 class ReplicaOnDisk:
-    """One replica and the log dir it is in; the rest as in LogReplica."""
+    """One replica and its log directory; the other fields are as in LogReplica."""
 
     broker: int
     path: str
@@ -108,16 +108,16 @@ class ReplicaOnDisk:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition it is a replica of."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
 
 @dataclass(frozen=True, slots=True)
 class LogDir:
-    """One log dir of a broker. `error` says why it is offline.
+    """One log directory of a broker. `error` is why it is offline.
 
-    `total` and `usable` are the bytes of its volume (KIP-827, Kafka 3.3), or None where the broker
-    does not tell. A `cordoned` dir takes no new replicas (KIP-1066, Kafka 4.3).
+    `total` and `usable` are the bytes of its volume (KIP-827, Kafka 3.3), or None if unknown. A
+    `cordoned` directory accepts no new replicas (KIP-1066, Kafka 4.3).
     """
 
     broker: int
@@ -130,12 +130,12 @@ class LogDir:
 
     @property
     def size(self) -> int:
-        """The bytes of all its replicas."""
+        """The total size of its replicas in bytes."""
         return sum(replica.size for replica in self.replicas)
 
     @property
     def use(self) -> LogDirUse:
-        """Its figures."""
+        """The directory in figures."""
         state = "offline" if self.error else "cordoned" if self.cordoned else "online"
         incoming = sum(replica.future for replica in self.replicas)
         return LogDirUse(
@@ -145,7 +145,7 @@ class LogDir:
 
     @property
     def rows(self) -> tuple[ReplicaOnDisk, ...]:
-        """Its replicas, each with where it is."""
+        """Its replicas, each with the directory."""
         return tuple(
             ReplicaOnDisk(
                 self.broker, self.path, each.topic, each.partition, each.size, each.offset_lag,
@@ -157,8 +157,8 @@ class LogDir:
 
 @dataclass(frozen=True, slots=True)
 class LogDirUse:
-    """A log dir in figures: the bytes (`size`) of its replicas, and how many are `incoming` from
-    another dir of the broker; the rest as in LogDir. `state` is online, cordoned or offline."""
+    """A log directory in figures: the `size` of its replicas in bytes, and the number `incoming`
+    from other directories of the broker. `state` is online, cordoned or offline."""
 
     broker: int
     path: str
@@ -173,9 +173,9 @@ class LogDirUse:
 
 @dataclass(frozen=True, slots=True)
 class DiskUse:
-    """What a broker, a topic or a partition takes of the disks, in bytes. None: of all of them.
+    """The disk usage of a broker, topic or partition in bytes. None: of all of them.
 
-    `largest` is the largest of the replicas.
+    `largest` is the size of the largest replica.
     """
 
     broker: int | None
@@ -188,9 +188,9 @@ class DiskUse:
 
 @dataclass(frozen=True, slots=True)
 class LeaderStatus:
-    """How the election of a preferred leader stands (KIP-4): completed, in progress or failed.
+    """The status of a preferred leader election (KIP-4): completed, in progress or failed.
 
-    `reason` says why it is not completed. Of a topic that is not there no `partition` is known.
+    `reason` is why it is not completed. `partition` is None for an unknown topic.
     """
 
     topic: str
@@ -203,23 +203,23 @@ class LeaderStatus:
 
 @dataclass(frozen=True, slots=True)
 class ElectionStatus:
-    """How the elections of many partitions stand."""
+    """The status of the elections of several partitions."""
 
     partitions: tuple[LeaderStatus, ...]
 
     @property
     def ok(self) -> bool:
-        """Whether each is completed."""
+        """Whether all are completed."""
         return all(each.status == "completed" for each in self.partitions)
 
 
 @dataclass(frozen=True, slots=True)
 class Reassignment:
-    """A partition that is being moved (ListPartitionReassignments, API key 46).
+    """A reassignment in progress (ListPartitionReassignments, API key 46).
 
-    `replicas` are all that it has now, those it gets and those it loses too. `copied` of `size`
-    bytes are there on the brokers that are added; `lag` is by how many offsets the one that is
-    furthest behind lacks the leader's log end. None where the brokers do not tell.
+    `replicas` are all current replicas, with the adding and removing ones. `copied` of `size` bytes
+    are on the added brokers; `lag` is how many offsets the slowest of them is behind the leader.
+    None if unknown.
     """
 
     topic: str
@@ -233,25 +233,25 @@ class Reassignment:
 
     @property
     def topic_partition(self) -> TopicPartition:
-        """The partition that moves."""
+        """The partition."""
         return TopicPartition(self.topic, self.partition)
 
     @property
     def before(self) -> tuple[int, ...]:
-        """The replicas that it had before the move, and has again when it is cancelled."""
+        """The replicas before the reassignment, and after cancelling it."""
         return tuple(broker for broker in self.replicas if broker not in self.adding)
 
     @property
     def after(self) -> tuple[int, ...]:
-        """The replicas that it will have; brokers tell them in this order."""
+        """The target replicas, in the order that brokers return."""
         return tuple(broker for broker in self.replicas if broker not in self.removing)
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One partition from the brokers it is on to those it is wanted on, the preferred leader first.
+    """The move of one partition from its replicas to others, the preferred leader first.
 
-    `leader` is the broker that the copies are made from; None where the partition has none.
+    `leader` is the broker to copy from; None if the partition is offline.
     """
 
     partition: TopicPartition
@@ -261,20 +261,20 @@ class Move:
 
     @property
     def adding(self) -> tuple[int, ...]:
-        """The brokers that get a copy."""
+        """The added brokers."""
         return tuple(broker for broker in self.after if broker not in self.before)
 
     @property
     def removing(self) -> tuple[int, ...]:
-        """The brokers that lose theirs."""
+        """The removed brokers."""
         return tuple(broker for broker in self.before if broker not in self.after)
 
 
 @dataclass(frozen=True, slots=True)
 class BrokerLoad:
-    """One broker before and after a move: replicas, preferred leaders, bytes of all its replicas.
+    """One broker before and after a move: replicas, preferred leaders, bytes of its replicas.
 
-    `incoming` are the bytes that are copied to it. Bytes are None where its log dirs do not tell.
+    `incoming` are the bytes copied to it. Bytes are None if unknown.
     """
 
     broker: int
@@ -290,10 +290,10 @@ class BrokerLoad:
 
 @dataclass(frozen=True, slots=True)
 class MoveSize:
-    """How much a move is: partitions, copies to be made, their bytes (None: not known).
+    """The size of a move: partitions, copies, and their bytes (None: unknown).
 
-    `throttle` is in bytes a second; None where there is none. `seconds` is the least that the move
-    takes under it: each broker receives its bytes at that rate.
+    `throttle` is in bytes per second, or None. `seconds` is the minimum duration with it, if each
+    broker receives its bytes at that rate.
     """
 
     partitions: int
@@ -304,7 +304,7 @@ class MoveSize:
 
 
 class MoveStatus(IntEnum):
-    """How a move stands, with KIP-4's numbers."""
+    """The state of a move, with KIP-4's codes."""
 
     FAILED = -1
     IN_PROGRESS = 0
@@ -313,10 +313,10 @@ class MoveStatus(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class PartitionMove:
-    """One row of `verify-reassign-partitions`. `code` is KIP-4's: -1 failed, 0 in progress, 1 done.
+    """The state of one partition of a move. `code` is KIP-4's: -1 failed, 0 in progress, 1 done.
 
-    `replicas` are where it is, `wanted` where it should be; None where no file says. The rest as in
-    Reassignment.
+    `replicas` are the current ones, `wanted` the target; None if no file gives it. Other fields are
+    as in Reassignment.
     """
 
     topic: str
@@ -333,8 +333,8 @@ class PartitionMove:
 
 @dataclass(frozen=True, slots=True)
 class Throttle:
-    """One replication throttle that no move needs: a config of a broker or topic (KIP-73), raw; of
-    a topic's throttled replicas those that do not move."""
+    """A replication throttle that no move needs: a raw config of a broker or topic (KIP-73); of a
+    topic's throttled replicas, those that do not move."""
 
     resource: str  # broker 1, topic orders
     key: str
@@ -343,9 +343,9 @@ class Throttle:
 
 @dataclass(frozen=True, slots=True)
 class MoveState:
-    """How moves stand, and the throttles that no move under way needs.
+    """The state of moves, and throttles that no current move needs.
 
-    `not_read`: of what throttles could not be read, and why.
+    `not_read`: resources whose throttles could not be read, with failures.
     """
 
     partitions: tuple[PartitionMove, ...]
@@ -354,6 +354,6 @@ class MoveState:
 
     @property
     def ok(self) -> bool:
-        """Whether every partition is where it should be, and surely no throttle is left behind."""
+        """Whether all partitions are at their targets, and certainly no throttle is left."""
         done = all(row.status is MoveStatus.COMPLETED for row in self.partitions)
         return done and not self.throttles and not self.not_read

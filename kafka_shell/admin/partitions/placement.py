@@ -1,8 +1,8 @@
-"""Where replicas should be: pure planning, as few copies as can be, racks and leaders spread.
+"""Plans new replica assignments with few copies, spread over racks, and with spread leaders. Pure.
 
-A layout maps each partition to its replicas, the preferred leader first. Brokers map to racks; a
-broker without one is a rack of its own. Every function gives the partitions that change, and only
-those. The same input gives the same plan.
+A layout maps partitions to replicas, the preferred leader first. Brokers map to racks; a broker
+without one is a rack of its own. Functions return only the partitions that change. The same input
+gives the same result.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ Racks = Mapping[int, str | None]
 
 
 class ImpossiblePlacement(ValueError):
-    """There are fewer brokers to choose from than replicas wanted."""
+    """There are fewer brokers than replicas."""
 
 
 def drain(
     layout: Layout, broker: int, racks: Racks, chosen: Collection[TopicPartition] | None = None
 ) -> dict[TopicPartition, Replicas]:
-    """Every replica of `broker` (or of the `chosen`) onto another: one copy each, and no more.
+    """Move all replicas of `broker` (or those of `chosen`) to other brokers, one copy each.
 
-    `layout` is the whole cluster's, so that the load it brings is spread. Raises
-    ImpossiblePlacement where a partition is on all the other brokers already.
+    `layout` is that of the whole cluster, to spread the load. Raises ImpossiblePlacement if a
+    partition is on all other brokers already.
     """
     board = _Board(layout, {id: rack for id, rack in racks.items() if id != broker})
     changed = [
@@ -47,10 +47,10 @@ def with_factor(
     racks: Racks,
     lagging: Mapping[TopicPartition, Collection[int]] = MappingProxyType({}),
 ) -> dict[TopicPartition, Replicas]:
-    """`factor` replicas for each of the `chosen`: those that stay, stay where they are.
+    """Give the `chosen` partitions `factor` replicas; kept ones are not moved.
 
-    A replica more goes to a rack that has none yet. One less is one that is `lagging`, else of a
-    rack that has several, else of the fullest broker; never the preferred leader.
+    An additional replica goes to a rack without one. A removed one is `lagging`, else on a rack
+    with several, else on the fullest broker; never the preferred leader.
     """
     if not 0 < factor <= len(racks):
         raise ImpossiblePlacement(f"{factor} replicas on {len(racks)} brokers")
@@ -66,10 +66,10 @@ def with_factor(
 def spread(
     layout: Layout, chosen: Collection[TopicPartition], racks: Racks
 ) -> dict[TopicPartition, Replicas]:
-    """The `chosen` evenly over the brokers of `racks` and no others, their factors kept.
+    """Spread the `chosen` partitions evenly over the brokers of `racks`, keeping their factors.
 
-    A replica is copied only where it is on another broker, where its partition can have one more
-    rack, or from a broker that has too many. The leaders are spread, which copies nothing.
+    A replica is only copied if it is on another broker, if its partition gets one more rack, or
+    from a broker with too many. Leaders are spread, too, which copies nothing.
     """
     board = _Board({each: layout[each] for each in chosen}, racks)
     order = sorted(chosen)
@@ -86,13 +86,13 @@ def spread(
 
 
 class _Board:
-    """A layout that is being changed, with what each broker holds."""
+    """A layout while it is changed, with the replicas of each broker."""
 
     def __init__(self, layout: Layout, racks: Racks) -> None:
         self.racks = racks
         self.layout: dict[TopicPartition, Replicas] = dict(layout)
         self._start = dict(layout)
-        # In the order they came: what was moved last is first to be moved on.
+        # In insertion order: what was moved last is moved on first.
         self._held: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in racks}
         self._by_topic: Counter[tuple[str, int]] = Counter()
         self._leads: Counter[int] = Counter()
@@ -103,24 +103,25 @@ class _Board:
                 self._by_topic[each.topic, broker] += 1
 
     def changes(self, order: Iterable[TopicPartition]) -> dict[TopicPartition, Replicas]:
-        """The partitions that are not as they were."""
+        """The partitions with other replicas than before."""
         return {each: self.layout[each] for each in order if self.layout[each] != self._start[each]}
 
     # -- one partition -----------------------------------------------------------------------------
 
     def add(self, each: TopicPartition) -> None:
-        """One replica more, at the end."""
+        """Add one replica, as the last one."""
         new = self._best(each, self.layout[each])
         self._set(each, (*self.layout[each], new))
 
     def replace(self, each: TopicPartition, old: int) -> None:
-        """Another broker in the place of `old`."""
+        """Replace broker `old` by another one."""
         replicas = self.layout[each]
         new = self._best(each, tuple(broker for broker in replicas if broker != old))
         self._swap(each, old, new)
 
     def remove(self, each: TopicPartition, lagging: Collection[int]) -> None:
-        """One replica less; not the preferred leader, and first what is down or not in sync."""
+        """Remove one replica: not the preferred leader, and first one that is offline or not in
+        sync."""
         first, *others = self.layout[each]
         crowd = Counter(map(self._rack, (first, *others)))
         gone = max(
@@ -133,7 +134,7 @@ class _Board:
         self._set(each, tuple(broker for broker in (first, *others) if broker != gone))
 
     def widen(self, each: TopicPartition) -> None:
-        """Replicas of crowded racks onto racks that have none, while there is such a rack."""
+        """Move replicas from racks with several to racks with none, while there are such racks."""
         most = len(set(map(self._rack, self.racks)))
         while True:
             replicas = self.layout[each]
@@ -145,11 +146,12 @@ class _Board:
             self.replace(each, old)
 
     def _best(self, each: TopicPartition, beside: Replicas) -> int:
-        """The broker to put a replica on: another rack, few of the topic, few of anything."""
+        """The broker for a replica: on another rack, with few replicas of the topic, and few in
+        all."""
         taken = Counter(map(self._rack, beside))
         free = [broker for broker in self.racks if broker not in self.layout[each]]
         if not free:
-            raise ImpossiblePlacement(f"{each} is on every broker that is left")
+            raise ImpossiblePlacement(f"{each} is on all remaining brokers")
         return min(
             free,
             key=lambda broker: (
@@ -181,11 +183,11 @@ class _Board:
     # -- all of them -------------------------------------------------------------------------------
 
     def even_replicas(self) -> None:
-        """Move replicas from full brokers to empty ones, until they differ by one at most.
+        """Move replicas from full brokers to empty ones until they differ by at most one.
 
-        No partition loses a rack by it; where that forbids it they differ by more.
+        No partition loses a rack; if that prevents a move, brokers differ by more.
         """
-        closed: set[tuple[int, object]] = set()  # brokers, and racks that nothing of them may go to
+        closed: set[tuple[int, object]] = set()  # (broker, rack) without any possible move
 
         def pick(
             here: int, there: int, shifted: Collection[TopicPartition]
@@ -210,12 +212,12 @@ class _Board:
         _even(self.racks, lambda broker: len(self._held[broker]), pick, shift)
 
     def _may(self, each: TopicPartition, old: int, new: int) -> bool:
-        """Whether the partition keeps as many racks."""
+        """Whether the partition keeps its number of racks."""
         others = {self._rack(broker) for broker in self.layout[each] if broker != old}
         return self._rack(new) not in others or self._rack(old) in others
 
     def spread_leaders(self, chosen: Collection[TopicPartition]) -> None:
-        """Choose the first replica of these, so that brokers lead as evenly as can be."""
+        """Choose the first replica of these partitions so that brokers lead evenly."""
         led: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in self.racks}
         for each in chosen:
             led.setdefault(self.layout[each][0], {})[each] = None
@@ -236,7 +238,7 @@ class _Board:
 
 
 Pick = Callable[[int, int, Collection[TopicPartition]], TopicPartition | None]
-"""What can be shifted from one broker to another, beside what is shifted on the way already."""
+"""What can be shifted from one broker to another, excluding what is shifted on the path already."""
 
 
 def _even(
@@ -245,13 +247,13 @@ def _even(
     pick: Pick,
     shift: Callable[[TopicPartition, int, int], None],
 ) -> None:
-    """Shift one at a time, by the shortest way from a full broker to one that has two fewer.
+    """Shift one at a time, on the shortest path from a full broker to one with at least two fewer.
 
-    When no such way is left, no other distribution that the shifts allow is more even.
+    Without such a path, no distribution that the shifts allow is more even.
     """
     if not brokers:
         return
-    stuck: set[int] = set()  # from these there was no way; a shift may have opened one since
+    stuck: set[int] = set()  # no path from these; a later shift may open one
     moved = False
     while True:
         least = min(map(load, brokers))
@@ -274,9 +276,9 @@ def _even(
 def _path(
     full: int, brokers: Collection[int], load: Callable[[int], int], pick: Pick
 ) -> list[tuple[int, int, TopicPartition]]:
-    """The shortest way to the emptiest broker that can be reached and has two fewer, or none.
+    """The shortest path to the emptiest reachable broker with at least two fewer, or none.
 
-    No partition is shifted twice on it: whether it may be, was asked before the first time.
+    No partition is shifted twice on it, as shifts were only checked before the first one.
     """
     ways: dict[int, list[tuple[int, int, TopicPartition]]] = {full: []}
     level, enough = [full], load(full) - 2

@@ -1,4 +1,4 @@
-"""What moves weigh: bytes of replicas from the log dirs, the load of brokers, the inflow."""
+"""The size of moves: bytes of replicas from log directories, load of brokers, produce rate."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from kafka_shell.units import format_rate
 from . import log_dirs
 from .model import BrokerLoad, Move, MoveSize, TopicPartition
 
-SAMPLE_S = 1.0  # between the two looks that tell how fast logs grow
+SAMPLE_S = 1.0  # between two measurements of log sizes
 
 Layout = Mapping[TopicPartition, tuple[int, ...]]
 Racks = Mapping[int, str | None]
@@ -22,22 +22,22 @@ Racks = Mapping[int, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Sizes:
-    """Bytes of each replica by partition and broker, and the brokers that told theirs."""
+    """Bytes of replicas by partition and broker, and the brokers that returned theirs."""
 
     replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)
     told: frozenset[int] = frozenset()
 
     def of(self, partition: TopicPartition, leader: int | None) -> int | None:
-        """The bytes of a partition as its leader has them, else of its largest replica."""
+        """The size of the leader's replica in bytes, else of the largest one."""
         sizes = self.replicas.get(partition, {})
         return sizes.get(-1 if leader is None else leader, max(sizes.values(), default=None))
 
     def copy(self, partition: TopicPartition, broker: int) -> int | None:
-        """The bytes of one replica; None where the broker does not tell, 0 where it has none."""
+        """The size of one replica; None if unknown, 0 if the broker has none."""
         return self.replicas.get(partition, {}).get(broker, 0) if broker in self.told else None
 
     def on(self, broker: int) -> int | None:
-        """The bytes of all replicas of a broker; None where it does not tell."""
+        """The size of all replicas of a broker; None if unknown."""
         if broker not in self.told:
             return None
         return sum(sizes.get(broker, 0) for sizes in self.replicas.values())
@@ -48,8 +48,7 @@ def read(
     partitions: Sequence[TopicPartition] | None = None,
     brokers: Collection[int] | None = None,
 ) -> Sizes:
-    """Sizes from the log dirs of the brokers that are up: of all, or of these; of all replicas, or
-    of these."""
+    """Sizes from the log directories of these brokers (or all), for these replicas (or all)."""
     if partitions is not None and not partitions:
         return Sizes()
     up = [
@@ -69,7 +68,7 @@ def read(
 def figures(
     moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes, throttle: int | None
 ) -> tuple[Any, ...]:
-    """How much the moves are, and each broker before and after; nothing for no moves."""
+    """The size of the moves, and all brokers before and after; empty without moves."""
     if not moves:
         return ()
     loads = broker_loads(moves, racks, layout, sizes)
@@ -85,7 +84,7 @@ def figures(
 def broker_loads(
     moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes
 ) -> list[BrokerLoad]:
-    """Every broker that is up or concerned, before and after the moves."""
+    """The running and affected brokers before and after the moves."""
     before, after = dict(layout), dict(layout)
     for move in moves:
         before[move.partition], after[move.partition] = move.before, move.after
@@ -124,9 +123,9 @@ def _held(layout: Layout) -> Counter[int]:
 
 
 def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[str, ...]:
-    """A warning where what producers write takes up the throttle: the copies never catch up.
+    """A warning if producers write faster than the throttle: the copies never catch up.
 
-    The inflow is measured: by how much the leaders' logs grow in a second.
+    Measures how much the logs of the leaders grow in a second.
     """
     copied = [move for move in moves if move.adding and move.leader is not None]
     if not copied:
@@ -146,13 +145,13 @@ def too_slow(cluster: Cluster, moves: Sequence[Move], throttle: int) -> tuple[st
     if rate < throttle:
         return ()
     return (
-        f"the throttle of {format_rate(throttle)} is below what is written: broker {broker} would"
-        f" take in {_rate(rate)} of these partitions (as their logs grew in {took:.1f} s),"
-        " so its copies would never catch up",
+        f"the throttle of {format_rate(throttle)} is too low: broker {broker} would receive"
+        f" {_rate(rate)} of new records of these partitions (measured in {took:.1f} s), so its"
+        " copies would never catch up",
     )
 
 
 def _rate(rate: int) -> str:
-    """Two digits are enough of a measured rate."""
+    """The rate rounded to two digits."""
     digits = max(0, len(str(rate)) - 2)
     return format_rate(round(rate, -digits))

@@ -1,4 +1,4 @@
-"""The request that moves replicas, or cancels moves (KIP-455; API key 45)."""
+"""The request that reassigns replicas, or cancels reassignments (KIP-455; API key 45)."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
 @dataclass(frozen=True)
 class MoveReplicas(BaseStep):
-    """One AlterPartitionReassignments request (API key 45). `throttle` is lifted if nothing moves.
+    """One AlterPartitionReassignments request (API key 45). `throttle` is removed if nothing moves.
 
-    The log dirs that replicas are wanted in are told first; a partition whose dir is refused is not
-    moved. Partitions that `stay` on their brokers only get other dirs. Moves under way are
-    `cancelled` by it where they are to go back: a controller that is told the old replicas as a new
-    aim would first copy the rest.
+    Log directories of replicas are sent first; a partition whose directory is refused is not moved.
+    Partitions that `stay` on their brokers only get other directories. Current reassignments to
+    revert are `cancelled`: with the old replicas as a new target, a controller would first copy
+    the rest.
     """
 
     moves: tuple[Move, ...]
@@ -54,7 +54,7 @@ class MoveReplicas(BaseStep):
             Change(
                 Resource("partition", str(move.partition)), "alter",
                 before=spell(move.before), after=spell(move.after),
-                note="the move is cancelled" if self.cancelled else "",
+                note="cancels the reassignment" if self.cancelled else "",
             )
             for move in self.moves
         )  # fmt: skip
@@ -73,7 +73,7 @@ class MoveReplicas(BaseStep):
         )
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        """Start the moves, each on its own; they go on by themselves."""
+        """Start the moves independently. They continue in the background."""
         placed = self.placing.send(cluster)
         try:
             moved = self._send(cluster, placed.failures)
@@ -89,7 +89,7 @@ class MoveReplicas(BaseStep):
         return Results.merge([placed, moved])
 
     def remove_throttle(self, cluster: Cluster) -> None:
-        """Remove the throttle that was set for it."""
+        """Remove the throttle that was set for the reassignment."""
         if self.throttle is not None:
             self.throttle.send(cluster, validate_only=False)
 
@@ -118,8 +118,8 @@ class MoveReplicas(BaseStep):
 def _send_moves(
     cluster: Cluster, moves: Sequence[Move], *, cancel: bool
 ) -> Results[TopicPartition, TopicPartition]:
-    """Send them, as many together as a controller takes. What came before a request that failed
-    as a whole is done; what would have come after it is not sent."""
+    """Send the moves in requests of the size that a controller accepts. After a request that failed
+    as a whole, the rest is not sent."""
     results: Results[TopicPartition, TopicPartition] = Results()
     requests = list(in_requests(moves))
     for number, some in enumerate(requests):
@@ -195,7 +195,7 @@ def _now(cluster: Cluster, moves: Sequence[Move]) -> dict[TopicPartition, tuple[
 
 
 def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:
-    """Until a broker tells that the partitions have their old replicas."""
+    """Wait until a broker shows the old replicas."""
 
     def back() -> bool:
         now = _now(cluster, moves)
@@ -216,7 +216,7 @@ def _in_another_order(cluster: Cluster, moves: Sequence[Move]) -> list[Move]:
 def current(
     found: MetadataScan, moving: Mapping[TopicPartition, Reassignment]
 ) -> dict[TopicPartition, tuple[int | None, tuple[int, ...]]]:
-    """Leader and replicas of each partition; of one that moves, the replicas it had before."""
+    """Leader and replicas of each partition; of one being reassigned, the replicas before."""
     now = {
         TopicPartition(name, partition.partition): (partition.leader, partition.replicas)
         for name in found.names

@@ -1,4 +1,4 @@
-"""What is wanted of the replicas, as the planner sees it: spread, drained, more or fewer copies."""
+"""Target assignments: spread partitions, drain a broker, change the replication factor."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from .placement import ImpossiblePlacement
 from .reassignment import Layout
 
 Wish = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
-"""Where the partitions that change are wanted, and what cannot be done."""
+"""The target replicas of partitions that change, and refused resources."""
 
 
 def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = ()) -> Wish:
-    """These topics evenly over these brokers (none: all that are up), their racks and leaders too.
+    """Spread topics evenly over these brokers (none: all running ones), with racks and leaders.
 
-    Raises ShellError where a partition has more replicas than there are brokers.
+    Raises ShellError if a partition has more replicas than there are brokers.
     """
     chosen, refused = _partitions(now, topics)
     racks = {id: rack for id, rack in now.racks.items() if not brokers or id in brokers}
@@ -37,10 +37,9 @@ def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = (
 
 
 def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wish:
-    """Everything (or what of these topics) is on `broker` on other brokers.
+    """Move all replicas (or those of these topics) from `broker` to other brokers.
 
-    What is on all of them already stays, and its topic is refused. Raises ShellError where there is
-    no other broker.
+    A topic with replicas on all other brokers is refused. Raises ShellError without another broker.
     """
     refused: dict[Resource, Failure] = {}
     chosen: list[TopicPartition] = list(now.replicas)
@@ -49,7 +48,7 @@ def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wi
     left = now.racks.keys() - {broker}
     if not left:
         raise ShellError(
-            f"broker {broker} is the only broker that is up: its replicas have nowhere to go",
+            f"broker {broker} is the only running broker: its replicas cannot be moved",
             hint="Start another broker first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
@@ -71,12 +70,12 @@ def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wi
 
 
 def with_factor(now: Layout, topics: Sequence[str], factor: int) -> Wish:
-    """These topics with this many replicas a partition. Raises ShellError for an impossible one."""
+    """Change the replication factor of topics. Raises ShellError if it is impossible."""
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
         raise ShellError(
-            f"a replication factor of {factor} cannot be had: {len(now.racks)} brokers are up",
-            hint=f"From 1 to {len(now.racks)}.",
+            f"a replication factor of {factor} is impossible with {len(now.racks)} running brokers",
+            hint=f"Use 1 to {len(now.racks)}.",
             code="INVALID_REPLICATION_FACTOR",
         )
     lagging = {

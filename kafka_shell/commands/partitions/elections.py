@@ -25,7 +25,7 @@ def elect_preferred(invocation: Invocation, context: Context) -> Plan:
     chosen = _selected(invocation, context)
     if chosen is None:
         everywhere = elections.misplaced(context.cluster)
-        return elections.plan_preferred(everywhere, each=False, timeout_ms=_timeout(invocation))
+        return elections.plan_preferred(everywhere, named=False, timeout_ms=_timeout(invocation))
     return elections.plan_preferred(chosen, timeout_ms=_timeout(invocation))
 
 

@@ -62,7 +62,7 @@ def test_leadership_comes_back_with_its_broker(cluster: Cluster, three_brokers: 
     assert why.message.endswith("the preferred leader, broker 1, is down")
     [told] = plan.unchanged
     assert told.resource.name == f"{topic}:1"
-    everywhere = elections.plan_preferred(elections.misplaced(cluster), each=False)
+    everywhere = elections.plan_preferred(elections.misplaced(cluster), named=False)
     assert "1" in refusals(everywhere), "what broker 1 keeps from changing over is one refusal"
     assert f"{topic}:0" not in refusals(everywhere)
 
@@ -100,7 +100,7 @@ def test_an_unclean_election_saves_what_is_left(cluster: Cluster, three_brokers:
     assert plan.effect is Effect.DESTROY
     [change] = plan.changes
     assert (change.before, change.after, change.reversible) == ("nobody", 2, False)
-    assert [told.note for told in plan.unchanged] == ["it has a leader"]
+    assert [told.note for told in plan.unchanged] == ["no change: it has a leader"]
     [step] = plan.steps
     assert step.again(cluster) == step
     done(plan, cluster)
@@ -120,7 +120,7 @@ def test_no_replica_is_up(cluster: Cluster, three_brokers: Sandbox) -> None:
     plan = elections.plan_unclean(look(cluster, topic, 0))
     why = refusals(plan)[f"{topic}:0"]
     assert why.name == "ELIGIBLE_LEADERS_NOT_AVAILABLE"
-    assert why.hint == "Bring one of its brokers back: 3"
+    assert why.hint == "Start one of its brokers: 3."
 
 
 def test_the_broker_has_the_last_word(cluster: Cluster) -> None:

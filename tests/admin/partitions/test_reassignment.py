@@ -307,7 +307,7 @@ def test_a_throttle_below_the_inflow_is_warned_about(
     try:
         assert written.wait(30)
         (said,) = move_sizes.too_slow(cluster, leader, 10_000)
-        assert "the throttle of 10kB/s is below what is written: broker 3" in said
+        assert "the throttle of 10kB/s is too low: broker 3" in said
     finally:
         stop.set()
         writer.join()

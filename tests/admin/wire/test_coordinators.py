@@ -31,7 +31,7 @@ def spread(three_brokers: Sandbox) -> Iterator[Cluster]:
         for name in NAMES:
             commit(cluster, name, topic, 0)
         # Restarts of other tests may have left one broker leading everything.
-        apply(elections.plan_preferred(elections.misplaced(cluster), each=False), cluster)
+        apply(elections.plan_preferred(elections.misplaced(cluster), named=False), cluster)
         wait_for(
             "groups have several coordinators",
             lambda: len(set(coordinators.find(cluster, NAMES))) > 1,

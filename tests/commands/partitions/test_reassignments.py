@@ -93,7 +93,7 @@ def test_a_move_under_way_is_seen_by_every_command(
     twice = kafka("reassign-partitions", "--drain", "2", "--topics", topic)
     assert twice.status == 1 and "REASSIGNMENT_IN_PROGRESS" in twice.stderr
     cancelled = kafka.ok("reassign-partitions", "--cancel", "--topics", topic)
-    assert "the move is cancelled" in cancelled.stderr
+    assert "cancels the reassignment" in cancelled.stderr
     wait_for("it is back", lambda: set(replicas(cluster, topic)[0]) == {1, 2})
     assert moving.throttles(cluster, topic) == {}
     gone = kafka("verify-reassign-partitions", "--reassignment-json-file", file)
