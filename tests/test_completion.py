@@ -27,12 +27,12 @@ def kafka(tmp_path: Path) -> Program:
     from kafka_shell.view.view import ConfigDoc
 
     shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(tmp_path)}).cache)
-    shelf.keep_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])
+    shelf.save_topics(BROKER, "id", ["orders.placed", "orders.shipped", "web.clicks"])
     names = {"groups": ["billing"], "users": ["alice"], "principals": ["User:alice"]}
-    shelf.keep_names(BROKER, names)
+    shelf.save_names(BROKER, names)
     keys = ("retention.ms", "retention.bytes", "cleanup.policy")
     docs = {key: ConfigDoc(key, ConfigType.LONG, "How long.") for key in keys}
-    shelf.keep_documentation("4.3", ResourceType.TOPIC, docs)
+    shelf.save_documentation("4.3", ResourceType.TOPIC, docs)
     command = tmp_path / "bin" / "kafka.sh"
     command.parent.mkdir()
     command.write_text(f'#!/bin/sh\nexec {sys.executable} -m kafka_shell "$@"\n')
@@ -136,7 +136,7 @@ def test_hostile_names_stay_one_word(kafka: Program, shell: object) -> None:
     """What a Tab inserts is a single word of the shell's that is the name, whatever it holds."""
     assert callable(shell)
     shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
-    shelf.keep_names(BROKER, {"groups": HOSTILE, "users": [], "principals": []})
+    shelf.save_names(BROKER, {"groups": HOSTILE, "users": [], "principals": []})
     for start in ("delete-group ", "delete-group a", "delete-group --group ", "delete-group a=",
                   "delete-group a:", "delete-group -"):  # fmt: skip
         offered = [each for each in shell(kafka, f"kafka.sh --broker {BROKER} {start}") if each]
@@ -157,7 +157,7 @@ def test_hostile_names_stay_one_word(kafka: Program, shell: object) -> None:
 
 def test_bash_inside_quotes(kafka: Program) -> None:
     shelf = Shelf(Paths.of({"KAFKA_SH_HOME": str(kafka.home)}).cache)
-    shelf.keep_names(BROKER, {"groups": [*HOSTILE, "a c"], "users": [], "principals": []})
+    shelf.save_names(BROKER, {"groups": [*HOSTILE, "a c"], "users": [], "principals": []})
     offered = bash(kafka, f"kafka.sh --broker {BROKER} delete-group 'a")
     assert {"a b", "a c", "a;touch PWNED"} <= set(offered)
     assert not [each for each in offered if set(each) & set("'\"$`\\!\n")]

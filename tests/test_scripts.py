@@ -150,7 +150,7 @@ def test_a_deadline_for_every_line(kafka: Program) -> None:
     assert run.stderr.startswith("stdin:1: error: the deadline passed"), str(run)
     wrong = kafka("--deadline", "soon", stdin="list-topics\n")
     assert wrong.status == 2
-    assert "--deadline wants a duration" in wrong.stderr
+    assert "--deadline must be a duration" in wrong.stderr
 
 
 def test_a_setting_holds_until_the_end(script: Script, topic: str) -> None:
@@ -226,7 +226,7 @@ def test_a_quote_that_is_never_closed(script: Script, topic: str) -> None:
     run = script(f"list-topics {topic}\ndescribe-topic 'abc\nlist-topics {topic}\n")
     assert run.status == 2, str(run)
     assert run.lines == [topic], "what stands before it is done"
-    assert run.stderr.startswith(f"{place(script)}:2: error: the quote is not closed")
+    assert run.stderr.startswith(f"{place(script)}:2: error: unclosed quote")
 
 
 def test_a_backslash_at_the_very_end(script: Script) -> None:
@@ -333,7 +333,7 @@ def test_no_text(script: Script, topic: str) -> None:
 def test_utf_16_is_not_taken_for_a_script(script: Script) -> None:
     run = script("list-topics\n".encode("utf-16"))
     assert run.status == 2, str(run)
-    assert f"{place(script)}:1: error: byte 1 of the line is not UTF-8" in run.stderr
+    assert f"{place(script)}:1: error: line is not UTF-8: invalid byte 1" in run.stderr
 
 
 def test_null_bytes_are_words_like_others(script: Script) -> None:

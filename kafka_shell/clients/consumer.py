@@ -13,12 +13,12 @@ from .internals import ConsumerParts
 
 
 class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]
-    """kafka-python's KafkaConsumer, whose configs administrators can change while it runs.
+    """A KafkaConsumer of kafka-python whose configs administrators can change while it runs.
 
-    It takes the same arguments, and `dynamic_config_user`: who it is for its brokers, where
-    `sasl_plain_username` does not say so. With `dynamic_config_rejoin=False` it never joins its
-    group again for a new session.timeout.ms or max.poll.interval.ms, which would rebalance the
-    group: such a value waits for the next rebalance.
+    Takes the same arguments, and `dynamic_config_user`: the user name of this client, if it is not
+    `sasl_plain_username`. With `dynamic_config_rejoin=False` a new session.timeout.ms or
+    max.poll.interval.ms takes effect with the next rebalance; by default the consumer rejoins its
+    group, which causes a rebalance.
     """
 
     _follower: Follower | None = None
@@ -32,7 +32,7 @@ class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]
     ) -> None:
         super().__init__(*topics, **configs)
         self._follower = follow(
-            lambda refused: ConsumerParts(self, refused),
+            lambda rejected: ConsumerParts(self, rejected),
             lambda parts: consumer_rules(idle_ms=parts.idle_ms, receive_bytes=parts.receive_bytes),
             configs,
             self.config["client_id"],
@@ -43,7 +43,7 @@ class DynamicKafkaConsumer(KafkaConsumer):  # type: ignore[misc]
             weakref.finalize(self, self._follower.stop, wait=False)
 
     def close(self, autocommit: bool = True, timeout_ms: float | None = None) -> None:
-        """Stop to follow, and close as kafka-python does. `timeout_ms` is in milliseconds."""
+        """Stop following configs and close the consumer. `timeout_ms` is in milliseconds."""
         if self._follower is not None:
             self._follower.stop()
         super().close(autocommit=autocommit, timeout_ms=timeout_ms)

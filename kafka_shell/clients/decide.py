@@ -1,4 +1,4 @@
-"""Which dynamic configs a client takes: those that its own configs bear (KIP-649)."""
+"""Validate dynamic configs against the other configs of a client (KIP-649)."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _ALL = -1
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What several values of one client must hold together, and why if they do not."""
+    """A condition on several configs of a client, and the message if it is not met."""
 
     keys: tuple[str, ...]
     holds: Callable[[Mapping[str, Any]], bool]
@@ -24,62 +24,62 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A value for each key that the client has, and why a dynamic config was not taken."""
+    """The effective value of each key, and why dynamic configs were rejected."""
 
     values: Mapping[str, Any]
-    refused: Mapping[str, str]
+    rejected: Mapping[str, str]
 
 
 def producer_rules(
     *, idempotent: bool, has_codec: Callable[[str | None], bool]
 ) -> tuple[Rule, ...]:
-    """What a producer's values must hold."""
+    """Return the rules for a producer."""
     always = "this producer is idempotent or transactional: {}"
     return (
         Rule(
             (ACKS,), lambda at: not idempotent or at[ACKS] == _ALL,
-            always.format("it keeps to acks=all"),
+            always.format("acks must be all"),
         ),
         Rule(
             ("retries",), lambda at: not idempotent or at["retries"] > 0,
-            always.format("it must try again"),
+            always.format("retries must be positive"),
         ),
         Rule(
             ("compression.type",), lambda at: has_codec(at["compression.type"]),
-            "this program has no library for that codec",
+            "the library for this codec is not installed",
         ),
         Rule(
             ("delivery.timeout.ms", "linger.ms", "request.timeout.ms"),
             lambda at: at["delivery.timeout.ms"] >= at["linger.ms"] + at["request.timeout.ms"],
-            "delivery.timeout.ms must be at least linger.ms and request.timeout.ms together",
+            "delivery.timeout.ms must be at least linger.ms plus request.timeout.ms",
         ),
     )  # fmt: skip
 
 
 def consumer_rules(*, idle_ms: float, receive_bytes: int) -> tuple[Rule, ...]:
-    """What a consumer's values must hold."""
+    """Return the rules for a consumer."""
     return (
         Rule(
             (SESSION, HEARTBEAT), lambda at: at[HEARTBEAT] < at[SESSION],
-            "heartbeat.interval.ms must be below session.timeout.ms",
+            "heartbeat.interval.ms must be less than session.timeout.ms",
         ),
         Rule(
             ("request.timeout.ms", "fetch.max.wait.ms"),
             lambda at: at["fetch.max.wait.ms"] < at["request.timeout.ms"] < idle_ms,
-            "request.timeout.ms must be above fetch.max.wait.ms, and below this program's"
-            f" connections_max_idle_ms={idle_ms}",
+            "request.timeout.ms must be greater than fetch.max.wait.ms and less than"
+            f" connections_max_idle_ms={idle_ms} of this program",
         ),
         Rule(
             ("fetch.max.bytes", "max.partition.fetch.bytes"),
             lambda at: at["fetch.max.bytes"] + at["max.partition.fetch.bytes"] <= receive_bytes,
-            "fetch.max.bytes and max.partition.fetch.bytes together must be within this program's"
-            f" receive_message_max_bytes={receive_bytes}",
+            "fetch.max.bytes plus max.partition.fetch.bytes must be at most"
+            f" receive_message_max_bytes={receive_bytes} of this program",
         ),
     )  # fmt: skip
 
 
 def parse(key: str, value: str) -> Any:
-    """A config's text as kafka-python has it. Raises ShellError where no client could take it."""
+    """Convert the value of a config for kafka-python. Raises ShellError if it is invalid."""
     check(key, value)
     if key == ACKS:
         return _ALL if value == "all" else int(value)
@@ -91,26 +91,26 @@ def parse(key: str, value: str) -> Any:
 def decide(
     own: Mapping[str, Any], found: Mapping[str, ClientConfig], rules: tuple[Rule, ...]
 ) -> Decision:
-    """The program's `own` values, with what was `found` for this client in place of them.
+    """Apply the dynamic configs `found` to the values of the program (`own`).
 
-    A key that others have (a consumer's, for a producer) is none of this client's, and passed over.
+    Configs of other kinds of clients, such as consumer configs for a producer, are ignored.
     """
-    taken: dict[str, Any] = {}
-    refused: dict[str, str] = {}
+    accepted: dict[str, Any] = {}
+    rejected: dict[str, str] = {}
     for key, config in found.items():
         if key in own:
             try:
-                taken[key] = parse(key, config.value)
+                accepted[key] = parse(key, config.value)
             except ShellError as error:
-                refused[key] = error.message
+                rejected[key] = error.message
         elif key not in KEYS:
-            refused[key] = "this version of the client does not know it"
+            rejected[key] = "unknown to this version of the client"
     while True:
-        values = {**own, **taken}
+        values = {**own, **accepted}
         broken = next((rule for rule in rules if not rule.holds(values)), None)
-        blamed = [key for key in broken.keys if key in taken] if broken else []
-        if broken is None or not blamed:  # what only the program's own values break is its affair
-            return Decision(values, refused)
+        blamed = [key for key in broken.keys if key in accepted] if broken else []
+        if broken is None or not blamed:  # values of the program are not validated
+            return Decision(values, rejected)
         for key in blamed:
-            del taken[key]
-            refused[key] = broken.why
+            del accepted[key]
+            rejected[key] = broken.why

@@ -1,4 +1,4 @@
-"""Follows the dynamic configs of one client: looks, decides, lets them hold, and says so."""
+"""Follow the dynamic configs of a client: read, validate, apply and log them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from kafka_shell import __version__
 from kafka_shell.admin.client_configs.format import RENEW_MS
 from kafka_shell.admin.client_configs.keys import KEYS, SESSION, supported_by
 from kafka_shell.admin.client_configs.model import ClientConfig, ClientEntity, ClientRegistration
@@ -21,7 +20,7 @@ from .store import Store, StoreError
 
 log = logging.getLogger("kafka_shell.clients")
 
-ANONYMOUS = "ANONYMOUS"  # Kafka's own name for who did not log in
+ANONYMOUS = "ANONYMOUS"  # the principal of unauthenticated clients
 _INTERVAL = "metadata.max.age.ms"
 _LEAST_SECONDS = 0.1
 _GRACE_SECONDS = 0.25
@@ -29,23 +28,23 @@ _STOP_SECONDS = 2.0
 
 
 def user_of(configs: Mapping[str, Any], given: str | None) -> str | None:
-    """Who a client is for its brokers, or None where its configs do not tell.
+    """Return the user name of a client, or None if it does not follow from its configs.
 
-    A certificate, a ticket or a token names a user that only the brokers know.
+    The user of a certificate, Kerberos ticket or token is known to the brokers only.
     """
     if given is not None:
         return given
     protocol = configs.get("security_protocol", "PLAINTEXT")
     if protocol.startswith("SASL"):
         return configs.get("sasl_plain_username")
-    shown = any(configs.get(key) for key in ("ssl_certfile", "ssl_context"))
-    return None if protocol == "SSL" and shown else ANONYMOUS
+    certificate = any(configs.get(key) for key in ("ssl_certfile", "ssl_context"))
+    return None if protocol == "SSL" and certificate else ANONYMOUS
 
 
 class Follower:
-    """A thread that keeps one client to what administrators set for it.
+    """A thread that applies dynamic configs to a client.
 
-    `rejoin` says whether a consumer may rejoin its group for a new timeout of its membership.
+    `rejoin` is whether a consumer rejoins its group for a new session or poll timeout.
     """
 
     def __init__(
@@ -60,11 +59,11 @@ class Follower:
         self._stopping = False
         self._wake = threading.Event()
         self._found: Mapping[str, ClientConfig] = {}
-        self._told: dict[str, tuple[ClientConfig, str]] = {}
-        self._trouble: dict[str, str] = {}
-        self._refused: dict[str, Any] = {}
+        self._logged: dict[str, tuple[ClientConfig, str]] = {}
+        self._errors: dict[str, str] = {}
+        self._rejected: dict[str, Any] = {}
         self._register_at = 0.0
-        self._asked: str | None = None  # the last request to register again; None before a look
+        self._request: str | None = None  # the last request to register again; None before a read
         self._planned: object = None
         self._join_at: float | None = None
         self._thread = threading.Thread(
@@ -72,24 +71,24 @@ class Follower:
         )
 
     def start(self) -> None:
-        """Look once, before the client sends its first request; then again and again."""
-        self._look()
+        """Read the configs once, before the client sends its first request; then periodically."""
+        self._update()
         self._thread.start()
 
     def stop(self, *, wait: bool = True) -> None:
-        """End the thread. What it has set holds on. From any thread, more than once."""
+        """Stop the thread; applied values stay. Can be called from any thread, repeatedly."""
         self._stopping = True
         self._wake.set()
         if not wait or self._thread is threading.current_thread() or not self._thread.is_alive():
             return
-        self._thread.join(_GRACE_SECONDS)  # what is under way is mostly done in no time
+        self._thread.join(_GRACE_SECONDS)  # the current operation usually ends quickly
         if self._thread.is_alive():
             self._store.end()
             self._thread.join(_STOP_SECONDS)
 
-    def refuse(self, key: str, value: Any) -> None:
-        """The coordinator did not take this value: leave it, and look for another."""
-        self._refused[key] = value
+    def reject(self, key: str, value: Any) -> None:
+        """Ignore a value that the coordinator has rejected."""
+        self._rejected[key] = value
         self._wake.set()
 
     @property
@@ -100,62 +99,62 @@ class Follower:
         try:
             self._follow()
         except Exception as error:
-            if not self._stopping:  # else what it would have changed was closed meanwhile
-                _tell_off(self._name, error)
+            if not self._stopping:  # otherwise the client was closed meanwhile
+                _log_disabled(self._name, error)
 
     def _follow(self) -> None:
-        # Clients that start together look apart, each within the first interval.
-        next_look = time.monotonic() + random.uniform(0, self._interval)
+        # Random, so that clients that start together do not read at the same time.
+        next_read = time.monotonic() + random.uniform(0, self._interval)
         while not self._stopping:
             self._maybe_register()
-            until = next_look if self._join_at is None else min(next_look, self._join_at)
+            until = next_read if self._join_at is None else min(next_read, self._join_at)
             self._wake.wait(max(0.0, until - time.monotonic()))
             self._wake.clear()
             if self._stopping:
                 return
             now = time.monotonic()
-            if now >= next_look:
-                self._look()
-                next_look = now + self._interval
+            if now >= next_read:
+                self._update()
+                next_read = now + self._interval
             else:
-                self._take(self._found)  # a value may have been refused
-            self._maybe_join(now)
+                self._apply(self._found)  # a value may have been rejected
+            self._maybe_rejoin(now)
 
-    def _look(self) -> None:
+    def _update(self) -> None:
         try:
             with internals.without_kafka_logs():
                 read = self._store.read()
         except StoreError as error:
-            self._tell_trouble("read", error, "What holds now goes on to hold.")
+            self._log_error("read", error, "Current values stay in effect.")
             return
-        self._tell_no_trouble("read")
-        asked = self._store.registration_asked
-        if self._asked not in (None, asked):
+        self._clear_error("read")
+        request = self._store.registration_request
+        if self._request not in (None, request):
             self._register_at = 0.0
-        self._asked = asked
-        self._take(resolve(read, self._entity.user, self._entity.client_id or ""))
+        self._request = request
+        self._apply(resolve(read, self._entity.user, self._entity.client_id or ""))
 
-    def _take(self, found: Mapping[str, ClientConfig]) -> None:
+    def _apply(self, found: Mapping[str, ClientConfig]) -> None:
         self._found = found
-        decision = self._decided(found)
+        decision = self._decide(found)
         if decision.values != self._parts.in_force:
             self._parts.apply(decision.values)
-            self._plan_join()
-        self._tell(found, decision)
+            self._plan_rejoin()
+        self._log(found, decision)
 
-    def _decided(self, found: Mapping[str, ClientConfig]) -> Decision:
-        # Set anew, to another value or to the same one after a removal, it is tried again.
-        self._refused = {
+    def _decide(self, found: Mapping[str, ClientConfig]) -> Decision:
+        # A rejected value is tried again if it was removed or changed meanwhile.
+        self._rejected = {
             key: value
-            for key, value in self._refused.items()
+            for key, value in self._rejected.items()
             if key in found and found[key].value == str(value)
         }
-        refused = tuple(_never(key, value) for key, value in self._refused.items())
-        return decide(self._parts.own, found, (*refused, *self._rules))
+        rejected = tuple(_never(key, value) for key, value in self._rejected.items())
+        return decide(self._parts.own, found, (*rejected, *self._rules))
 
-    # A rejoin rebalances the whole group, and every member that has the new values then joins with
-    # them. So a member waits until each of the others has looked too: then one rebalance does.
-    def _plan_join(self) -> None:
+    # A rejoin rebalances the whole group. Members wait until the others have read the new values
+    # too, so that a single rebalance is enough.
+    def _plan_rejoin(self) -> None:
         owed = self._parts.owed
         if owed == self._planned:
             return
@@ -165,24 +164,24 @@ class Follower:
         if self._rejoin and self._parts.can_join:
             wait = self._interval * random.uniform(1.1, 1.3)
             self._join_at = time.monotonic() + wait
-            how = f"joins its group again in {wait:.0f} s, or with a rebalance before that"
+            when = f"when it rejoins its group in {wait:.0f} s, or with an earlier rebalance"
         elif self._rejoin:
-            how = "joins its group again: its assignor cannot bring that about"
+            when = "with the next rebalance (its assignor does not support rejoining)"
         else:
-            how = "joins its group again: dynamic_config_rejoin is off"
-        log.info("%s: what its coordinator must know holds when it %s.", self._name, how)
+            when = "with the next rebalance (dynamic_config_rejoin is off)"
+        log.info("%s: new group timeouts take effect %s.", self._name, when)
 
-    def _maybe_join(self, now: float) -> None:
+    def _maybe_rejoin(self, now: float) -> None:
         if self._join_at is None or now < self._join_at:
             return
         self._join_at = None
         if self._parts.owed is not None:
-            log.info("%s: joins its group again, which rebalances it once.", self._name)
-            self._parts.join_again()
+            log.info("%s: rejoining its group, which causes a rebalance.", self._name)
+            self._parts.rejoin()
 
     def _maybe_register(self) -> None:
         now = time.monotonic()
-        if now < self._register_at or "read" in self._trouble:
+        if now < self._register_at or "read" in self._errors:
             return
         registration = ClientRegistration(
             self._entity,
@@ -196,42 +195,42 @@ class Follower:
                 self._store.register(registration)
         except StoreError as error:
             if not self._stopping:
-                said = "Administrators do not see what it supports."
-                self._tell_trouble("register", error, said)
+                effect = "Its supported configs are not visible to administrators."
+                self._log_error("register", error, effect)
             self._register_at = now + self._interval
             return
-        self._tell_no_trouble("register")
+        self._clear_error("register")
         self._register_at = now + RENEW_MS / 1000 * random.uniform(0.5, 1)
 
-    def _tell_trouble(self, doing: str, error: StoreError, so: str) -> None:
-        if self._stopping or self._trouble.get(doing) == str(error):
+    def _log_error(self, operation: str, error: StoreError, effect: str) -> None:
+        if self._stopping or self._errors.get(operation) == str(error):
             return
-        self._trouble[doing] = str(error)
+        self._errors[operation] = str(error)
         level = logging.INFO if error.quiet else logging.WARNING
-        log.log(level, "%s: no dynamic configs: %s. %s", self._name, error, so)
+        log.log(level, "%s: dynamic configs unavailable: %s. %s", self._name, error, effect)
 
-    def _tell_no_trouble(self, doing: str) -> None:
-        if self._trouble.pop(doing, None) is not None:
-            log.info("%s: the topic of dynamic configs can be used now.", self._name)
+    def _clear_error(self, operation: str) -> None:
+        if self._errors.pop(operation, None) is not None:
+            log.info("%s: dynamic configs are available again.", self._name)
 
-    def _tell(self, found: Mapping[str, ClientConfig], decision: Decision) -> None:
-        """Each config that was accepted or ignored, and each that is gone: once."""
-        told: dict[str, tuple[ClientConfig, str]] = {}
+    def _log(self, found: Mapping[str, ClientConfig], decision: Decision) -> None:
+        """Log each config that was accepted, ignored or removed, once."""
+        logged: dict[str, tuple[ClientConfig, str]] = {}
         for key, config in found.items():
-            if key not in decision.values and key not in decision.refused:
-                continue  # a producer's, for a consumer
-            why = decision.refused.get(key, "")
-            told[key] = config, why
-            if self._told.get(key) == (config, why):
+            if key not in decision.values and key not in decision.rejected:
+                continue  # a config of another kind of client
+            why = decision.rejected.get(key, "")
+            logged[key] = config, why
+            if self._logged.get(key) == (config, why):
                 continue
             if why:
                 log.warning("%s: ignored %s: %s.", self._name, _shown(config), why)
             else:
                 when = KEYS[SESSION if self._parts.waits_for_join(key) else key].takes_effect
-                log.info("%s: accepted %s: it holds %s.", self._name, _shown(config), when)
-        for key in self._told.keys() - told.keys():
-            log.info("%s: %s is back to the program's own value.", self._name, key)
-        self._told = told
+                log.info("%s: accepted %s: it takes effect %s.", self._name, _shown(config), when)
+        for key in self._logged.keys() - logged.keys():
+            log.info("%s: %s was reset to the value of the program.", self._name, key)
+        self._logged = logged
 
 
 def follow(
@@ -242,49 +241,58 @@ def follow(
     user: str | None,
     rejoin: bool = True,
 ) -> Follower | None:
-    """Start to follow, or say in one line why not. A client never fails for its follower's sake.
+    """Start following dynamic configs, or log why not. Never raises an exception.
 
-    `parts` takes what to call with a refused value; `rules` takes the parts.
+    `parts` gets the function to call with a rejected value; `rules` gets the parts.
     """
     try:
-        if not internals.is_proved():
-            proved = f"they were proved with kafka-python {internals.PROVED}x"
-            log.warning("Dynamic configs are off: %s, not %s.", proved, internals.VERSION)
+        if not internals.is_supported():
+            log.warning(
+                "Dynamic configs are disabled: they require kafka-python %sx, got %s.",
+                internals.TESTED,
+                internals.VERSION,
+            )
             return None
         name = user_of(configs, user)
         if name is None:
             log.warning(
-                "Client %s: dynamic configs are off: its login does not tell who it is for its"
-                " brokers; pass dynamic_config_user.",
+                "Client %s: dynamic configs are disabled: the user name is unknown with this login;"
+                " pass dynamic_config_user.",
                 client_id,
             )
             return None
         entity = ClientEntity(name, client_id)
         store = Store(configs, client_id, (ClientEntity(name), entity))
-        # The parts are made before the follower that they tell of a refusal.
-        made: list[Follower] = []
-        known = parts(lambda key, value: made[0].refuse(key, value))
-        made.append(Follower(known, store, entity, rules(known), rejoin))
-        made[0].start()
-        return made[0]
+        # The parts need the follower to reject values, and the follower needs the parts.
+        followers: list[Follower] = []
+        client_parts = parts(lambda key, value: followers[0].reject(key, value))
+        followers.append(Follower(client_parts, store, entity, rules(client_parts), rejoin))
+        followers[0].start()
+        return followers[0]
     except Exception as error:
-        _tell_off(f"Client {client_id}", error)
+        _log_disabled(f"Client {client_id}", error)
         return None
 
 
-def _tell_off(name: str, error: Exception) -> None:
-    log.warning("%s: dynamic configs are off: %s: %s", name, type(error).__name__, error)
-    log.debug("%s: that came from here.", name, exc_info=error)
+def _log_disabled(name: str, error: Exception) -> None:
+    log.warning("%s: dynamic configs are disabled: %s: %s", name, type(error).__name__, error)
+    log.debug("%s: traceback", name, exc_info=error)
 
 
 def _never(key: str, value: Any) -> Rule:
-    said = "the group's coordinator does not take it: it is outside the brokers' limits"
-    return Rule((key,), lambda at: bool(at[key] != value), said)
+    why = "rejected by the group coordinator: outside the limits of the brokers"
+    return Rule((key,), lambda at: bool(at[key] != value), why)
 
 
 def software_version() -> str:
-    """The version that a registration names: ours, and kafka-python's."""
-    return f"{__version__}-kafka-python-{internals.VERSION}"
+    """Return the software version for registrations: kafka.sh and kafka-python."""
+    from importlib.metadata import PackageNotFoundError, version
+
+    try:
+        ours = version("kafka-sh")
+    except PackageNotFoundError:
+        ours = "0"
+    return f"{ours}-kafka-python-{internals.VERSION}"
 
 
 def _shown(config: ClientConfig) -> str:

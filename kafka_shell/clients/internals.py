@@ -1,7 +1,7 @@
-"""The one file that touches inner parts of kafka-python, proved with one minor version of it.
+"""Access to internals of kafka-python, tested with one minor version.
 
-kafka-python copies a program's configs into each of its parts. `ProducerParts` and `ConsumerParts`
-know where a value is read while the client runs, set it there, and can put the program's own back.
+kafka-python copies the configs of a client into many objects. `ProducerParts` and `ConsumerParts`
+set a value in all places where it is read, and can restore the original value.
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ from kafka.protocol.metadata import MetadataRequest
 from kafka_shell.admin.client_configs.keys import HEARTBEAT, SESSION, supported_by
 
 VERSION: str = kafka.__version__
-PROVED = "3.0."
+TESTED = "3.0."
 MAX_POLL_INTERVAL = "max.poll.interval.ms"
-# What a group member says at its join, besides the topics: the coordinator keeps these until then.
+# Sent in JoinGroup requests: the coordinator uses these values until the next join.
 _JOINED_WITH = (SESSION, MAX_POLL_INTERVAL)
 
 
-def is_proved() -> bool:
-    """Whether this kafka-python is of the minor version that this file was proved with."""
-    return VERSION.startswith(PROVED)
+def is_supported() -> bool:
+    """Return whether this version of kafka-python is supported."""
+    return VERSION.startswith(TESTED)
 
 
 def _attribute(key: str) -> str:
@@ -38,7 +38,7 @@ def _attribute(key: str) -> str:
 
 
 class _Parts:
-    """What producers and consumers share: dicts that hold a value, and network clients."""
+    """Base of producers and consumers: the dicts that contain a value, and network clients."""
 
     kind = ""
 
@@ -47,7 +47,7 @@ class _Parts:
         self._manager = network._manager
         places = (client, *parts, self._manager, self._manager.cluster)
         names = {_attribute(key) for key in supported_by(self.kind)}
-        # Each place that reads a value, with what it held at first: a removal brings that back.
+        # Each dict with its original values, to restore them.
         self._places = [
             (place.config, {name: place.config[name] for name in names & set(place.config)})
             for place in places
@@ -58,7 +58,7 @@ class _Parts:
         self.in_force = dict(self.own)
 
     def apply(self, values: Mapping[str, Any]) -> None:
-        """Let these values hold, each key's. Thread safe: each is one assignment."""
+        """Apply a value for every key. Thread-safe: each is a single assignment."""
         for key, value in values.items():
             if value != self.in_force[key]:
                 self._set(key, value)
@@ -66,11 +66,11 @@ class _Parts:
 
     @property
     def owed(self) -> tuple[int, ...] | None:
-        """What a coordinator is still to hold this client to."""
+        """Values that require a rejoin, or None."""
         return None
 
     def waits_for_join(self, key: str) -> bool:
-        """Whether the value of this key, which else holds at once, waits for a rejoin."""
+        """Return whether this key takes effect with a rejoin only."""
         return False
 
     def _set(self, key: str, value: Any) -> None:
@@ -86,14 +86,14 @@ class _Parts:
     def _after_request_timeout_ms(self, value: int) -> None:
         for connection in list(self._manager._conns.values()):
             connection.config["request_timeout_ms"] = value
-            connection._timeout_secs = value / 1000  # a copy that each connection keeps
+            connection._timeout_secs = value / 1000  # each connection has a copy
 
     def _after_metadata_max_age_ms(self, value: int) -> None:
-        self._manager.cluster._wakeup.notify()  # it sleeps as long as the old value said
+        self._manager.cluster._wakeup.notify()  # it sleeps for the old interval
 
 
 class ProducerParts(_Parts):
-    """Where a running KafkaProducer reads its values."""
+    """The configs of a running KafkaProducer."""
 
     kind = "producer"
 
@@ -106,10 +106,10 @@ class ProducerParts(_Parts):
 
     def apply(self, values: Mapping[str, Any]) -> None:
         super().apply(values)
-        self._network.wakeup()  # the sender sleeps as long as the old values said
+        self._network.wakeup()  # the sender sleeps for the old interval
 
     def has_codec(self, compression: str | None) -> bool:
-        """Whether this program has the library of a codec (None: no compression)."""
+        """Return whether the library of a codec is installed (None: no compression)."""
         return bool(self._codecs[compression][0]())
 
     def _after_compression_type(self, value: str | None) -> None:
@@ -121,7 +121,7 @@ class ProducerParts(_Parts):
 
 
 class ConsumerParts(_Parts):
-    """Where a running KafkaConsumer reads its values."""
+    """The configs of a running KafkaConsumer."""
 
     kind = "consumer"
 
@@ -141,12 +141,12 @@ class ConsumerParts(_Parts):
     def apply(self, values: Mapping[str, Any]) -> None:
         super().apply(values)
         wanted = {key: values[key] for key in (*_JOINED_WITH, HEARTBEAT)}
-        # On the thread that builds each JoinGroup, so that none is built of half of it.
+        # In the thread that builds JoinGroup requests, so that all values change at once.
         self._manager._net.call_soon_threadsafe(lambda: self._membership.want(wanted))
 
     @property
     def owed(self) -> tuple[int, ...] | None:
-        """What the coordinator is still to hold this member to, where it holds it to another."""
+        """The new group timeouts, if the coordinator still uses old ones."""
         if not self._membership.owes(self.in_force):
             return None
         return tuple(self.in_force[key] for key in _JOINED_WITH)
@@ -156,11 +156,11 @@ class ConsumerParts(_Parts):
 
     @property
     def can_join(self) -> bool:
-        """Whether an assignor in use can tell the coordinator that something has changed."""
+        """Whether an assignor in use can make the coordinator notice a change."""
         return self._membership.can_join
 
-    def join_again(self) -> None:
-        """Let the next poll join the group again, if that is still owed."""
+    def rejoin(self) -> None:
+        """Rejoin the group with the next poll, if it is still necessary."""
         self._membership.due = True
 
     def _after_auto_commit_interval_ms(self, value: int) -> None:
@@ -173,15 +173,15 @@ class ConsumerParts(_Parts):
 
 
 class _Membership:
-    """A group member's timeouts, and how its coordinator learns of new ones.
+    """The timeouts of a group member, and the rejoin that makes the coordinator use new ones.
 
-    A coordinator takes a member's session timeout only from a JoinGroup whose metadata differs
-    from the member's last (3.9 and 4.3 alike). So the values go into the user data of assignors
-    that leave it empty; the sticky assignor's own user data differs each time.
+    A coordinator uses a new session timeout only if the metadata of a JoinGroup differs from the
+    previous one (Kafka 3.9 and 4.3). So the values are added to the user data of assignors that
+    leave it empty; the user data of the sticky assignor always differs.
     """
 
-    # What a member of this assignor may put before the text. Cooperative members of other languages
-    # read a generation there: -1 says the same as nothing.
+    # Prefix of the user data by assignor. Other cooperative clients read a generation there: -1
+    # means none.
     _PREFIXES: Mapping[str, bytes] = {
         "range": b"",
         "roundrobin": b"",
@@ -207,7 +207,8 @@ class _Membership:
         coordinator._do_join_and_sync_async = self._do_join_and_sync
 
     def want(self, values: Mapping[str, int]) -> None:
-        """Let these hold from the next JoinGroup on; a heartbeat that may, at once."""
+        """Use these values from the next JoinGroup on; the heartbeat interval at once if
+        possible."""
         self._wanted = dict(values)
         self._set(self._config, _JOINED_WITH)
         self._set(self._heartbeat.config, (MAX_POLL_INTERVAL,))
@@ -215,15 +216,14 @@ class _Membership:
             self._set(self._heartbeat.config, (HEARTBEAT,))
         if self._joined_with is None:
             self._set(self._heartbeat.config, (SESSION,))
-        self._coordinator._heartbeat_wakeup.notify()  # it sleeps as long as the old value said
+        self._coordinator._heartbeat_wakeup.notify()  # it sleeps for the old interval
 
     def owes(self, values: Mapping[str, int]) -> bool:
         joined = self._joined_with
         return joined is not None and joined != tuple(values[key] for key in _JOINED_WITH)
 
     def heartbeat_waits(self, values: Mapping[str, int]) -> bool:
-        """Whether a heartbeat must wait: until the member has joined with a longer session timeout,
-        it must be heard within the old one."""
+        """Return whether a longer heartbeat interval must wait for the new session timeout."""
         now: int = self._heartbeat.config[_attribute(HEARTBEAT)]
         return self.owes(values) and values[HEARTBEAT] > now
 
@@ -233,12 +233,12 @@ class _Membership:
 
     def _needs_rejoin(self) -> bool:
         if self.due and self.owes(self._wanted):
-            # Until a join has succeeded; one under way, with old values, takes it back too soon.
+            # Repeated until a join has succeeded: a join in progress would reset it.
             self._coordinator.request_rejoin()
         return bool(self._need_rejoin())
 
     def _group_protocols(self) -> list[tuple[str, Any]]:
-        """The metadata of a JoinGroup, whose timeouts kafka-python has read just before."""
+        """Return the metadata of a JoinGroup; kafka-python has just read the timeouts."""
         self.due = False
         self._joined_with = tuple(self._wanted[key] for key in _JOINED_WITH)
         self._set(self._heartbeat.config, (SESSION, HEARTBEAT))
@@ -260,7 +260,7 @@ class _Membership:
             value = self._wanted[SESSION]
             if value == self._own[SESSION]:
                 raise
-            # It would end the program. Its own value has served it so far: join with that.
+            # Raising it would end the program, so rejoin with the original value.
             self._joined_with = None
             self.want(self._own)
             self._refused(SESSION, value)
@@ -268,36 +268,36 @@ class _Membership:
 
 
 _SUFFIX = "-dynamic-configs"
-_here = threading.local()
+_thread = threading.local()
 
 
 def own_client_id(client_id: str) -> str:
-    """The client id of the short-lived clients that look for the configs of a client; it is in the
-    names of their threads."""
+    """Return the client ID of the short-lived clients that read dynamic configs; it is part of
+    their thread names."""
     return client_id + _SUFFIX
 
 
 @contextmanager
 def without_kafka_logs() -> Iterator[None]:
-    """Whoever looks says in one line what came of it: kafka-python's own lines about the same, from
-    this thread and from those of our own clients, are left out (but for its debug lines)."""
+    """Suppress logs of kafka-python above DEBUG from this thread and the threads of our own
+    clients, because the follower logs the outcome itself."""
     _silence_own_clients()
-    _here.looks = True
+    _thread.suppress = True
     try:
         yield
     finally:
-        _here.looks = False
+        _thread.suppress = False
 
 
 def _silence_own_clients() -> None:
     for name, logger in list(logging.root.manager.loggerDict.items()):
         if name.startswith("kafka.") and isinstance(logger, logging.Logger):
-            logger.addFilter(_not_ours)  # once: a filter that is there is not added again
+            logger.addFilter(_is_foreign)  # does not add a filter twice
 
 
-def _not_ours(record: logging.LogRecord) -> bool:
+def _is_foreign(record: logging.LogRecord) -> bool:
     thread = threading.current_thread().name
-    ours = getattr(_here, "looks", False) or (
+    ours = getattr(_thread, "suppress", False) or (
         thread.startswith("kafka-io-") and thread.endswith(_SUFFIX)
     )
     ours = ours or thread.endswith(f"{_SUFFIX}-network-thread")
@@ -305,7 +305,7 @@ def _not_ours(record: logging.LogRecord) -> bool:
 
 
 class NetworkClients:
-    """Makes the network clients of short-lived clients, so that another thread can end them."""
+    """Creates the network clients of short-lived clients, so that another thread can stop them."""
 
     def __init__(self, make: Callable[..., Any] | None) -> None:
         self._make = make or KafkaNetClient
@@ -316,23 +316,25 @@ class NetworkClients:
     def __call__(self, **configs: Any) -> Any:
         with self._lock:
             if self._ended:
-                raise kafka_errors.KafkaConnectionError("the client is being closed")
-            made = self._make(**configs)
-            # No client passes these on to where they are read: else the topic's metadata waits for
-            # 100 ms after that of the bootstrap, and a topic that is gone is made anew.
-            made._manager.cluster.config.update(retry_backoff_ms=5, allow_auto_create_topics=False)
-            self._open.append(made)
-        return made
+                raise kafka_errors.KafkaConnectionError("the client is closing")
+            client = self._make(**configs)
+            # Clients do not pass these on: metadata would be delayed by 100 ms, and a deleted topic
+            # would be created again.
+            client._manager.cluster.config.update(
+                retry_backoff_ms=5, allow_auto_create_topics=False
+            )
+            self._open.append(client)
+        return client
 
     def close(self) -> None:
-        """Close those that a constructor which failed has left open."""
+        """Close clients that a failed constructor has left open."""
         with self._lock:
             left, self._open = self._open, []
         for client in left:
             client.close()
 
     def end(self) -> None:
-        """Fail what others wait for, now and from now on."""
+        """Make current and future operations fail."""
         with self._lock:
             self._ended = True
             left = list(self._open)
@@ -341,9 +343,9 @@ class NetworkClients:
 
 
 def find_topic(consumer: Any, topic: str, timeout_ms: int) -> tuple[Any, list[int]]:
-    """Id and partitions of a topic, without making it. Raises the broker's error about it."""
+    """Return ID and partitions of a topic without creating it. Raises the error of the broker."""
     manager = consumer._client._manager
-    consumer.bootstrap(timeout_ms)  # where api_version is given, nothing has connected yet
+    consumer.bootstrap(timeout_ms)  # not connected yet if api_version is set
     request = MetadataRequest(
         topics=[MetadataRequest.MetadataRequestTopic(name=topic)],
         allow_auto_topic_creation=False,

@@ -13,10 +13,10 @@ from .internals import ProducerParts
 
 
 class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]
-    """kafka-python's KafkaProducer, whose configs administrators can change while it runs.
+    """A KafkaProducer of kafka-python whose configs administrators can change while it runs.
 
-    It takes the same arguments, and `dynamic_config_user`: who it is for its brokers, where
-    `sasl_plain_username` does not say so.
+    Takes the same arguments, and `dynamic_config_user`: the user name of this client, if it is not
+    `sasl_plain_username`.
     """
 
     _follower: Follower | None = None
@@ -34,8 +34,8 @@ class DynamicKafkaProducer(KafkaProducer):  # type: ignore[misc]
             weakref.finalize(self, self._follower.stop, wait=False)
 
     def close(self, timeout: float | None = None, null_logger: bool = False) -> None:
-        """Stop to follow, and close as kafka-python does. `timeout` is in seconds."""
+        """Stop following configs and close the producer. `timeout` is in seconds."""
         if self._follower is not None:
-            # `null_logger`: it is being deleted, on whatever thread; nothing may be waited for.
+            # `null_logger` is set during garbage collection, which must not wait.
             self._follower.stop(wait=not null_logger)
         super().close(timeout=timeout, null_logger=null_logger)

@@ -1,4 +1,4 @@
-"""The two topics as a client uses them: reads what is set for it, says what it supports."""
+"""Read the dynamic configs of a client from Kafka, and register its supported configs."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from . import internals
 log = logging.getLogger("kafka_shell.clients")
 
 _MOST_WAIT_MS = 10_000
-# A tombstone is kept for a day (delete.retention.ms): who has slept longer reads all anew.
+# Tombstones are kept for a day (delete.retention.ms); after a longer pause everything is reread.
 _STALE_SECONDS = 6 * 3_600
 _CONNECTION = (
     "bootstrap_servers", "client_dns_lookup", "security_protocol", "socket_options", "proxy_url",
@@ -37,7 +37,7 @@ _CONNECTION = (
 
 
 class StoreError(Exception):
-    """Why the store cannot be used now. `quiet`: nothing is wrong, there just is none."""
+    """The store cannot be used. `quiet`: dynamic configs are not set up, which is not an error."""
 
     def __init__(self, message: str, *, quiet: bool = False) -> None:
         super().__init__(message)
@@ -45,10 +45,10 @@ class StoreError(Exception):
 
 
 class Store:
-    """One client's view of the two topics. It connects to read, and leaves no connection behind.
+    """The dynamic configs of one client. Connects for each read and disconnects afterwards.
 
-    `configs` are what the program gave its own client; `levels` are the entities that bind it.
-    Not thread safe, but for `end`.
+    `configs` are those of the client; `levels` are the entities that apply to it. Not thread-safe,
+    except for `end`.
     """
 
     def __init__(
@@ -71,42 +71,42 @@ class Store:
         self._positions: dict[int, int] = {}
         self._topic_id: object = None
         self._read_at = 0.0
-        self._told: set[str] = set()
+        self._reported: set[str] = set()
 
     def read(self) -> tuple[ClientConfig, ...]:
-        """What is set for this client now, at the end of the log. Raises StoreError."""
+        """Return the current dynamic configs of this client. Raises StoreError."""
         try:
             with self._consumer() as consumer:
                 self._read_on(consumer)
         except kafka_errors.UnknownTopicOrPartitionError:
-            raise StoreError(f"there is no topic {CONFIGS_TOPIC}", quiet=True) from None
+            raise StoreError(f"topic {CONFIGS_TOPIC} does not exist", quiet=True) from None
         except kafka_errors.TopicAuthorizationFailedError:
-            raise StoreError(f"this user may not read topic {CONFIGS_TOPIC}") from None
+            raise StoreError(f"requires READ on topic {CONFIGS_TOPIC}") from None
         except Exception as error:
-            # A plug-in of the program (a token provider, a network client) may raise anything.
-            raise StoreError(f"topic {CONFIGS_TOPIC} cannot be read: {_said(error)}") from error
+            # Plugins of the program (token provider, network client) can raise any exception.
+            raise StoreError(f"cannot read topic {CONFIGS_TOPIC}: {_text(error)}") from error
         return tuple(each for each in self._found.values() if each.key != REGISTER_AGAIN)
 
     @property
-    def registration_asked(self) -> str:
-        """What was last read of a request to register again: another text is another request."""
-        asked = (each.value for each in self._found.values() if each.key == REGISTER_AGAIN)
-        return max(asked, default="")
+    def registration_request(self) -> str:
+        """The last request to register again; a different text is a new request."""
+        requests = (each.value for each in self._found.values() if each.key == REGISTER_AGAIN)
+        return max(requests, default="")
 
     def register(self, registration: ClientRegistration) -> None:
-        """Say what this client supports. Raises StoreError."""
+        """Register the supported configs of this client. Raises StoreError."""
         key, value = registration_record(registration)
         try:
             with self._producer() as producer:
                 producer.send(REGISTRATIONS_TOPIC, value, key).get(_MOST_WAIT_MS / 1000)
         except kafka_errors.TopicAuthorizationFailedError:
-            raise StoreError(f"this user may not write to topic {REGISTRATIONS_TOPIC}") from None
+            raise StoreError(f"requires WRITE on topic {REGISTRATIONS_TOPIC}") from None
         except Exception as error:
-            said = f"topic {REGISTRATIONS_TOPIC} cannot be written to: {_said(error)}"
-            raise StoreError(said) from error
+            message = f"cannot write to topic {REGISTRATIONS_TOPIC}: {_text(error)}"
+            raise StoreError(message) from error
 
     def end(self) -> None:
-        """From another thread: let what is under way fail now, and all that follows."""
+        """Make the current and all later operations fail. Can be called from another thread."""
         self._networks.end()
 
     def _read_on(self, consumer: Any) -> None:
@@ -121,7 +121,7 @@ class Store:
             or any(end < self._positions.get(each.partition, 0) for each, end in ends.items())
         ):
             self._found, self._positions = {}, {}
-        # Taken anew only at the end: a read that breaks off is done again from where it began.
+        # Saved only at the end, so that an interrupted read is repeated.
         found, positions = dict(self._found), dict(self._positions)
         for each in every:
             if each.partition in positions:
@@ -131,31 +131,33 @@ class Store:
         until = now + _MOST_WAIT_MS / 1000
         while any(consumer.position(each, _MOST_WAIT_MS) < end for each, end in ends.items()):
             if time.monotonic() > until:
-                raise kafka_errors.KafkaTimeoutError("its end was not reached in time")
+                raise kafka_errors.KafkaTimeoutError("timed out before the end of the log")
             for records in consumer.poll(timeout_ms=500).values():
                 for record in records:
-                    self._take(found, record.key, record.value)
+                    self._apply(found, record.key, record.value)
         for each in every:
             positions[each.partition] = consumer.position(each, _MOST_WAIT_MS)
         self._found, self._positions = found, positions
         self._topic_id, self._read_at = topic_id, now
 
-    def _take(
+    def _apply(
         self,
         found: dict[tuple[ClientEntity, str], ClientConfig],
         key: bytes | None,
         value: bytes | None,
     ) -> None:
-        said = read_config(key, value)
-        if isinstance(said, Unreadable):
-            if said.why not in self._told:
-                self._told.add(said.why)
-                log.warning("Records of topic %s are skipped: %s", CONFIGS_TOPIC, said.why)
-        elif said.entity in self._levels:
-            if said.value is None:
-                found.pop((said.entity, said.key), None)
+        config = read_config(key, value)
+        if isinstance(config, Unreadable):
+            if config.why not in self._reported:
+                self._reported.add(config.why)
+                log.warning("Skipped records of topic %s: %s", CONFIGS_TOPIC, config.why)
+        elif config.entity in self._levels:
+            if config.value is None:
+                found.pop((config.entity, config.key), None)
             else:
-                found[said.entity, said.key] = ClientConfig(said.entity, said.key, said.value)
+                found[config.entity, config.key] = ClientConfig(
+                    config.entity, config.key, config.value
+                )
 
     @contextmanager
     def _consumer(self) -> Iterator[Any]:
@@ -166,7 +168,7 @@ class Store:
                 group_id=None,
                 enable_auto_commit=False,
                 auto_offset_reset="earliest",
-                # A session would take a place in the broker's cache for one read.
+                # A fetch session would occupy the cache of the broker for a single read.
                 enable_incremental_fetch_sessions=False,
             )
             yield consumer
@@ -191,5 +193,5 @@ class Store:
                 self._networks.close()
 
 
-def _said(error: Exception) -> str:
+def _text(error: Exception) -> str:
     return f"{type(error).__name__}: {quoted(str(error))}" if str(error) else type(error).__name__

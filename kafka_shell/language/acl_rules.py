@@ -1,7 +1,7 @@
-"""The text of an ACL rule -> what it says: `allow User:bob Read,Write from 10.0.0.1 on topic t`.
+"""Parse ACL rules: `allow User:bob Read,Write from 10.0.0.1 on topic t`.
 
-An ACL prints as it is typed. A rule to be removed may leave things open, as a filter prints:
-`any User:bob Any on any topic`, `any any Read`.
+ACLs are printed in the same form. Rules to remove can be filters: `any User:bob Any on any topic`,
+`any any Read`.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _PIECE = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+)""", re.
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """A resource pattern. No name is every resource of the type (in a filter)."""
+    """A resource pattern. Without a name it matches every resource of the type (in a filter)."""
 
     type: AclResourceType
     name: str | None
@@ -44,7 +44,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Rule:
-    """What one rule says. Nothing in `hosts`, or no principal, leaves it open (in a filter)."""
+    """A parsed rule. Without hosts or principal it matches all of them (in a filter)."""
 
     permission: AclPermission
     principal: str | None
@@ -53,7 +53,7 @@ class Rule:
     target: Target | None = None
 
     def bindings(self, targets: Iterable[Target]) -> Iterator[AclBinding]:
-        """The ACLs that it makes on its own resource, or on these."""
+        """Yield the ACLs on the resource of the rule, or on these resources."""
         for target in (self.target,) if self.target else targets:
             for operation in self.operations:
                 for host in self.hosts:
@@ -63,7 +63,7 @@ class Rule:
                     )  # fmt: skip
 
     def filters(self, targets: Iterable[Target]) -> Iterator[AclFilter]:
-        """The filters of what it removes."""
+        """Yield the filters that match the ACLs to remove."""
         for target in (self.target,) if self.target else targets:
             for operation in self.operations:
                 for host in self.hosts or (None,):
@@ -74,22 +74,22 @@ class Rule:
 
 
 def parse_rule(text: str, *, remove: bool = False) -> Rule:
-    """What the text of a rule says. Raises UsageError, whose span is within the text."""
+    """Parse a rule. Raises UsageError with a span relative to the text."""
     return _Reader(text, _words(text), remove).rule()
 
 
 def find_operation(text: str, *, remove: bool = False) -> AclOperation | None:
-    """The operation of this name: Read, READ, DescribeConfigs, describe-configs."""
+    """Return the operation of a name: Read, READ, DescribeConfigs, describe-configs."""
     known = {**OPERATIONS, "Any": AclOperation.ANY} if remove else OPERATIONS
     plain = re.sub(r"[-_\s]", "", text).lower()
     return next((each for name, each in known.items() if name.lower() == plain), None)
 
 
 def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """The near miss of a word, else which words there are."""
+    """Return a suggestion for a word, or the known words."""
     names = list(known)
     near = near_miss(word, names)
-    return f"Did you mean {near}?" if near else otherwise or f"Known: {', '.join(names)}."
+    return f"Did you mean {near}?" if near else otherwise or f"Expected one of: {', '.join(names)}."
 
 
 # -- words -----------------------------------------------------------------------------------------
@@ -103,7 +103,7 @@ class _Word:
 
 
 def _words(text: str) -> list[_Word]:
-    """Words between blanks; quotes and backslashes as in a POSIX shell."""
+    """Split at blanks; quotes and backslashes work as in a POSIX shell."""
     words: list[_Word] = []
     at = 0
     while at < len(text):
@@ -114,8 +114,8 @@ def _words(text: str) -> list[_Word]:
         while at < len(text) and not text[at].isspace():
             piece = _PIECE.match(text, at)
             if piece is None:
-                what = "a quote is not closed" if text[at] in "'\"" else "a \\ ends it"
-                raise UsageError(f"in the rule {what}", code="bad-rule", span=(at, len(text)))
+                what = "an unclosed quote" if text[at] in "'\"" else "a trailing backslash"
+                raise UsageError(f"the rule has {what}", code="bad-rule", span=(at, len(text)))
             single, double, escaped, bare = piece.groups()
             quoted = quoted or bare is None
             if double is not None:
@@ -130,7 +130,7 @@ def _words(text: str) -> list[_Word]:
 
 
 class _Reader:
-    """One rule, word by word."""
+    """Parses one rule."""
 
     def __init__(self, text: str, words: Sequence[_Word], remove: bool) -> None:
         self._text = text
@@ -148,16 +148,16 @@ class _Reader:
         target = self._target() if self._next("on") else None
         if self._words:
             word = self._words[0]
-            hint = suggestion(word.text, ("from", "on"), f"A rule reads: {FORM}")
-            raise self._wrong("one word too many in the rule", word, hint)
+            hint = suggestion(word.text, ("from", "on"), f"Syntax: {FORM}")
+            raise self._wrong(f"unexpected word '{word.text}' in the rule", word, hint)
         return Rule(permission, principal, operations, hosts, target)
 
     def _permission(self) -> AclPermission:
         known = {**_PERMISSIONS, **_ANY_PERMISSION} if self._remove else _PERMISSIONS
         word = self._take("allow or deny")
         if word.text.lower() not in known:
-            hint = suggestion(word.text.lower(), known, f"A rule reads: {FORM}")
-            raise self._wrong(f"a rule begins with {' or '.join(_PERMISSIONS)}", word, hint)
+            hint = suggestion(word.text.lower(), known, f"Syntax: {FORM}")
+            raise self._wrong(f"a rule must start with {' or '.join(_PERMISSIONS)}", word, hint)
         return known[word.text.lower()]
 
     def _principal(self) -> str | None:
@@ -175,7 +175,7 @@ class _Reader:
             operation = find_operation(name, remove=self._remove)
             if operation is None:
                 raise UsageError(
-                    f"'{name}' is no operation",
+                    f"unknown operation '{name}'",
                     hint=suggestion(name, OPERATIONS),
                     code="bad-rule",
                     span=span,
@@ -197,8 +197,8 @@ class _Reader:
             word = self._take("a resource such as topic orders")
         kind = word.text.lower()
         if kind not in _KINDS:
-            hint = suggestion(kind, (*_KINDS, *names), f"Known: {', '.join(_KINDS)}.")
-            raise self._wrong(f"'{word.text}' is no kind of resource", word, hint)
+            hint = suggestion(kind, (*_KINDS, *names), f"Resource types: {', '.join(_KINDS)}.")
+            raise self._wrong(f"unknown resource type '{word.text}'", word, hint)
         if _KINDS[kind] is AclResourceType.CLUSTER:
             if self._words and self._words[0].text == CLUSTER_NAME:
                 self._words.pop(0)
@@ -220,7 +220,7 @@ class _Reader:
             end = len(self._text)
             raise UsageError(
                 f"the rule wants {wanted}",
-                hint=f"A rule reads: {FORM}",
+                hint=f"Syntax: {FORM}",
                 code="bad-rule",
                 span=(0, end),
             )
@@ -250,12 +250,12 @@ class _Reader:
 
 
 def check_principal(text: str, span: Span | None = None) -> None:
-    """Raise UsageError where a principal has no type before its name."""
+    """Raise UsageError unless the principal has a type and a name."""
     kind, colon, name = text.partition(":")
     if not (kind and colon and name):
         raise UsageError(
-            f"'{text}' is no principal",
-            hint=f"A principal has a type: User:{text.strip(':')}",
+            f"'{text}' is not a valid principal (expected TYPE:NAME)",
+            hint=f"Add the type, for example User:{text.strip(':')}.",
             code="bad-principal",
             span=span,
         )

@@ -52,12 +52,14 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
             left.append(word)
             continue
         if option.kind is Kind.FLAG and equals and not option.value_optional:
-            raise UsageError(f"{name} takes no value", hint=f"Write {name} alone.")
+            raise UsageError(f"{name} does not take a value", hint=f"Use {name} without a value.")
         if option.kind is not Kind.FLAG and not equals:
             following = next(words, None)
             if following is None or _mine(command, option, following):
                 if command is None:
-                    raise UsageError(f"{name} wants a value", hint=f"Expected: {option.metavar}")
+                    raise UsageError(
+                        f"{name} requires a value", hint=f"Expected: {option.metavar}."
+                    )
                 left += [word, *([following] if following is not None else [])]
                 continue
             value = following
@@ -130,9 +132,11 @@ def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
         target[name] = (*target.get(name, ()), value)
     else:
         if option.kind is Kind.CHOICE and value not in option.choices:
-            raise UsageError(f"{option.name} is one of {', '.join(option.choices)}, not {value!r}")
+            raise UsageError(
+                f"{option.name} must be one of {', '.join(option.choices)}, got {value!r}"
+            )
         if target.setdefault(name, value) != value:
-            raise UsageError(f"{option.name} is given twice", hint="Leave one of them out.")
+            raise UsageError(f"{option.name} is set twice", hint="Remove one of them.")
 
 
 def _find(name: str, options: Sequence[Option]) -> Option | None:
@@ -148,6 +152,6 @@ def _nobody_has(word: str, registry: Registry) -> UsageError:
     names = [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)]
     return UsageError(
         f"unknown option {word}",
-        hint=did_you_mean(word, names, "kafka.sh help lists every command."),
+        hint=did_you_mean(word, names, "Run kafka.sh help to list the commands."),
         code="unknown-option",
     )

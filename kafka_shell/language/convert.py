@@ -1,9 +1,9 @@
-"""The text of a value <-> what an Invocation holds, by Kind."""
+"""Convert the text of arguments and options to values, by Kind."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from math import isfinite
 from typing import Any
 
@@ -16,37 +16,38 @@ from kafka_shell.quoting import quote
 from . import selectors
 from .command import Argument, Kind, Option
 from .logical_lines import Span
+from .spelling import spell
 
 Pairs = tuple[tuple[str, str], ...]
 
-_WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
-# Groups and client-metrics subscriptions may be called /a: a name that there is comes first.
+# Not groups and client-metrics subscriptions, whose names may look like /a/.
 _SELECTORS = (Kind.TOPIC, Kind.BROKER)
-# What an empty word cannot mean: in a change, nothing named must never become everything. A list of
-# names is empty with blanks and commas, which a group may be called.
+# Kinds that must not be empty, so that an empty word never selects everything. Lists of names are
+# also empty if they contain only blanks and commas.
 _NAMES = frozenset((*_SELECTORS, Kind.TOPIC_PARTITIONS, Kind.NEW_TOPIC, Kind.CLIENT_METRICS))
 _NAME = frozenset((Kind.GROUP, Kind.TRANSACTIONAL_ID, Kind.FILE))
-_MEASURED = (Kind.DURATION, Kind.BYTES, Kind.RATE)  # with a unit: 18 digits can be too many
+_MEASURED = (Kind.DURATION, Kind.BYTES, Kind.RATE)  # with a unit, 18 digits can overflow
 _INT64 = 2**63 - 1
 _LISTS = (Kind.CONFIG_PAIRS, Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS)
 
 
 def label(parameter: Argument | Option) -> str:
-    """How a message names it: --partitions, TOPIC."""
+    """Return the name for messages: --partitions, TOPIC."""
     return parameter.name if isinstance(parameter, Option) else parameter.name.upper()
 
 
 def is_list(parameter: Argument | Option) -> bool:
-    """Whether one word gives several values: repeated, they make one tuple."""
+    """Return whether one word contains several values."""
     return parameter.kind in _LISTS
 
 
 def convert(parameter: Argument | Option, text: str) -> tuple[Any, tuple[Span, ...]]:
-    """The value of the text, and where in the text each of its parts stands.
+    """Return the value of a text, and the span of each of its parts.
 
-    A UsageError's span is within the text.
+    The span of a UsageError is relative to the text.
     """
     whole = ((0, len(text)),)
     names, name = parameter.kind in _NAMES, parameter.kind in _NAME
@@ -75,88 +76,36 @@ def _check_range(parameter: Argument | Option, value: Any, text: str) -> None:
         most = _INT64
     if least is not None and value < least:
         positive = least == 1 and parameter.kind is Kind.INTEGER
-        wanted = "a positive integer" if positive else f"at least {spell(parameter, least)}"
+        expected = "a positive integer" if positive else f"at least {spell(parameter, least)}"
     elif most is not None and value > most:
-        wanted = f"at most {spell(parameter, most)}"
+        expected = f"at most {spell(parameter, most)}"
     else:
         return
     raise UsageError(
-        f"{label(parameter)} must be {wanted}, got {_shown(text)}",
+        f"{label(parameter)} must be {expected}, got {_shown(text)}",
         code="bad-value",
         span=(0, len(text)),
     )
 
 
 def config_pairs(text: str) -> tuple[tuple[str, str], ...]:
-    """The pairs of KIP-248's `k1=v1,k2=[v1,v2]`. A UsageError's span is within the text."""
+    """Return the pairs of `k1=v1,k2=[v1,v2]` (KIP-248)."""
     option = Option("configs", Kind.CONFIG_PAIRS, "")
     return tuple(pair for pair, _ in _pairs_of(option, text))
-
-
-def spell(parameter: Argument | Option, value: Any) -> str:
-    """The text of one value, unquoted. `convert` reads it back."""
-    kind = parameter.kind
-    if kind is Kind.DURATION:
-        return units.format_duration(value)
-    if kind is Kind.BYTES:
-        return units.format_bytes(value)
-    if kind is Kind.NUMBER:
-        return str(int(value)) if value.is_integer() and abs(value) < 1e15 else repr(value)
-    if kind is Kind.RATE:
-        return units.format_rate(value)
-    if kind is Kind.TOPIC_PARTITIONS:
-        topic, partitions = value
-        return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
-    if kind in (
-        Kind.CONFIG_PAIR,
-        Kind.PROPERTY,
-        Kind.QUOTA_PAIR,
-        Kind.FEATURE_LEVEL,
-        Kind.CLIENT_CONFIG_PAIR,
-    ):
-        return f"{value[0]}={value[1]}"
-    if kind is Kind.SECRET:
-        return "***"
-    if kind is Kind.CONFIG_PAIRS:
-        return spell_pairs(value)
-    if kind in (Kind.CONFIG_KEYS, Kind.CLIENT_CONFIG_KEYS):
-        return ",".join(value)
-    if kind is Kind.ASSIGNMENT:
-        return "-" if value == "-" else ",".join(":".join(map(str, each)) for each in value)
-    return str(value)
-
-
-def _ranges(numbers: Sequence[int]) -> str:
-    """`0,3-5`: runs of three and more as a range, in the order given."""
-    runs: list[list[int]] = []
-    for number in numbers:
-        if runs and number == runs[-1][-1] + 1:
-            runs[-1].append(number)
-        else:
-            runs.append([number])
-    return ",".join(
-        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
-    )
-
-
-def spell_pairs(pairs: Pairs) -> str:
-    """`k1=v1,k2=[v1,v2]` (KIP-248): brackets where a value holds a comma or could be misread."""
-    return ",".join(f"{key}={_grouped(value)}" for key, value in pairs)
-
-
-def _grouped(value: str) -> str:
-    if "," in value or value.startswith("[") or value != value.strip():
-        return "[" + re.sub(r"[\\\]]", r"\\\g<0>", value) + "]"
-    return value
 
 
 # -- by kind ---------------------------------------------------------------------------------------
 
 
-def _wrong(
-    parameter: Argument | Option, wanted: str, text: str, *, hint: str = "", at: Span | None = None
+def _invalid(
+    parameter: Argument | Option,
+    expected: str,
+    text: str,
+    *,
+    hint: str = "",
+    at: Span | None = None,
 ) -> UsageError:
-    message = f"{label(parameter)} wants {wanted}; got {_shown(text)}"
+    message = f"{label(parameter)} must be {expected}, got {_shown(text)}"
     return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))
 
 
@@ -166,15 +115,15 @@ def _shown(text: str) -> str:
 
 
 def _integer(parameter: Argument | Option, text: str) -> int:
-    if not _WHOLE.fullmatch(text):
-        raise _wrong(parameter, "a whole number", text)
+    if not _INTEGER.fullmatch(text):
+        raise _invalid(parameter, "an integer", text)
     return int(text)
 
 
 def _number(parameter: Argument | Option, text: str) -> float:
     number = float(text) if _NUMBER.fullmatch(text) else float("inf")
     if not isfinite(number):
-        raise _wrong(parameter, "a number", text)
+        raise _invalid(parameter, "a number", text)
     return number
 
 
@@ -187,26 +136,26 @@ def _bytes(parameter: Argument | Option, text: str) -> int:
 
 
 def _measured(
-    parameter: Argument | Option, text: str, wanted: str, read: Callable[[str], int]
+    parameter: Argument | Option, text: str, expected: str, read: Callable[[str], int]
 ) -> int:
     try:
         return read(text)
     except ShellError as error:
-        raise _wrong(parameter, wanted, text, hint=error.hint) from None
+        raise _invalid(parameter, expected, text, hint=error.hint) from None
 
 
 def _choice(parameter: Argument | Option, text: str) -> str:
     for choice in parameter.choices:
-        if choice.lower() == text.lower():  # Kafka's tools do not mind either
+        if choice.lower() == text.lower():  # like the tools of Kafka
             return choice
-    wanted = "one of " + ", ".join(parameter.choices)
-    raise _wrong(parameter, wanted, text, hint=did_you_mean(text, parameter.choices))
+    expected = "one of " + ", ".join(parameter.choices)
+    raise _invalid(parameter, expected, text, hint=did_you_mean(text, parameter.choices))
 
 
 def _pair(parameter: Argument | Option, text: str) -> tuple[str, str]:
     key, equals, value = text.partition("=")
     if not equals or not key.strip():
-        raise _wrong(parameter, "key=value", text)
+        raise _invalid(parameter, "key=value", text)
     return key, value
 
 
@@ -214,19 +163,19 @@ def _rate(parameter: Argument | Option, text: str) -> int:
     return _measured(parameter, text, "a rate such as 50MB/s", units.parse_size)
 
 
-_KAFKAS_NUMBER = re.compile("-[1-6]")  # of ListOffsets: -1 is latest, -2 earliest ...
+_SPECIAL_TIMESTAMP = re.compile("-[1-6]")  # ListOffsets: -1 is latest, -2 earliest ...
 
 
 def _time(parameter: Argument | Option, text: str) -> str:
-    """The text itself: only who runs the line knows what time it is. `choices` stand beside."""
+    """Return the text: relative times are evaluated when the command runs."""
     for choice in parameter.choices:
         if choice.lower() == text.lower():
             return choice
-    if parameter.choices and _KAFKAS_NUMBER.fullmatch(text):
+    if parameter.choices and _SPECIAL_TIMESTAMP.fullmatch(text):
         return text
     others = f", or one of {', '.join(parameter.choices)}" if parameter.choices else ""
-    wanted = f"a time such as 2026-01-31T10:00 or -1h{others}"
-    _measured(parameter, text, wanted, lambda moment: units.parse_time(moment, now=0))
+    expected = f"a time such as 2026-01-31T10:00 or -1h{others}"
+    _measured(parameter, text, expected, lambda moment: units.parse_time(moment, now=0))
     return text
 
 
@@ -237,54 +186,63 @@ _MOST_PARTITIONS = 1_000_000
 def _topic_partitions(
     parameter: Argument | Option, text: str
 ) -> tuple[str, tuple[int, ...] | None]:
-    """`orders:0,3-5` -> (orders, (0, 3, 4, 5)); without a colon every partition: (orders, None)."""
+    """Convert `orders:0,3-5` to (orders, (0, 3, 4, 5)), and `orders` to (orders, None)."""
     topic, colon, listed = text.rpartition(":")
     if not colon or (text.startswith("/") and text.endswith("/")):
         selectors.check(text)
         return text, None
     selectors.check(topic)
     if ":" in topic and not topic.startswith("/"):
-        raise _wrong(parameter, "one topic a word, such as orders:0,3-5", text,
-                     hint="Several are words of their own: orders:0 invoices:1")  # fmt: skip
+        raise _invalid(
+            parameter,
+            "a single topic such as orders:0,3-5",
+            text,
+            hint="Separate several topics with spaces: orders:0 invoices:1",
+        )
     if not topic or not _PARTITIONS.fullmatch(listed):
-        raise _wrong(parameter, "a topic and partitions such as orders:0,3-5", text)
+        raise _invalid(parameter, "a topic and partitions such as orders:0,3-5", text)
     numbers: dict[int, None] = {}
     for part in listed.split(","):
         first, _, last = part.partition("-")
         begin, end = int(first), int(last or first)
         if end < begin or end - begin > _MOST_PARTITIONS:
-            raise _wrong(parameter, "a range of partitions such as 3-5", part)
+            raise _invalid(parameter, "a range of partitions such as 3-5", part)
         numbers.update(dict.fromkeys(range(begin, end + 1)))
     return topic, tuple(numbers)
 
 
 def _assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...] | str:
-    """Replicas of partition 0, of partition 1 ...: `1:2,2:3`. A `-` is standard input, which
-    `assignment` reads later."""
+    """Return the replicas of each partition of `1:2,2:3`. A `-` means standard input, which is read
+    later."""
     return text if text == "-" else assignment(parameter, text)
 
 
 def assignment(parameter: Argument | Option, text: str) -> tuple[tuple[int, ...], ...]:
-    """The assignment that a text spells. A UsageError's span is within the text."""
+    """Return the replicas of each partition."""
     partitions: list[tuple[int, ...]] = []
     at = 0
     for part in text.split(","):
         place = (at, at + len(part))
         at += len(part) + 1
         if not _REPLICAS.fullmatch(part):
-            raise _wrong(parameter, "broker ids such as 1:2,2:3", part or text, at=place,
-                         hint="One list a partition, the preferred leader first.")  # fmt: skip
+            raise _invalid(
+                parameter,
+                "broker IDs such as 1:2,2:3",
+                part or text,
+                at=place,
+                hint="Give one list per partition, with the preferred leader first.",
+            )
         replicas = tuple(int(each) for each in part.split(":"))
         if len(set(replicas)) < len(replicas):
-            raise _wrong(parameter, "each broker once for a partition", part, at=place)
+            raise _invalid(parameter, "a list of distinct brokers per partition", part, at=place)
         if partitions and len(replicas) != len(partitions[0]):
-            raise _wrong(parameter, "as many replicas for every partition", part, at=place)
+            raise _invalid(parameter, "lists with the same number of replicas", part, at=place)
         partitions.append(replicas)
     return tuple(partitions)
 
 
 def _acl_rule(parameter: Argument | Option, text: str) -> str:
-    """The rule itself: it is only read here to point at what is wrong with it."""
+    """Return the text of the rule; raise UsageError if it is invalid."""
     from .acl_rules import parse_rule
 
     if text:
@@ -299,9 +257,13 @@ def _acl_operation(parameter: Argument | Option, text: str) -> str:
     for part in text.split(","):
         operation = find_operation(part.strip())
         if operation is None:
-            raise _wrong(parameter, "operations such as Read,Write", part or text,
-                         hint=did_you_mean(part, OPERATIONS, f"Known: {', '.join(OPERATIONS)}."),
-                         at=(at, at + len(part)))  # fmt: skip
+            raise _invalid(
+                parameter,
+                "operations such as Read,Write",
+                part or text,
+                hint=did_you_mean(part, OPERATIONS, f"Operations: {', '.join(OPERATIONS)}."),
+                at=(at, at + len(part)),
+            )
         found.append(operation.label)
         at += len(part) + 1
     return ",".join(found)
@@ -337,9 +299,10 @@ def _keys(parameter: Argument | Option, text: str) -> list[tuple[str, Span]]:
         key = part.strip()
         start = at + len(part) - len(part.lstrip())
         if not key or "=" in key:
-            hint = "Only the key: removal takes no value." if "=" in key else ""
-            raise _wrong(parameter, "keys such as k1,k2", part or text, hint=hint,
-                         at=(at, at + len(part)))  # fmt: skip
+            hint = "Give the key without a value to delete it." if "=" in key else ""
+            raise _invalid(
+                parameter, "keys such as k1,k2", part or text, hint=hint, at=(at, at + len(part))
+            )
         found.append((key, (start, start + len(key))))
         at += len(part) + 1
     return found
@@ -351,7 +314,9 @@ def _pairs_of(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, 
     except UsageError as error:
         if (shown := masked(text)) == text:
             raise
-        raise _wrong(parameter, "k1=v1,k2=[v1,v2]", shown, hint=error.hint, at=error.span) from None
+        raise _invalid(
+            parameter, "k1=v1,k2=[v1,v2]", shown, hint=error.hint, at=error.span
+        ) from None
 
 
 def _pairs(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str], Span]]:
@@ -363,8 +328,13 @@ def _pairs(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str
         key = text[start:equals].strip() if equals >= 0 else ""
         if not key:
             end = comma if comma >= 0 else len(text)
-            raise _wrong(parameter, "k1=v1,k2=[v1,v2]", text[start:end] or text, at=(start, end),
-                         hint="Group a value that holds commas: k=[v1,v2].")  # fmt: skip
+            raise _invalid(
+                parameter,
+                "k1=v1,k2=[v1,v2]",
+                text[start:end] or text,
+                at=(start, end),
+                hint="Put values with commas in brackets: k=[v1,v2].",
+            )
         value, at = _pair_value(parameter, text, equals + 1)
         found.append(((key, value), (start, at)))
         if at >= len(text):
@@ -373,7 +343,7 @@ def _pairs(parameter: Argument | Option, text: str) -> list[tuple[tuple[str, str
 
 
 def _pair_value(parameter: Argument | Option, text: str, start: int) -> tuple[str, int]:
-    """The value that starts here, without its brackets, and where the pair ends."""
+    """Return the value without brackets, and the end of the pair."""
     begin = start
     while text[begin : begin + 1].isspace():
         begin += 1
@@ -387,11 +357,16 @@ def _pair_value(parameter: Argument | Option, text: str, start: int) -> tuple[st
         parts.append(text[at])
         at += 1
     if at >= len(text):
-        raise _wrong(parameter, "a ] for each [", text[begin:], at=(begin, begin + 1))
+        raise _invalid(parameter, "k=[v1,v2] with a closing ]", text[begin:], at=(begin, begin + 1))
     end = at + 1
     while text[end : end + 1].isspace():
         end += 1
     if end < len(text) and text[end] != ",":
-        raise _wrong(parameter, "a comma after ]", text[end:], at=(end, end + 1),
-                     hint="Inside [...] a backslash escapes: [\\[::1\\]:9092]")  # fmt: skip
+        raise _invalid(
+            parameter,
+            "k=[v1,v2] with a comma after ]",
+            text[end:],
+            at=(end, end + 1),
+            hint="Escape brackets inside [...] with a backslash: [\\[::1\\]:9092]",
+        )
     return "".join(parts), end

@@ -1,4 +1,4 @@
-"""A line and the registry -> an Invocation, or an error that points at the word to blame."""
+"""Parse a line to an Invocation, or raise an error that points to the wrong word."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ from .usage import usage
 def parse(
     line: Line, registry: Registry, *, text: str = "", extra: Sequence[Option] = ()
 ) -> Invocation:
-    """What the line asks for. `extra` are options that may stand on this line besides.
+    """Return the invocation of a line. `extra` are additional options.
 
-    Raises UsageError with the span of the word, the near miss and the command's usage.
+    Raises UsageError with the span of the word, a suggestion and the usage of the command.
     """
     text = text or line.text
     check_line(line, text)
@@ -34,14 +34,20 @@ def parse(
 
 
 def check_line(line: Line, text: str = "") -> None:
-    """Raise what is wrong with the line before any command is looked at."""
+    """Raise UsageError for problems that do not depend on the command."""
     text = text or line.text
     if line.problem:
         raise UsageError(line.problem.message, hint=line.problem.hint, code="syntax",
                          span=line.problem.span, text=text)  # fmt: skip
     if line.incomplete:
-        what = "quote is not closed" if line.incomplete.what == "quote" else "line goes on nowhere"
-        raise UsageError(f"the {what}", code="incomplete", span=line.incomplete.span, text=text)
+        messages = {
+            "quote": "unclosed quote",
+            "backslash": "trailing backslash",
+            "operator": "the line ends with an operator",
+        }
+        raise UsageError(
+            messages[line.incomplete.what], code="incomplete", span=line.incomplete.span, text=text
+        )
 
 
 def parse_words(
@@ -54,15 +60,15 @@ def parse_words(
     registry: Sequence[Command] = (),
     extra: Sequence[Option] = (),
 ) -> Invocation:
-    """The words after the command's name as an Invocation of that command."""
+    """Parse the words after the name of a command."""
     scope = Scope(command, extra)
     try:
         found = scan(words, scope)
-        helped = bool(found.used.get("help"))
+        help_requested = bool(found.used.get("help"))
         if found.troubles:
             raise _explain(found.troubles[0], scope, registry, line)
         values, spans = _values(found, line, text)
-        if not helped:
+        if not help_requested:
             _check(found, name)
     except UsageError as error:
         if _asks_for_help(words, scope):
@@ -113,7 +119,7 @@ def _value(name: str, given: Sequence[Use], line: Line | None) -> tuple[Any, tup
     parameter = given[0].parameter
     assert parameter is not None
     if len(given) > 1 and not parameter.many:
-        raise UsageError(f"{label(parameter)} is given twice", code="twice",
+        raise UsageError(f"{label(parameter)} is set twice", code="twice",
                          span=given[1].word.span)  # fmt: skip
     parts: list[Any] = []
     places: list[Span] = []
@@ -140,7 +146,7 @@ def _converted(use: Use, line: Line | None) -> tuple[Any, tuple[Span, ...]]:
         if start == end:
             error.span = use.word.span
         if error.code == "bad-pattern" and line and line.pipe_span and _touches(use.word, line):
-            error.hint = f"The | after it began a pipe. {error.hint}"
+            error.hint = f"The | started a pipe; quote it as part of a word. {error.hint}"
         raise
 
 
@@ -149,18 +155,20 @@ def _touches(word: Word, line: Line) -> bool:
 
 
 def _line_value(given: Sequence[Use], line: Line | None, text: str) -> tuple[str, tuple[Span, ...]]:
-    """The rest of the line verbatim, without a pipe or file; one quoted word is its text."""
+    """Return the rest of the line verbatim, without pipe or redirect; unquote a single word."""
     first, last = given[0].word, given[-1].word
     span = (first.span[0], last.span[1])
     for start, _ in line.operators if line else ():
         if span[0] < start < span[1]:
-            raise UsageError("words follow the file", hint="Put > FILE at the end.", span=last.span)
+            raise UsageError(
+                "unexpected words after > FILE", hint="Put > FILE at the end.", span=last.span
+            )
     if len(given) == 1 and first.quoted:
         return first.text, (span,)
     return text[span[0] : span[1]], (span,)
 
 
-# -- what must and must not stand together ---------------------------------------------------------
+# -- combinations ----------------------------------------------------------------------------------
 
 
 def _check(found: Scan, name: Sequence[Word]) -> None:
@@ -172,12 +180,12 @@ def _check(found: Scan, name: Sequence[Word]) -> None:
         others = parameter.excludes if isinstance(parameter, Option) else parameter.unless
         for other in others:
             if known.name in given and scope.key(other) in given:
-                raise _together(scope, (known.name, scope.key(other)), given)
+                raise _exclusive(scope, (known.name, scope.key(other)), given)
     for group in scope.command.exactly_one:
         keys = [scope.key(each) for each in group]
         present = [key for key in keys if key in given]
         if len(present) > 1:
-            raise _together(scope, present, given)
+            raise _exclusive(scope, present, given)
         if not present:
             raise _missing(scope, "one of ", keys, end)
     for group in scope.command.at_least_one:
@@ -189,15 +197,16 @@ def _check(found: Scan, name: Sequence[Word]) -> None:
             raise _missing(scope, "", [known.name], end)
 
 
-def _together(scope: Scope, keys: Sequence[str], given: dict[str, Span]) -> UsageError:
+def _exclusive(scope: Scope, keys: Sequence[str], given: dict[str, Span]) -> UsageError:
     last = max(keys, key=lambda key: given[key])
-    names = " and ".join(_label(scope, key) for key in keys)
-    return UsageError(f"{names} cannot stand together", code="together", span=given[last])
+    others = " and ".join(_label(scope, key) for key in keys if key != last)
+    message = f"{_label(scope, last)} cannot be used with {others}"
+    return UsageError(message, code="together", span=given[last])
 
 
 def _missing(scope: Scope, which: str, keys: Sequence[str], end: Span | None) -> UsageError:
     names = ", ".join(_label(scope, key) for key in keys)
-    return UsageError(f"{scope.command.name} wants {which}{names}", code="missing", span=end)
+    return UsageError(f"{scope.command.name} requires {which}{names}", code="missing", span=end)
 
 
 def _label(scope: Scope, key: str) -> str:
@@ -205,7 +214,7 @@ def _label(scope: Scope, key: str) -> str:
     return label(known.parameter) if known else key
 
 
-# -- what is wrong with a word ---------------------------------------------------------------------
+# -- errors ----------------------------------------------------------------------------------------
 
 
 def _explain(
@@ -218,15 +227,15 @@ def _explain(
         message = f"unknown option '{_short(name)}' for {scope.command.name}"
         hint = _option_hint(name, scope, registry)
     elif trouble.code == "flag-value":
-        message = f"{name} takes no value"
+        message = f"{name} does not take a value"
     elif trouble.code == "missing-value":
         known = scope.both(name)[0]
-        message = f"{name} wants a value"
+        message = f"{name} requires a value"
         hint = (
-            "" if known.parameter.kind is Kind.TEXT else f"Expected: {_expected(known.parameter)}"
+            "" if known.parameter.kind is Kind.TEXT else f"Expected: {_expected(known.parameter)}."
         )
     else:
-        message = f"one word too many: '{_short(word.text)}'"
+        message = f"unexpected word '{_short(word.text)}'"
         hint = did_you_mean(f"--{word.text}", scope.spellings)
     return UsageError(message, hint=hint, code=trouble.code, span=span)
 
@@ -237,9 +246,9 @@ def _expected(parameter: Argument | Option) -> str:
 
 def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
     if bare(name) == "zookeeper":
-        return "Kafka has no ZooKeeper any more: --broker HOST:PORT"
+        return "Kafka no longer uses ZooKeeper. Use --broker HOST:PORT."
     if any(name == option.name for option in PROGRAM):
-        return f"{name} belongs on kafka.sh's own command line."
+        return f"{name} is an option of kafka.sh itself, before the command."
     for option, hint in scope.command.elsewhere:
         if option == name:
             return hint
@@ -252,7 +261,7 @@ def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:
         )
     if near or name.startswith("--"):
         return near
-    return f"a word that starts with - goes after --: -- {_short(name)}"
+    return f"Put -- before words that start with -: -- {_short(name)}"
 
 
 def _owns(command: Command, name: str) -> bool:
@@ -267,25 +276,27 @@ def _no_command(
 ) -> UsageError:
     trouble = found.trouble
     if trouble is None:
-        return UsageError("no command", hint="help lists them.", code="no-command", text=text)
+        return UsageError(
+            "no command", hint="Run help to list the commands.", code="no-command", text=text
+        )
     typed, span = trouble.word.text, trouble.word.span
     if trouble.code == "two-commands":
-        message = f"{trouble.name} and {typed} are two commands"
-        return UsageError(message, hint="One line, one command.", code=trouble.code, span=span,
-                          text=text)  # fmt: skip
+        message = f"{trouble.name} cannot be used with another command, {typed}"
+        hint = "Separate commands with ; or &&."
+        return UsageError(message, hint=hint, code=trouble.code, span=span, text=text)
     names = [command.name for command in registry]
     if trouble.code == "no-command":
         return _no_flag(found.rest, names, text, extra)
     begun = [name for name in names if name.startswith(f"{typed} ")]
     if begun:
-        message = f"{typed} wants one of {', '.join(name.split()[1] for name in begun)}"
+        message = f"{typed} requires one of {', '.join(name.split()[1] for name in begun)}"
         following = found.rest[0] if found.rest else None
         hint = did_you_mean(f"{typed} {following.text}", begun) if following else ""
         return UsageError(message, hint=hint, code="unknown-command", text=text,
                           span=following.span if following else span)  # fmt: skip
     hint = _command_hint(typed, registry)
     if line.joint:
-        hint += f"\nA program of this machine: {line.joint} !{_short(line.source)}"
+        hint += f"\nTo run a program of this machine: {line.joint} !{_short(line.source)}"
     return UsageError(f"unknown command '{_short(typed)}'", hint=hint,
                       code="unknown-command", span=span, text=text)  # fmt: skip
 
@@ -296,13 +307,13 @@ def _command_hint(typed: str, registry: Sequence[Command]) -> str:
     if near:
         return near
     about = [c.name for c in registry if typed.lower() in c.search]
-    return f"Did you mean {' or '.join(about[:3])}?" if about else "help lists the commands."
+    return f"Did you mean {' or '.join(about[:3])}?" if about else "Run help to list the commands."
 
 
 def _no_flag(
     words: Sequence[Word], names: Sequence[str], text: str, extra: Sequence[Option]
 ) -> UsageError:
-    """Only options: perhaps one of them is a misspelt command."""
+    """Return the error for a line without command; an option may be a misspelled command."""
     known = {option.name for option in extra}
     for word in words[:50]:
         near = did_you_mean(bare(word.text), names) if word.text.startswith("--") else ""
@@ -310,8 +321,13 @@ def _no_flag(
             return UsageError(f"unknown command '{_short(word.text)}'", code="unknown-command",
                               hint=near.replace("mean ", "mean --"), span=word.span,
                               text=text)  # fmt: skip
-    return UsageError(f"no command before '{_short(words[0].text)}'", code="no-command",
-                      hint="help lists the commands.", span=words[0].span, text=text)  # fmt: skip
+    return UsageError(
+        f"no command before '{_short(words[0].text)}'",
+        hint="Run help to list the commands.",
+        code="no-command",
+        span=words[0].span,
+        text=text,
+    )
 
 
 def _short(text: str) -> str:

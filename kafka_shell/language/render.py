@@ -7,8 +7,9 @@ from typing import Any
 from kafka_shell.quoting import join, quote
 
 from .command import Argument, Command, Invocation, Kind, Option
-from .convert import is_list, spell
+from .convert import is_list
 from .scan import Known, Scope, distribute
+from .spelling import spell
 from .tokens import tokenize
 
 

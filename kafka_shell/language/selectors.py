@@ -1,4 +1,4 @@
-"""Selecting many of the names that exist: `a,b`, the glob `svc-*`, the expression `/^svc-\\d+/`."""
+"""Select existing names: `a,b`, the glob `svc-*`, the regular expression `/^svc-\\d+/`."""
 
 from __future__ import annotations
 
@@ -12,27 +12,27 @@ from typing import Protocol
 from kafka_shell.errors import UsageError
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
-_NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # but in Python's engine
+_NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # supported by Python only
 _ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)
 
 
 class Pattern(Protocol):
-    """A compiled expression, of either engine."""
+    """A compiled regular expression of re or re2."""
 
     def fullmatch(self, text: str) -> object:
-        """A match of the whole text, or None."""
+        """Return a match of the whole text, or None."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """`names` are in the order of the names given, each once; `unmatched` are (index, word)."""
+    """The selected names in their original order; `unmatched` are (index, word)."""
 
     names: tuple[str, ...]
     unmatched: tuple[tuple[int, str], ...] = ()
 
 
 def select(words: Sequence[str], names: Sequence[str]) -> Selection:
-    """The names that the words select. A word equal to a name is that name, whatever it holds."""
+    """Return the names that the words select. An exact name is never a pattern."""
     known = set(names)
     chosen: set[str] = set()
     unmatched: list[tuple[int, str]] = []
@@ -46,7 +46,7 @@ def select(words: Sequence[str], names: Sequence[str]) -> Selection:
 
 
 def split(word: str) -> tuple[str, ...]:
-    """The items of `a,b`; commas inside /.../ and [...] do not separate."""
+    """Split `a,b` at commas, except inside /.../ and [...]."""
     items, current, at = [], "", 0
     while at < len(word):
         if word[at] == ",":
@@ -54,7 +54,7 @@ def split(word: str) -> tuple[str, ...]:
             current, at = "", at + 1
             continue
         found = _ITEM.match(word, at)
-        # an expression is a whole item; elsewhere a slash is a slash
+        # only a whole item is a regular expression
         text = found.group() if found and not (current and word[at] == "/") else word[at]
         current, at = current + text, at + len(text)
     return tuple(item for item in (*items, current) if item)
@@ -66,7 +66,7 @@ def is_pattern(word: str) -> bool:
 
 
 def check(word: str) -> None:
-    """Raise a UsageError where the word holds a broken regular expression."""
+    """Raise UsageError for an invalid regular expression."""
     for item in split(word):
         if item.startswith("/"):
             _compiled(item)
@@ -78,7 +78,7 @@ def _matches(item: str, names: Sequence[str], known: set[str]) -> set[str]:
     if item.startswith("/"):
         expression: Pattern = _compiled(item)
     elif _GLOB.search(item):
-        expression = re.compile(translate(item))  # atomic groups: stars never backtrack
+        expression = re.compile(translate(item))  # atomic groups: no backtracking
     else:
         return set()
     return {name for name in names if expression.fullmatch(name)}
@@ -92,19 +92,18 @@ def _compiled(item: str) -> Pattern:
     if not _is_regex(item):
         raise UsageError(
             f"the regular expression {_shown(item)} has no closing /",
-            hint="Quote it where it holds a blank, a quote, > or |: '/a|b/'",
+            hint="Quote it if it contains blanks, quotes, > or |: '/a|b/'",
             code="bad-pattern",
         )
     if item == "//":
-        raise UsageError("the regular expression // is empty", hint="All of them: '*'",
+        raise UsageError("the regular expression // is empty", hint="Use '*' to select all names.",
                          code="bad-pattern")  # fmt: skip
     return _engine(item[1:-1])
 
 
 @lru_cache
 def _engine(expression: str) -> Pattern:
-    """The expression, compiled by RE2: whatever it is, it reads each name once. Python's own engine
-    may take for ever, and nothing can interrupt it."""
+    """Compile with RE2, which takes linear time. Python's re can take exponential time."""
     import re2
 
     options = re2.Options()
@@ -115,8 +114,8 @@ def _engine(expression: str) -> Pattern:
         why = error.args[0] if error.args else ""
         why = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
         raise UsageError(
-            f"{_shown(f'/{expression}/')} is not a regular expression: {why}",
-            hint="The syntax is RE2's: no look-around, no backreferences."
+            f"invalid regular expression {_shown(f'/{expression}/')}: {why}",
+            hint="RE2 syntax is used: no look-around, no backreferences."
             if _NOT_IN_RE2.search(expression)
             else "",
             code="bad-pattern",

@@ -1,5 +1,5 @@
-"""Text to commands, and those to words that know where they stand: POSIX quoting, comments,
-`;` `&&` `||`, pipes, files, `!cmd`."""
+"""Split text into commands and words with their spans: POSIX quoting, comments, `;` `&&` `||`,
+pipes, redirects, `!command`."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from kafka_shell.quoting import join
 
 from .logical_lines import Open, Span, unfinished
 
-MOST_WORDS = 100_000  # more of them is a file that was mistaken for a line
+MAX_WORDS = 100_000  # more words are probably a file
 
 _GAP = re.compile(r"(?:\s|\\\r?\n)+")  # a backslash at the end of a line joins two lines
 _BARE = re.compile(r"[^\s'\"\\|>;&/]+")
-_ESCAPED = re.compile(r"[\"\\]")  # what may change something between double quotes
-# At the start of an item, so that /^svc-\d+/ keeps its backslashes without quotes. It must be
-# closed: a path such as /tmp/my\ file is an ordinary word.
+_ESCAPED = re.compile(r"[\"\\]")  # special characters in double quotes
+# At the start of an item, so that /^svc-\d+/ needs no quotes. It must have a closing /, because a
+# path such as /tmp/my\ file is an ordinary word.
 _REGEX = re.compile(r"/(?:\\[^\r\n]|[^/\\\s'\"|>;&])*+/(?=[\s,|>;&]|\Z)")
 
 
 @dataclass(frozen=True, slots=True)
 class Word:
-    """One word. `text` is without quotes; `raw` is as typed; `span` is where, in the line's text.
+    """A word. `text` is unquoted, `raw` as typed, `span` its position in the line.
 
-    `quoted` tells that quotes or backslashes took part. `chunks` (index in `text`, index in the
-    line) are the starts of the runs that stand in the line as they are.
+    `quoted` is whether it contains quotes or backslashes. `chunks` (index in `text`, index in the
+    line) are the starts of the parts that are the same in both.
     """
 
     text: str
@@ -37,7 +37,7 @@ class Word:
     chunks: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
 
     def at(self, start: int, end: int | None = None) -> Span:
-        """Where `text[start:end]` stands in the line; quotes around the whole are left out."""
+        """Return the span of `text[start:end]` in the line, without surrounding quotes."""
         end = len(self.text) if end is None else end
         first = self._source(start)
         last = self._source(end - 1) + 1 if end > start else first
@@ -53,7 +53,7 @@ class Word:
 
 @dataclass(frozen=True, slots=True)
 class Redirect:
-    """`> file` or `>> file`. `span` is the operator's; `word` is the file's name."""
+    """`> file` or `>> file`. `span` is that of the operator; `word` is the file name."""
 
     path: str
     append: bool
@@ -63,7 +63,7 @@ class Redirect:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """What is wrong with the line at the level of words. The parser raises it."""
+    """A syntax error of the line. The parser raises it."""
 
     message: str
     span: Span
@@ -96,7 +96,7 @@ class Line:
 
     @property
     def empty(self) -> bool:
-        """Whether there is nothing to do: blanks and comments only."""
+        """Whether the line contains only blanks and comments."""
         return not (self.words or self.operators or self.problem or self.shell is not None)
 
     @property
@@ -106,8 +106,8 @@ class Line:
 
 
 def commands(text: str) -> tuple[Line, ...]:
-    """The commands of a line, at least one. Never raises: what is wrong is in `problem` and
-    `incomplete`. After a `;` at the end there is one more, which is empty."""
+    """Return the commands of a line, at least one. Never raises: errors are in `problem` and
+    `incomplete`. A `;` at the end is followed by an empty command."""
     found: list[Line] = []
     joint: Span | None = None
     while True:
@@ -117,39 +117,39 @@ def commands(text: str) -> tuple[Line, ...]:
                        joint=text[slice(*joint)] if joint else "")  # fmt: skip
         if at >= len(text):
             line = replace(line, incomplete=unfinished(text))
-            return *found, _lacking(line, found, last=True)
-        found.append(_lacking(line, found, last=False))
+            return *found, _check_joint(line, found, last=True)
+        found.append(_check_joint(line, found, last=False))
         joint = (at, at + (2 if text[at : at + 2] in ("&&", "||") else 1))
 
 
 def tokenize(text: str) -> Line:
-    """The only command of a text; where there are several, the first, with a problem."""
+    """Return the command of a text; if there are several, the first one with a problem."""
     first, *others = commands(text)
     problems = [each.problem for each in (first, *others) if each.problem]
     if not problems and any(not each.empty for each in others):
-        problems = [Problem("only one command may stand here", others[0].joint_span or (0, 0))]
+        problems = [Problem("only one command is allowed here", others[0].joint_span or (0, 0))]
     return replace(first, problem=problems[0]) if problems else first
 
 
 def part_at(text: str, position: int) -> Line:
-    """The command of the line that the position is in."""
+    """Return the command of the line at a position."""
     parts = commands(text)
     return next((each for each in reversed(parts) if each.span[0] <= position), parts[0])
 
 
-def _lacking(line: Line, before: Sequence[Line], *, last: bool) -> Line:
-    """The command, with a problem where an operator beside it has nothing to join."""
+def _check_joint(line: Line, before: Sequence[Line], *, last: bool) -> Line:
+    """Add a problem if a command next to an operator is missing."""
     if not line.empty:
         return line
     if last and line.joint in ("&&", "||"):
-        wrong = Problem(f"nothing follows {line.joint}", line.joint_span or line.span)
+        wrong = Problem(f"no command after {line.joint}", line.joint_span or line.span)
         return replace(line, problem=wrong)
     if not last:
         at = line.span[1]
         mark = line.text[at : at + 2]
         mark = mark if mark in ("&&", "||", ";;") else mark[:1]
-        hint = "Quote it where it is part of a word." if not before else ""
-        wrong = Problem(f"nothing stands before {mark}", (at, at + len(mark)), hint)
+        hint = "Quote it as part of a word." if not before else ""
+        wrong = Problem(f"no command before {mark}", (at, at + len(mark)), hint)
         return replace(line, problem=wrong)
     return line
 
@@ -166,7 +166,7 @@ class _Reader:
         self.problem: Problem | None = None
 
     def read(self, at: int) -> tuple[Line, int]:
-        """The command that starts here, and where it ends: at an operator or the text's end."""
+        """Return the command that starts here, and its end."""
         text, pipe, pipe_span = self.text, None, None
         at = _skip(text, at)
         if text.startswith("!", at):
@@ -183,9 +183,9 @@ class _Reader:
             else:
                 word, at = _word(text, at)
                 self.words.append(word)
-                if len(self.words) > MOST_WORDS:
-                    self._wrong(f"the line has more than {MOST_WORDS:,} words", word.span,
-                                "Is it a file? source FILE runs its lines.")  # fmt: skip
+                if len(self.words) > MAX_WORDS:
+                    self._wrong(f"the line has more than {MAX_WORDS:,} words", word.span,
+                                "To run the lines of a file, use source FILE.")  # fmt: skip
                     at = len(text)
             at = _skip(text, at)
         line = Line(text, tuple(self.words), pipe, pipe_span, self.redirect, None, self.comment,
@@ -210,21 +210,21 @@ class _Reader:
         rest = self.text[at + 1 : end]
         pipe = rest.strip()
         if not pipe:
-            self._wrong("nothing follows |", operator, "a pipe wants a command: | grep orders")
+            self._wrong("no command after |", operator, "Add a program, for example: | grep orders")
         elif not self.words:
-            self._wrong("nothing stands before |", operator)
+            self._wrong("no command before |", operator)
         elif self.redirect:
-            self._wrong("the answer goes to a file or to a pipe, not to both", operator,
-                        "pipe into tee to have both: | tee FILE")  # fmt: skip
+            self._wrong("> cannot be used with a pipe", operator,
+                        "Use tee to write to a file and a pipe: | tee FILE")  # fmt: skip
         start = at + 1 + len(rest) - len(rest.lstrip())
         return pipe, (start, start + len(pipe)), end
 
     def _ampersand(self, at: int) -> int:
         mark = "&>" if self.text.startswith("&>", at) else "&"
-        hint = "Quote & where it is part of a word; && runs one command after another."
+        hint = "Quote & as part of a word, or use && to run commands one after another."
         if mark == "&>":
-            hint = "> FILE takes the answer; messages stay on the terminal"
-        self._wrong(f"'{mark}' is not known here", (at, at + len(mark)), hint)
+            hint = "Use > FILE to redirect the result. Messages cannot be redirected."
+        self._wrong(f"'{mark}' is not supported", (at, at + len(mark)), hint)
         self.operators.append((at, at + len(mark)))
         return at + len(mark)
 
@@ -235,16 +235,19 @@ class _Reader:
         self.operators.append(operator)
         before = self.words[-1] if self.words else None
         if before and before.span[1] == at and before.raw in {"1", "2"}:
-            self._wrong(f"'{before.raw}>' is not known here", (before.span[0], operator[1]),
-                        "> FILE takes the answer; messages stay on the terminal")  # fmt: skip
+            self._wrong(
+                f"'{before.raw}>' is not supported",
+                (before.span[0], operator[1]),
+                "Use > FILE to redirect the result. Messages cannot be redirected.",
+            )
         start = _skip(text, operator[1])
         if start >= len(text) or text[start] in "|>#;&":
-            self._wrong(f"no file follows {text[operator[0] : operator[1]]}", operator,
-                        "quote > where it is part of a word")  # fmt: skip
+            self._wrong(f"no file after {text[operator[0] : operator[1]]}", operator,
+                        "Quote > as part of a word.")  # fmt: skip
             return start
         word, end = _word(text, start)
         if self.redirect:
-            self._wrong("a second file for one answer", (operator[0], word.span[1]))
+            self._wrong("more than one redirect", (operator[0], word.span[1]))
         self.redirect = Redirect(word.text, append, operator, word)
         return end
 
@@ -259,7 +262,7 @@ def _skip(text: str, at: int) -> int:
 
 
 def _word(text: str, start: int) -> tuple[Word, int]:
-    """The word that starts here, and where it ends. An unclosed quote reaches to the end."""
+    """Return the word that starts here, and its end. An unclosed quote extends to the end."""
     runs: list[Span] = []
     at, quoted = start, False
     while at < len(text):
@@ -319,7 +322,7 @@ def _double(text: str, at: int, runs: list[Span]) -> int:
 
 
 def _escape(text: str, at: int, runs: list[Span]) -> int:
-    """What follows a backslash outside quotes: itself, or nothing where a line is continued."""
+    """Read the character after a backslash outside quotes; skip a line break."""
     for newline in ("\r\n", "\n"):
         if text.startswith(newline, at):
             return at + len(newline)
@@ -328,7 +331,7 @@ def _escape(text: str, at: int, runs: list[Span]) -> int:
 
 
 def words_of(argv: Sequence[str]) -> Line:
-    """The words of a command line that a shell has already read: no pipes, no comments."""
+    """Return a line of words that a shell has already split, without pipes or comments."""
     text = join(argv)
     words: list[Word] = []
     at = 0

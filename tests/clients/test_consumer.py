@@ -133,7 +133,7 @@ def test_a_session_timeout_that_is_set_holds_from_the_first_join(
         assert {(each.session_timeout_ms, each.rebalance_timeout_ms) for each in joins} == {
             (7_000, 60_000)
         }
-        assert not said(caplog, "joins its group again"), "it has joined with them"
+        assert not said(caplog, "rejoining its group"), "it has joined with them"
 
 
 def costs_one_rebalance(store: Store, topic: str, group: str, wire: Wire, assignor: Any) -> None:
@@ -200,7 +200,7 @@ def test_a_slower_heartbeat_waits_until_the_longer_session_is_agreed(
         wait_for("it has joined again", joined)
         assert seen <= {300, 10_000}, "as often as before, until it had joined"
         (heartbeat,) = said(caplog, "accepted heartbeat.interval.ms=10000")
-        assert "it holds once the member has joined its group again" in heartbeat
+        assert "it takes effect once the member has joined its group again" in heartbeat
         assert beats["heartbeat_interval_ms"] == 10_000
         assert beats["session_timeout_ms"] == 30_000
 
@@ -244,12 +244,12 @@ def test_other_changes_do_not_put_off_a_join_that_is_owed(
     with member(store.connection, topic, name, client_id=name, **configs) as found:
         before = calm(found)
         store.alter(name, session_timeout_ms="8000")
-        wait_for("it is planned", lambda: bool(said(caplog, "joins its group again in")))
+        wait_for("it is planned", lambda: bool(said(caplog, "when it rejoins its group in")))
         store.alter(name, fetch_min_bytes="2")
         wait_for("that one holds", lambda: found.consumer._fetcher.config["fetch_min_bytes"] == 2)
         changed(found, before)
         assert wire.last(name, "JoinGroup").session_timeout_ms == 8_000
-    assert len(said(caplog, "joins its group again in")) == 1
+    assert len(said(caplog, "when it rejoins its group in")) == 1
 
 
 def test_fetches_go_with_what_is_set(store: Store, topic: str, name: str, wire: Wire) -> None:

@@ -72,15 +72,15 @@ def test_what_is_not_set_stays_the_programs_own() -> None:
 def test_a_producer_leaves_what_it_cannot_bear(configs: dict[str, str], refused: set[str]) -> None:
     rules = producer_rules(idempotent=False, has_codec=lambda name: name is None)
     decision = decide(PRODUCER, found(**configs, max_poll_records="1"), rules)
-    assert set(decision.refused) == refused
+    assert set(decision.rejected) == refused
     assert decision.values == PRODUCER
 
 
 def test_values_that_only_bear_each_other_are_taken_together() -> None:
     decision = produce(delivery_timeout_ms="5000", request_timeout_ms="1000", linger_ms="10")
-    assert not decision.refused
+    assert not decision.rejected
     decision = produce(delivery_timeout_ms="5000", request_timeout_ms="none", linger_ms="10")
-    assert set(decision.refused) == {"delivery.timeout.ms", "request.timeout.ms", "linger.ms"}
+    assert set(decision.rejected) == {"delivery.timeout.ms", "request.timeout.ms", "linger.ms"}
     assert decision.values == PRODUCER
 
 
@@ -88,9 +88,9 @@ def test_an_idempotent_producer_keeps_to_all_and_tries_again() -> None:
     own = PRODUCER | {"acks": -1}
     rules = producer_rules(idempotent=True, has_codec=lambda name: True)
     decision = decide(own, found(acks="1", retries="0", compression_type="gzip"), rules)
-    assert set(decision.refused) == {"acks", "retries"}
+    assert set(decision.rejected) == {"acks", "retries"}
     assert decision.values == own | {"compression.type": "gzip"}
-    assert not decide(own, found(acks="-1", retries="1"), rules).refused
+    assert not decide(own, found(acks="-1", retries="1"), rules).rejected
 
 
 @pytest.mark.parametrize(
@@ -109,13 +109,13 @@ def test_an_idempotent_producer_keeps_to_all_and_tries_again() -> None:
 )
 def test_a_consumer_leaves_what_it_cannot_bear(configs: dict[str, str], refused: set[str]) -> None:
     decision = consume(**configs)
-    assert set(decision.refused) == refused
+    assert set(decision.rejected) == refused
     assert decision.values == CONSUMER
 
 
 def test_a_program_that_breaks_a_rule_by_itself_is_left_alone() -> None:
     rules = consumer_rules(idle_ms=540_000, receive_bytes=1)
-    assert decide(CONSUMER, found(heartbeat_interval_ms="1"), rules).refused == {}
+    assert decide(CONSUMER, found(heartbeat_interval_ms="1"), rules).rejected == {}
 
 
 def test_each_key_says_what_it_is_and_checks_its_values() -> None:

@@ -138,15 +138,15 @@ def test_who_may_not_read_has_a_working_client_and_one_line(
         time.sleep(SOON / 1000 * 4)
         assert producer.config["linger_ms"] == 0
         assert len(said(caplog, "")) == 1
-        assert len(said(caplog, f"may not read topic {CONFIGS_TOPIC}")) == 1
+        assert len(said(caplog, f"requires READ on topic {CONFIGS_TOPIC}")) == 1
         assert not of_kafka_python(caplog), "the looks of this program say what came of them"
         rights.allow(READ, CONFIGS_TOPIC)
         wait_for("she may, and it follows", lambda: producer.config["linger_ms"] == 3)
-        refused = f"may not write to topic {REGISTRATIONS_TOPIC}"
+        refused = f"requires WRITE on topic {REGISTRATIONS_TOPIC}"
         wait_for("she may still not register", lambda: bool(said(caplog, refused)))
         producer.send(topic, b"2").get(10)
         time.sleep(SOON / 1000 * 4)
-        assert len(said(caplog, "may not write")) == 1
+        assert len(said(caplog, "requires WRITE")) == 1
 
 
 def test_who_may_describe_but_not_read_has_one_too(
@@ -161,7 +161,7 @@ def test_who_may_describe_but_not_read_has_one_too(
     with of_alice(secure_sandbox) as producer:
         producer.send(topic, b"1").get(10)
         time.sleep(SOON / 1000 * 3)
-        assert len(said(caplog, "may not read")) == 1
+        assert len(said(caplog, "requires READ")) == 1
         assert not of_kafka_python(caplog)
 
 

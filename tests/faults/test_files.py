@@ -170,7 +170,7 @@ def test_a_broken_history(kafka: Program, terminal: Terminal) -> None:
     history.write_bytes(b"\xff\xfe\n# 2026-01-01 10:00:00\n+list-topics\n\0")
     assert "list-topics" in kafka.ok("history").stdout
     child = terminal("--shell")
-    child.expect("history file was broken")
+    child.expect("history file was damaged")
     leave(child)
     assert b"\xff\xfe" in (history.parent / "history.broken").read_bytes(), "set aside"
     child = terminal("--shell")

@@ -83,7 +83,7 @@ def test_bytes_that_are_no_text(kafka: Program, argv: tuple[bytes, ...]) -> None
         (("create-topic", "t", "--partitions", "many"), ("many", "whole number")),
         (("create-topic", "t", "--partitions", "3", "--replica-assignment", "1"),
          ("--partitions", "--replica-assignment")),
-        (("create-topic", "t", "--partitions"), ("--partitions wants a value",)),
+        (("create-topic", "t", "--partitions"), ("--partitions requires a value",)),
         (("alter-topic", "t"), ("usage: ",)),
         (("alter-configs", "t", "retention.ms"), ("retention.ms",)),
         (("watch", "soon", "health"), ("soon",)),
@@ -96,7 +96,7 @@ def test_bytes_that_are_no_text(kafka: Program, argv: tuple[bytes, ...]) -> None
         (("--zookeeper", "z:2181", "list-topics"), ("--zookeeper",)),
         (("",), ()),
         (("--", "list-topicz"), ()),
-        (("list-topics", "--profile"), ("--profile wants a value",)),
+        (("list-topics", "--profile"), ("--profile requires a value",)),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )  # fmt: skip
@@ -108,7 +108,7 @@ def test_wrong_lines(kafka: Program, argv: tuple[str, ...], words: tuple[str, ..
 @quick
 @pytest.mark.parametrize(
     ("argv", "word"),
-    [(("--broker",), "--broker wants a value"), (("--keep-going=3",), "takes no value"),
+    [(("--broker",), "--broker requires a value"), (("--keep-going=3",), "does not take a value"),
      (("--broker", "a:1", "--broker", "b:2", "list-topics"), "given twice")],
 )  # fmt: skip
 def test_wrong_options_of_the_program(nowhere: Program, argv: tuple[str, ...], word: str) -> None:

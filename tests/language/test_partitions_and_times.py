@@ -6,7 +6,8 @@ import pytest
 
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Kind, Option
-from kafka_shell.language.convert import convert, spell
+from kafka_shell.language.convert import convert
+from kafka_shell.language.spelling import spell
 
 pytestmark = pytest.mark.quick
 
@@ -39,7 +40,7 @@ def test_partitions(text: str, value: tuple[str, object], spelled: str) -> None:
     ("text", "hint"),
     [
         ("orders:", ""), (":0", ""), ("orders:-1", ""), ("orders:5-3", ""), ("orders:0;1", ""),
-        ("orders:0,invoices:1", "words of their own"), ("/(/:0", ""), ("/^a", ""),
+        ("orders:0,invoices:1", "with spaces"), ("/(/:0", ""), ("/^a", ""),
     ],
 )  # fmt: skip
 def test_what_are_no_partitions(text: str, hint: str) -> None:
@@ -55,7 +56,7 @@ def test_times_stay_as_they_are_typed(text: str) -> None:
 
 def test_a_time_or_one_of_its_choices() -> None:
     assert convert(TIME_OR_END, "Latest")[0] == "latest"
-    with pytest.raises(UsageError, match=r"or -1h, or one of earliest, latest; got 'soon'"):
+    with pytest.raises(UsageError, match=r"or -1h, or one of earliest, latest, got 'soon'"):
         convert(TIME_OR_END, "soon")
-    with pytest.raises(UsageError, match=r"such as 2026-01-31T10:00 or -1h; got 'latest'"):
+    with pytest.raises(UsageError, match=r"such as 2026-01-31T10:00 or -1h, got 'latest'"):
         convert(TIME, "latest")

@@ -165,7 +165,7 @@ def test_what_is_no_tool_of_kafka(text: str) -> None:
         ("kafka-topics.sh --create --partitions 3", "create-topic comes nearest"),
         ("kafka-configs.sh --describe --bootstrap-controller h:1 --topic t",
          "describe-configs comes nearest"),
-        ("kafka-configs.sh --alter --topic t --add-config x", "wants k1=v1"),
+        ("kafka-configs.sh --alter --topic t --add-config x", "must be k1=v1"),
         ("kafka-consumer-groups.sh --validate-regex x", "has no line here"),
         ("kafka-consumer-groups.sh --reset-offsets --all-groups --all-topics --to-latest",
          "reset-offsets comes nearest"),

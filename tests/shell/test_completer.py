@@ -73,7 +73,7 @@ class Known:
         self.view = view
         self.wishes: list[Any] = []
 
-    def wish(self, want: Any) -> None:
+    def request(self, want: Any) -> None:
         self.wishes.append(want)
 
 

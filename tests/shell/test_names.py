@@ -136,7 +136,7 @@ def test_features_and_their_levels(bench: Bench) -> None:
     assert menu["share.version="] == "off  up to 1"
     levels = bench.menu("update-features metadata.version=")
     assert next(iter(levels.items())) == ("29", "highest level")
-    assert levels["20"] == "now 4.0-IV3"
+    assert levels["20"] == "current 4.0-IV3"
     assert list(bench.menu("update-features share.version=")) == ["1", "0"]
 
 

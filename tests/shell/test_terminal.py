@@ -355,7 +355,7 @@ def test_broken_files_are_set_aside_and_said_once(
     (tmp_path / "state").mkdir()
     (tmp_path / "state" / "history").write_bytes(b"\xff\xfe\x00")
     first = open_terminal("--broker", bootstrap)
-    first.sees("the history file was broken", "as of")
+    first.sees("the history file was damaged", "as of")
     first.run("list-topics")
     first.sees("shell.orders")
     first.press("c-d")
@@ -364,9 +364,9 @@ def test_broken_files_are_set_aside_and_said_once(
         path.write_text("{")
     again = open_terminal("--broker", bootstrap)
     again.sees("as of")
-    assert "was broken" not in again.text
+    assert "was damaged" not in again.text
     again.press("enter", "enter")
-    again.sees("a cache file was broken")
+    again.sees("a damaged cache file")
     assert (tmp_path / "state" / "history").read_text().count("+list-topics") == 1
 
 

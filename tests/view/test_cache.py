@@ -313,4 +313,4 @@ def test_whatever_is_on_disk_the_cluster_is_read(
     monkeypatch.setattr(Shelf, "view", broken)
     bench.cache.touch()
     bench.until(lambda: "orders" in bench.cache.view.topics.value.index)
-    assert any("not used" in note for note in bench.cache.notes())
+    assert any("cannot be used" in note for note in bench.cache.notes())

@@ -27,15 +27,15 @@ class Folder:
 
 
 def test_topics_come_back_by_bootstrap(tmp_path: Path) -> None:
-    Shelf(tmp_path).keep_topics("one:9092", "id", ["a", "ö b"])
+    Shelf(tmp_path).save_topics("one:9092", "id", ["a", "ö b"])
     assert names_on_disk(Folder(tmp_path), "one:9092") == ["a", "ö b"]
     assert names_on_disk(Folder(tmp_path), "two:9092") == []
 
 
 def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    shelf.keep_documentation("3.9", ResourceType.TOPIC, {})
-    shelf.keep_documentation("4.3", ResourceType.TOPIC, {DOC.name: DOC})
+    shelf.save_documentation("3.9", ResourceType.TOPIC, {})
+    shelf.save_documentation("4.3", ResourceType.TOPIC, {DOC.name: DOC})
     assert shelf.documentation("4.3", ResourceType.TOPIC) == {DOC.name: DOC}
     assert shelf.documentation("4.3", ResourceType.BROKER) == {}
     assert shelf.any_documentation(ResourceType.TOPIC) == {DOC.name: DOC}
@@ -44,8 +44,8 @@ def test_documentation_comes_back_by_version_and_kind(tmp_path: Path) -> None:
 
 def test_the_view_of_the_last_session(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    shelf.keep_topics("one:9092", "id", ["a"])
-    shelf.keep_documentation("4.3", ResourceType.GROUP, {DOC.name: DOC})
+    shelf.save_topics("one:9092", "id", ["a"])
+    shelf.save_documentation("4.3", ResourceType.GROUP, {DOC.name: DOC})
     view = view_on_disk(Folder(tmp_path), "one:9092")
     assert view.topics.value.names == ("a",)
     assert view.docs(ResourceType.GROUP) == {DOC.name: DOC}
@@ -55,7 +55,7 @@ def test_the_view_of_the_last_session(tmp_path: Path) -> None:
 
 def test_other_names_come_back_by_part(tmp_path: Path) -> None:
     shelf = Shelf(tmp_path)
-    shelf.keep_names("one:9092", {"groups": ["billing"], "users": ["ö", "a"], "principals": []})
+    shelf.save_names("one:9092", {"groups": ["billing"], "users": ["ö", "a"], "principals": []})
     assert shelf.names("one:9092") == {"groups": ["billing"], "users": ["ö", "a"]}
     view = view_on_disk(Folder(tmp_path), "one:9092")
     assert view.users.value.names == ("a", "ö")
@@ -67,7 +67,7 @@ def test_other_names_come_back_by_part(tmp_path: Path) -> None:
 
 
 def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
-    Shelf(tmp_path / "cache").keep_topics("one:9092", "id", ["a"])
+    Shelf(tmp_path / "cache").save_topics("one:9092", "id", ["a"])
     for path in (tmp_path / "cache").rglob("*"):
         mode = stat.S_IMODE(path.stat().st_mode)
         assert mode == (0o700 if path.is_dir() else 0o600)
@@ -89,7 +89,7 @@ def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
 def test_a_broken_file_is_set_aside_and_said_once(tmp_path: Path, content: bytes) -> None:
     said: list[str] = []
     shelf = Shelf(tmp_path, said.append)
-    shelf.keep_topics("one:9092", "id", ["a"])
+    shelf.save_topics("one:9092", "id", ["a"])
     (path,) = (tmp_path / "topics").iterdir()
     path.write_bytes(content)
     assert shelf.topics("one:9092") == []
@@ -102,7 +102,7 @@ def test_a_broken_file_is_set_aside_and_said_once(tmp_path: Path, content: bytes
 def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
     said: list[str] = []
     shelf = Shelf(tmp_path, said.append)
-    shelf.keep_topics("one:9092", "id", ["a"])
+    shelf.save_topics("one:9092", "id", ["a"])
     (path,) = (tmp_path / "topics").iterdir()
     path.write_text('{"format": 2, "topics": {}}')
     assert shelf.topics("one:9092") == []
@@ -113,7 +113,7 @@ def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
 def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "topics").write_text("in the way")
-    Shelf(tmp_path, said.append).keep_topics("one:9092", "id", ["a"])
+    Shelf(tmp_path, said.append).save_topics("one:9092", "id", ["a"])
     assert len(said) == 1
 
 
@@ -130,7 +130,7 @@ def test_names_are_read_without_kafka() -> None:
 def test_files_are_private_whatever_the_umask(tmp_path: Path, umask: int) -> None:
     before = os.umask(umask)
     try:
-        Shelf(tmp_path / "deep" / "cache").keep_topics("one:9092", "id", ["a"])
+        Shelf(tmp_path / "deep" / "cache").save_topics("one:9092", "id", ["a"])
         with open_private(tmp_path / "other" / "log", "a") as file:
             file.write("x")
         (tmp_path / "other" / "old").touch(mode=0o666)

@@ -165,7 +165,7 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        ("--topic t --allow-principal User:b", "wants at least one of --add, --remove"),
+        ("--topic t --allow-principal User:b", "requires at least one of --add, --remove"),
         ("--topic t --allow-principal User:b --add 'allow User:c Read'",
          "requires --add or --remove"),
         ("--topic t --add", "requires a principal"),
@@ -177,7 +177,7 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
         ("--topic t --add 'allow User:b IdempotentWrite'", "does not apply to a topic"),
         ("--cluster --add 'allow User:b Read'", "does not apply to a cluster"),
         ("--topic t --resource-pattern-type match --add 'allow User:b Read'", "pattern type match"),
-        ("--topic t --producer --deny-principal User:b --add", "cannot stand together"),
+        ("--topic t --producer --deny-principal User:b --add", "cannot be used with"),
         ("--topic t --consumer --allow-principal User:b --add", "--topic and --group"),
         ("--topic t --group g --producer --allow-principal User:b --add",
          "--group cannot be used with --producer"),

@@ -171,8 +171,8 @@ def test_where_to(kafka: Program, topic: str, group: str, words: str, wanted: li
     [
         ("--to yesterday", "invalid --to: 'yesterday'"),
         ("--to erliest", "Did you mean earliest?"),
-        ("", "reset-offsets wants one of --to, --offset"),
-        ("--to 5 --to-latest", "cannot stand together"),
+        ("", "reset-offsets requires one of --to, --offset"),
+        ("--to 5 --to-latest", "cannot be used with"),
         ("--offset t=5", "--offset must be TOPIC:PARTITION=OFFSET, got 't=5'"),
         ("--offset t:0=5,0=6", "t:0 is set twice"),
     ],

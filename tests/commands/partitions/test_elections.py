@@ -84,7 +84,7 @@ def test_an_unclean_election_of_a_healthy_partition_is_none(kafka: Program, topi
     ("line", "said"),
     [
         (("elect-leaders",), "--all-topic-partitions"),
-        (("elect-leaders", "t", "--all-topic-partitions"), "cannot stand together"),
+        (("elect-leaders", "t", "--all-topic-partitions"), "cannot be used with"),
         (("elect-leaders", "t", "--election-type", "clean"), "preferred, unclean"),
         (("preferred-replica-leader-election", "--path-to-json-file", "/nowhere"), "be read"),
     ],

@@ -118,7 +118,7 @@ def test_a_dry_run_asks_the_broker_and_changes_nothing(program: Program, user: s
         (["connection_creation_rate=5"], 1, "unknown quota of users and client IDs"),
         (["producer_byte_rate=5", "producer_byte_rate=6"], 2, "is set twice"),
         (["producer_byte_rate=5", "--delete-config", "producer_byte_rate"], 2, "is set twice"),
-        (["--ip", "10.0.0.1", "producer_byte_rate=5"], 2, "cannot stand together"),
+        (["--ip", "10.0.0.1", "producer_byte_rate=5"], 2, "cannot be used with"),
         ([], 2, "at least one of"),
     ],
 )

@@ -157,7 +157,7 @@ def test_a_password_is_asked_for_twice_without_echo(
         (["--add", "SCRAM-SHA-256=[password=hunter2]", "--bogus"], "unknown option"),
         (["--delete", "SCRAM-SHA-3"], "Did you mean"),
         (["--delete", "SCRAM-SHA-256", "--generate"], "--generate requires --add"),
-        (["--describe", "--delete", "SCRAM-SHA-256"], "cannot stand together"),
+        (["--describe", "--delete", "SCRAM-SHA-256"], "cannot be used with"),
     ],
 )
 def test_a_wrong_line_is_pointed_at_and_tells_no_secret(
