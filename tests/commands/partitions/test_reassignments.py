@@ -55,7 +55,7 @@ def test_a_move_prints_its_plan_the_way_back_and_the_line_that_finishes_it(
     run = kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "5MB/s")
     assert f"partition {topic}:0: 1,2 -> 3,2" in run.stderr
     assert "+ follower.replication.throttled.rate: 5MB/s" in run.stderr
-    assert "move   1 partition   1 copy to make" in run.stderr
+    assert "move   1 partition   1 replica to copy" in run.stderr
     heading = next(row for row in run.stderr.splitlines() if row.startswith("BROKER"))
     assert heading.split()[:4] == ["BROKER", "RACK", "REPLICAS", "LEADERS"]
     look, back = told(run, "see:"), told(run, "undo:")
@@ -172,7 +172,7 @@ def test_a_line_that_cannot_be_is_refused(
         ('{"version":2,"partitions":[]}', "has version 2"),
         ('{"version":1}', "'partitions' is missing"),
         ('{"version":1,"partitions":[]}', "lists no partitions"),
-        ('{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}', "not '0'"),
+        ('{"partitions":[{"topic":"t","partition":"0","replicas":[1]}]}', "got '0'"),
         (
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1]},'
             '{"topic":"t","partition":0,"replicas":[2]}]}',

@@ -46,7 +46,7 @@ def test_a_plan_shows_its_figures_below_its_changes() -> None:
     assert text == (
         "partition orders:0: 1,2 -> 2,3\n"
         "\n"
-        "move   1 partition   1 copy to make   3.0 MiB to move   throttle 500kB/s   at least 7s\n"
+        "move   1 partition   1 replica to copy   3.0 MiB to move   throttle 500kB/s   at least 7s\n"
         "\n"
         "BROKER  RACK  REPLICAS  LEADERS                 BYTES  TO-COPY\n"
         "     1  a      10 -> 9   4 -> 3  30.0 MiB -> 27.0 MiB        -\n"
@@ -74,7 +74,7 @@ def test_a_state_shows_each_partition_and_what_is_left_behind() -> None:
     state = MoveState(rows, left)
     assert not state.ok and not MoveState(rows[2:], left).ok and MoveState(rows[2:]).ok
     assert drawn(state) == (
-        "TOPIC   PARTITION  STATUS       REPLICAS  WANTED  COPIED          NOTE\n"
+        "TOPIC   PARTITION  STATUS       REPLICAS  TARGET  COPIED          NOTE\n"
         "orders          0  in progress  2,3,1     2,3     25% of 4.0 MiB  -\n"
         "orders          1  failed       1         2       -               nothing moves it\n"
         "orders          2  completed    2         2       -               -\n"

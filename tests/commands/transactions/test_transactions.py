@@ -89,7 +89,7 @@ def test_a_live_transaction_is_fenced_and_not_aborted_by_markers(
 
 def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: str) -> None:
     empty = kafka.ok("describe-producers", f"{topic}:0")
-    assert "no producer" in empty.stderr
+    assert "no active producers" in empty.stderr
     producer = Producer.start(cluster, topic)
     producer.add(TopicPartition(topic, 0))
     producer.write(TopicPartition(topic, 0))
@@ -105,9 +105,13 @@ def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: s
         ("fence-producer nobody-has-this --yes", 1, "no such transactional id"),
         ("describe-producers not.there", 1, "not.there"),
         ("find-hanging-transactions not.there", 1, "not.there"),
-        ("find-hanging-transactions --partition 0", 2, "--partition wants one topic"),
-        ("find-hanging-transactions --max-transaction-timeout soon", 2, "number is minutes"),
-        ("abort-transaction --start-offset 5", 2, "wants one partition"),
+        ("find-hanging-transactions --partition 0", 2, "--partition requires exactly one topic"),
+        (
+            "find-hanging-transactions --max-transaction-timeout soon",
+            2,
+            "number without unit is minutes",
+        ),
+        ("abort-transaction --start-offset 5", 2, "requires exactly one partition"),
         ("abort-transaction orders:0", 2, "--start-offset"),
         ("list-transactions --state Open", 1, "no transaction state Open"),
     ],
