@@ -21,9 +21,11 @@ from kafka_shell.audit.model import AuditFinding
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox.cluster import start, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
+from tests import well
+from tests.admin.helpers import connect
 from tests.audit import bad_cluster, reading
 from tests.in_process import Shell
 
@@ -339,15 +341,16 @@ def test_every_remedy_and_every_way_back_is_a_line_of_this_shell(
     assert with_remedy - {control for control, _ in lines} == {"T07"}  # below
 
 
-def test_what_is_dynamic_is_mended_by_fix_and_then_ok(engine: Engine, tmp_path: Path) -> None:
-    """On a cluster of its own: the others look at faults that are there."""
-    try:
-        sandbox = start(SandboxOptions(tmp_path / "kafka", "4.3", 3, port=0))
-        shell = Shell(tmp_path, sandbox.bootstrap, {"spark": engine})
-        bad_cluster.spoil(sandbox, shell)
-        _mend(shell)
-    finally:
-        wipe(tmp_path / "kafka")
+def test_what_is_dynamic_is_mended_by_fix_and_then_ok(
+    bad: tuple[Sandbox, reading.Reading],
+    found: Found,
+    altered: Found,
+    while_down: Found,
+    engine: Engine,
+    tmp_path: Path,
+) -> None:
+    """The faults that the others look at have been read by now."""
+    _mend(Shell(tmp_path, bad[0].bootstrap, {"spark": engine}))
 
 
 def _mend(shell: Shell) -> None:
@@ -397,27 +400,33 @@ def test_on_kafka_3_9_every_query_runs(
     assert [each for each in told if each.status == "error"] == []
 
 
-def test_with_a_broker_down(
-    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path: Path
-) -> None:
-    """Last: it stops a broker. What it led alone has no leader, and the others miss a copy."""
+@pytest.fixture(scope="module")
+def while_down(
+    bad: tuple[Sandbox, reading.Reading], engine: Engine, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Found]:
+    """What some controls find while the broker is down that leads one.copy:0, the only copy."""
     sandbox, before = bad
     alone = next(row for row in before.rows("partitions")
                  if row["topic"] == "one.copy" and row["partition"] == 0)  # fmt: skip
-    stop_broker(sandbox.folder, alone["leader"])
     names = ("clusters", "brokers", "topics", "partitions", "replicas", "topic_configs")
     wanted = [CONTROLS[name] for name in ("T07", "T08", "T09", "B05")]
-
-    def look() -> Found:
+    stop_broker(sandbox.folder, alone["leader"])
+    try:
         tables = reading.read(sandbox.bootstrap, names)
-        told = tables.judge(engine.session, tmp_path, wanted)
-        return {each.id: [f for f in told if f.control == each.id] for each in wanted}
+        told = tables.judge(engine.session, tmp_path_factory.mktemp("down"), wanted)
+    finally:
+        start_broker(sandbox.folder, alone["leader"])
+        with connect(sandbox) as cluster:
+            well.wait_until_well(cluster, checks=well.BROKERS)
+    yield {each.id: [f for f in told if f.control == each.id] for each in wanted}
 
-    told = look()
-    assert "one.copy:0" in alarms(told, "T07")
-    (offline,) = [each for each in told["T07"] if each.resource == "one.copy:0"]
+
+def test_with_a_broker_down(while_down: Found) -> None:
+    """What it led alone has no leader, and the others miss a copy."""
+    assert "one.copy:0" in alarms(while_down, "T07")
+    (offline,) = [each for each in while_down["T07"] if each.resource == "one.copy:0"]
     parse(tokenize(offline.remedy), REGISTRY)
-    assert {each.split(":")[0] for each in alarms(told, "T08")} >= {"blocked"}
-    assert "fine:0" in alarms(told, "T09")
-    assert "fine:0" not in alarms(told, "T08")
-    assert alarms(told, "B05") == {"brokers"}
+    assert {each.split(":")[0] for each in alarms(while_down, "T08")} >= {"blocked"}
+    assert "fine:0" in alarms(while_down, "T09")
+    assert "fine:0" not in alarms(while_down, "T08")
+    assert alarms(while_down, "B05") == {"brokers"}
