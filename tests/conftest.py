@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import os
 import signal
 from collections.abc import Generator, Iterator
@@ -35,13 +36,32 @@ _LONGEST = ("three_brokers", "audit", "secure_sandbox", "tests/shell/test_termin
 
 
 @cache
-def _together(file: str) -> str:
-    """Which files one worker runs, so that what is dear is started once: this file alone, all that
-    use the same cluster, or all that use Spark."""
+def _mentions(file: str) -> dict[str, set[str]]:
+    """What each function of a file names: the fixtures that it uses are among that."""
+    text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
+    functions = [each for each in ast.parse(text).body if isinstance(each, ast.FunctionDef)]
+    return {
+        function.name: {
+            str(getattr(node, "id", None) or getattr(node, "arg", None) or node.value)
+            for node in ast.walk(function)
+            if isinstance(node, ast.Name | ast.arg | ast.Constant)
+        }
+        for function in functions
+    }
+
+
+def _together(nodeid: str) -> str:
+    """Which tests one worker runs, so that what is dear is started once: those that use the same
+    cluster, all that use Spark, or what else is in this file."""
+    file, _, test = nodeid.partition("::")
     if file.startswith("tests/audit/"):
         return "audit"
-    text = (Path(__file__).parent.parent / file).read_text(encoding="utf-8")
-    return next((cluster for cluster in _DEAR if cluster in text), file)
+    found: set[str] = set()
+    look = {test.partition("[")[0]}
+    while look:
+        found |= look
+        look = {each for name in look for each in _mentions(file).get(name, ())} - found
+    return next((cluster for cluster in _DEAR if cluster in found), file)
 
 
 @pytest.hookimpl(optionalhook=True)
@@ -51,7 +71,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
 
     class Together(LoadFileScheduling):
         def _split_scope(self, nodeid: str) -> str:
-            return _together(nodeid.partition("::")[0])
+            return _together(nodeid)
 
         def _assign_work_unit(self, node: Any) -> None:
             waiting = [scope for scope in reversed(_LONGEST) if scope in self.workqueue]
