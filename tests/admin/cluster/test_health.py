@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import shutil
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
@@ -23,8 +21,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.look import command_for
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
-from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.transactional import HOUR_MS, hang
@@ -149,23 +146,6 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
         }
         done(config_changes.plan_alter(three, gone), three)
     assert "throttles" not in look(three)
-
-
-def test_a_log_dir_that_went_offline(tmp_path: Path) -> None:
-    try:
-        sandbox = start(SandboxOptions(tmp_path / "sandbox", port=0))
-        with connect(sandbox) as cluster:
-            assert "log-dirs" not in look(cluster)
-            lost = sandbox.brokers[0].folder / "data-b"
-            shutil.rmtree(lost)
-            make_topic(cluster, "t", 6)
-            wait_for("its replicas are offline", lambda: "offline" in look(cluster))
-            wait_for("the broker tells", lambda: "log-dirs" in look(cluster))
-            found = look(cluster)["log-dirs"]
-    finally:
-        wipe(tmp_path / "sandbox")
-    assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
-    assert found.examples == (f"1:{lost}",)
 
 
 @pytest.mark.quick

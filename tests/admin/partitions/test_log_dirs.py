@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin.cluster import health
+from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dir_moves, log_dirs
@@ -193,3 +195,11 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
         refused = log_dir_moves.plan_move(cluster, [(1, safe)], lost).refused
         [why] = refused.failures.values()
         assert "is offline" in why.message
+
+        def look() -> dict[str, Finding]:
+            return {each.check: each for each in health.health(cluster).findings}
+
+        wait_for("health tells", lambda: {"offline", "log-dirs"} <= look().keys())
+        found = look()["log-dirs"]
+        assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log dir is offline")
+        assert found.examples == (f"1:{lost}",)

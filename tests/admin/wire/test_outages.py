@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -20,7 +21,7 @@ from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_add
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, wait_for
-from tests.program import Program, Run
+from tests.program import Process, Program, Run
 from tests.well import wait_until_well
 
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
@@ -51,17 +52,19 @@ def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
         wait_until_well(three, 90)
 
 
-def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Program:
+def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Process:
     """Enters by a broker that does not hang."""
     broker = next(each for each in sandbox.brokers if each.id not in besides)
-    return Program(home, f"127.0.0.1:{next(iter(broker.ports.values()))}")
+    return Process(home, f"127.0.0.1:{next(iter(broker.ports.values()))}")
 
 
-def timed(program: Program, *words: str) -> Run:
+def at_once(program: Process, *lines: str) -> list[Run]:
+    """The runs of these lines, which all wait at the same time."""
     before = time.monotonic()
-    run = program(*words)
-    assert time.monotonic() - before < LIMIT_S, str(run)
-    return run
+    with ThreadPoolExecutor(len(lines)) as pool:
+        runs = list(pool.map(lambda line: program(*line.split()), lines))
+    assert time.monotonic() - before < LIMIT_S, "\n".join(map(str, runs))
+    return runs
 
 
 def findings(run: Run) -> dict[tuple[str, str], dict[str, object]]:
@@ -77,7 +80,9 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
     make_topic(three, name, assignment=((lost, other), (other, lost)))
     with frozen(three_brokers, three, lost):
         program = program_at(three_brokers, tmp_path, lost)
-        run = timed(program, "health", "--output", "json")
+        run, listed, described = at_once(
+            program, "health --output json", "brokers", f"broker {lost}"
+        )
         assert run.status == 1, str(run)
         told = findings(run)
         silent = told["critical", "brokers"]
@@ -85,9 +90,8 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         assert silent["look"] == "cluster-metadata"
         assert "controller" in str(told["critical", "controllers"]["summary"])
         assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
-        listed = timed(program, "brokers")  # by now the cluster may have noticed
+        # By then the cluster may have noticed.
         assert "no answer" in listed.stdout or "fenced" in listed.stdout, str(listed)
-        described = timed(program, "broker", str(lost))
         assert described.status == 1, str(described)
     done(topic_changes.plan_delete(three, [name]), three)
 
@@ -125,22 +129,23 @@ def test_two_of_three_controllers_hang(
     with frozen(three_brokers, three, *lost):
         with Cluster(connect_to(program)) as cluster:
             wait_for("no controller answers", lambda: quorum.why_stale(cluster, 1.0) is not None)
-        run = timed(program, "health", "--output", "json")
+        run, listed, *unread = at_once(
+            program, "health --output json", "cluster-metadata", "describe-quorum",
+            "cluster-metadata --quorum", "describe-topic --under-replicated-partitions",
+            "describe-topic --unavailable-partitions",
+        )  # fmt: skip
         assert run.status == 1, str(run)
         told = findings(run)
         assert "2 brokers do not answer" in str(told["critical", "brokers"]["summary"])
         assert "Metadata may be stale" in str(told["critical", "quorum"]["summary"])
         assert ("not_checked", "moves") in told, "it takes the controller"
-        listed = timed(program, "cluster-metadata")
         assert listed.status == 1, str(listed)
         assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout
-        for line in (("describe-quorum",), ("cluster-metadata", "--quorum")):
-            none = timed(program, *line)
+        for none in unread[:2]:
             assert none.status == 1, str(none)
             assert "the metadata quorum could not be described" in none.stderr, str(none)
             assert "Run health" in none.stderr and not none.stdout
-        for option in ("--under-replicated-partitions", "--unavailable-partitions"):
-            none = timed(program, "describe-topic", option)
+        for none in unread[2:]:
             assert none.status == 1, str(none)
             assert "STALE_METADATA" in none.stderr and "none of" not in none.stderr
     done(topic_changes.plan_delete(three, [name]), three)
