@@ -11,13 +11,24 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox import ports
 from kafka_shell.sandbox.cluster import no_report, start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from tests import well
+from tests.admin.helpers import connect
+from tests.in_process import Shell
+from tests.program import Program
+
+# A slow machine is no failure; what is generated differs from run to run.
+settings.register_profile(
+    "tests", max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow]
+)
+settings.load_profile("tests")
 
 
 def pytest_configure() -> None:
@@ -61,6 +72,8 @@ def _together(nodeid: str) -> str:
     while look:
         found |= look
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
+    if "three" in found:
+        return "three_brokers"
     return next((cluster for cluster in _DEAR if cluster in found), file)
 
 
@@ -160,3 +173,32 @@ def three_are_left_well(
 def old_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of Kafka 3.9, no login."""
     yield from _running(tmp_path_factory.mktemp("old"), version="3.9")
+
+
+# -- a client of each, unless a module has its own -------------------------------------------------
+
+
+@pytest.fixture(scope="session")
+def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
+    """A connection to the shared broker of Kafka 4.3."""
+    with connect(sandbox) as cluster:
+        yield cluster
+
+
+@pytest.fixture(scope="module")
+def three(three_brokers: Sandbox) -> Iterator[Cluster]:
+    """A connection to the three brokers."""
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture
+def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
+    """The program, with the shared broker as its --broker."""
+    return Program(tmp_path, sandbox.bootstrap)
+
+
+@pytest.fixture
+def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
+    """Lines on the shared broker, in this process."""
+    return Shell(tmp_path, sandbox.bootstrap)

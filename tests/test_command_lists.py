@@ -22,11 +22,6 @@ from tests.program import Program
 
 
 @pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    return Shell(tmp_path, sandbox.bootstrap)
-
-
-@pytest.fixture
 def name() -> str:
     return f"list.{uuid.uuid4().hex[:8]}"
 

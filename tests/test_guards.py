@@ -19,7 +19,6 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program
@@ -40,12 +39,6 @@ def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
     config.parent.mkdir()
     config.write_text("".join(profiles))
     return Program(tmp_path)
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="module")

@@ -12,15 +12,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program
 
 pytestmark = pytest.mark.quick
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture

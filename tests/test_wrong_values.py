@@ -6,15 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick
-
-
-@pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    return Shell(tmp_path, sandbox.bootstrap)
 
 
 @pytest.mark.parametrize(

@@ -13,13 +13,6 @@ from tests.admin.helpers import connect, make_topic
 
 
 @pytest.fixture(scope="session")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    """The shared broker of Kafka 4.3."""
-    with connect(sandbox) as cluster:
-        yield cluster
-
-
-@pytest.fixture(scope="session")
 def old_cluster(old_sandbox: Sandbox) -> Iterator[Cluster]:
     """The shared broker of Kafka 3.9."""
     with connect(old_sandbox) as cluster:

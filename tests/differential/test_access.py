@@ -19,7 +19,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.pasted import translate
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done
+from tests.admin.helpers import done
 from tests.admin.test_rights import log_in
 from tests.jvm_tools import run_tool
 from tests.program import Program
@@ -57,12 +57,6 @@ LISTS = (
 _RESOURCE = re.compile(r"resourceType=(\w+), name=(.*), patternType=(\w+)\)")
 _ENTRY = re.compile(r"\(principal=(.*), host=(.*), operation=(\w+), permissionType=(\w+)\)")
 Fact = tuple[str, ...]
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="module")

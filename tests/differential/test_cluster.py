@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
 
 import pytest
 
@@ -14,17 +13,11 @@ from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done
+from tests.admin.helpers import done
 from tests.jvm_tools import run_tool
 from tests.well import wait_until_well
 
 TOOLS = "org.apache.kafka.tools"
-
-
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
 
 
 class Tool:

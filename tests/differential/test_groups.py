@@ -16,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, filled, forget, held
-from tests.admin.helpers import connect, done, wait_for
+from tests.admin.helpers import done, wait_for
 from tests.jvm_tools import run_tool
 from tests.program import Program
 
@@ -25,12 +25,6 @@ SHARE = "org.apache.kafka.tools.consumer.group.ShareGroupCommand"
 STREAMS = "org.apache.kafka.tools.streams.StreamsGroupCommand"
 
 Rows = set[tuple[str, ...]]
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="module")

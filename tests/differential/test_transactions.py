@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from uuid import uuid4
-
-import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.transactions import (
@@ -19,18 +16,12 @@ from kafka_shell.admin.transactions import (
 )
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic
+from tests.admin.helpers import done, make_topic
 from tests.jvm_tools import run_tool
 from tests.transactional import HOUR_MS, Producer, hang
 
 MAIN = "org.apache.kafka.tools.TransactionsCommand"
 Row = dict[str, str]
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
 
 
 def tool(sandbox: Sandbox, *arguments: str) -> list[Row]:

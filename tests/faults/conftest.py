@@ -14,7 +14,6 @@ import pexpect
 import pytest
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.state import Sandbox
 from tests.faults.common import Terminal, create, delete
 from tests.program import Program
@@ -29,13 +28,6 @@ def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
 def nowhere(tmp_path: Path) -> Program:
     """The program with no broker named."""
     return Program(tmp_path / "home")
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    """Another client of the shared cluster."""
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 @pytest.fixture(scope="module")

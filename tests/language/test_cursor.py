@@ -185,7 +185,7 @@ SOUP = st.lists(
 ).map("".join)  # fmt: skip
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(SOUP | st.text(), st.integers(-2, 80))
 def test_the_cursor_never_raises(text: str, position: int) -> None:
     found = wanted(text, position, REGISTRY)
@@ -193,7 +193,7 @@ def test_the_cursor_never_raises(text: str, position: int) -> None:
     assert 0 <= found.span[0] <= found.span[1] == position
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(SOUP)
 def test_a_candidate_put_in_place_becomes_the_word(text: str) -> None:
     """Where a name is wanted outside quotes, taking `span`'s place keeps the line's other words."""

@@ -51,7 +51,7 @@ def test_classes(text: str, parts: list[tuple[str, str]]) -> None:
     assert [(text[slice(*span)], name) for span, name in classify(text, REGISTRY)] == parts
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(SOUP)
 def test_parts_are_in_order_and_never_overlap(text: str) -> None:
     end = 0

@@ -135,7 +135,7 @@ def typed(draw: st.DrawFn) -> Typed:
     return Typed(command, (*words, *line))
 
 
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=150)
 @given(typed())
 def test_a_printed_line_parses_back(made: Typed) -> None:
     text = join(["do-it", *made.words])
@@ -149,7 +149,7 @@ def test_a_printed_line_parses_back(made: Typed) -> None:
     assert render(again) == printed
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=150)
 @given(st.sampled_from(REGISTRY), st.lists(PART | st.sampled_from(["--topic", "--help", "k=v"])))
 def test_any_words_parse_or_are_a_usage_error(command: Command, words: list[str]) -> None:
     text = join([*command.name.split(), *words])

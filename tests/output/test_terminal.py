@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TextIO, cast
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.wire.error_codes import ERRORS
@@ -68,7 +68,6 @@ def test_our_colors_get_through_and_theirs_do_not() -> None:
 
 
 @pytest.mark.parametrize("format", ["table", "json", "yaml", "csv"])
-@settings(deadline=None)  # the first one imports
 @given(name=st.text())
 def test_no_name_reaches_a_terminal_in_any_format(format: str, name: str) -> None:
     screen = Screen()

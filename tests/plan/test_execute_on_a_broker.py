@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
@@ -15,22 +14,14 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.execute import carry_out
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
-from kafka_shell.sandbox.state import Sandbox
 from tests.staging import make_stage
 
 pytestmark = pytest.mark.quick
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 @pytest.fixture

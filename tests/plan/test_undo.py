@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from uuid import uuid4
 
 import pytest
@@ -22,7 +22,6 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
@@ -30,7 +29,6 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.undo import take_back, undo_unknown
-from kafka_shell.sandbox.state import Sandbox
 
 pytestmark = pytest.mark.quick
 
@@ -143,12 +141,6 @@ def test_what_this_program_cannot_name_has_no_line() -> None:
 
 
 # -- on a broker -----------------------------------------------------------------------------------
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 KINDS = {

@@ -20,10 +20,8 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from kafka_shell.sandbox.state import Sandbox
 
 pytestmark = pytest.mark.quick
 
@@ -31,12 +29,6 @@ TOPIC, GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
 READ, WRITE = AclOperation.READ, AclOperation.WRITE
 ALLOW, DENY = AclPermission.ALLOW, AclPermission.DENY
 LITERAL, PREFIXED = PatternType.LITERAL, PatternType.PREFIXED
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 @pytest.fixture

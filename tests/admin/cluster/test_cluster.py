@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -21,15 +20,9 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
+from tests.admin.helpers import done, make_topic, refusals, wait_for
 from tests.program import Program
 from tests.well import wait_until_well
-
-
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
 
 
 @pytest.mark.parametrize(

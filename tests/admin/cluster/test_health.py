@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from kafka_shell.admin.cluster import health, health_checks, quorum
@@ -23,17 +21,11 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.admin.helpers import done, make_topic, wait_for
 from tests.transactional import HOUR_MS, hang
 from tests.well import wait_until_well
 
 ONLY_READS = "verify-reassign-partitions"  # without --finish
-
-
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
 
 
 @pytest.fixture(autouse=True)

@@ -26,12 +26,6 @@ from tests.admin.helpers import connect, done, refusals, wait_for
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
 
 
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
-
-
 def voters(cluster: Cluster) -> dict[int, QuorumReplica]:
     return {replica.id: replica for replica in quorum.describe(cluster).voters}
 

@@ -20,20 +20,12 @@ from kafka_shell.admin.quotas.model import (
     QuotaFilter,
 )
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.sandbox.state import Sandbox
 
 pytestmark = pytest.mark.quick
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 import pytest
 
@@ -27,16 +27,9 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Resource
 from kafka_shell.plan.results import Results
-from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, described, done, failures, make_topic, refusals, wait_for
+from tests.admin.helpers import described, done, failures, make_topic, refusals, wait_for
 
 quick = pytest.mark.quick
-
-
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
 
 
 def settings(cluster: Cluster, name: str) -> dict[str, str | None]:

@@ -24,12 +24,6 @@ from kafka_shell.sandbox.state import Sandbox
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 
 
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
-        yield cluster
-
-
 @pytest.fixture
 def user(cluster: Cluster) -> Iterator[str]:
     """A user of this test's own, whose credentials go with it."""

@@ -11,8 +11,6 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
 
-import pytest
-
 from kafka_shell.admin.cluster import health, probes, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.topics import change as topic_changes
@@ -20,17 +18,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic, wait_for
+from tests.admin.helpers import done, make_topic, wait_for
 from tests.program import Process, Program, Run
 from tests.well import wait_until_well
 
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
-
-
-@pytest.fixture(scope="module")
-def three(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with connect(three_brokers) as cluster:
-        yield cluster
 
 
 @contextmanager

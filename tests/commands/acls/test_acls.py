@@ -25,19 +25,7 @@ from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect
 from tests.program import Program, Run
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture

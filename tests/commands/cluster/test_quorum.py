@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -11,19 +10,12 @@ from kafka_shell.admin.cluster import features, quorum
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect
 from tests.program import Program
 
 
 @pytest.fixture
 def run(sandbox: Sandbox, tmp_path: Path) -> Program:
     return Program(tmp_path, sandbox.bootstrap)
-
-
-@pytest.fixture
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
 
 
 def test_the_quorum_as_a_page_as_json_and_as_csv(run: Program) -> None:

@@ -3,22 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
-from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Answer, Shell
 
 pytestmark = pytest.mark.quick
 
 KEPT = "deleted records cannot be restored"
-
-
-@pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    return Shell(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
@@ -17,19 +16,8 @@ from kafka_shell.plan.undo import take_back
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held
-from tests.admin.helpers import connect, done, make_topic
+from tests.admin.helpers import done, make_topic
 from tests.program import Program
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture(scope="module")

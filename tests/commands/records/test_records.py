@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,23 +12,12 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, done, make_topic
+from tests.admin.helpers import done, make_topic
 from tests.filling import fill
 from tests.program import Program
 from tests.transactional import hang
 
 NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture

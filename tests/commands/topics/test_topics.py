@@ -16,11 +16,6 @@ pytestmark = pytest.mark.quick
 
 
 @pytest.fixture
-def shell(sandbox: Sandbox, tmp_path: Path) -> Shell:
-    return Shell(tmp_path, sandbox.bootstrap)
-
-
-@pytest.fixture
 def stem(shell: Shell) -> Iterator[str]:
     """Two topics, of 3 partitions and of 2."""
     stem = f"t{uuid4().hex[:8]}"

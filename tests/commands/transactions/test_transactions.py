@@ -2,29 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from uuid import uuid4
 
 import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, make_topic
+from tests.admin.helpers import make_topic
 from tests.program import Program
 from tests.transactional import HOUR_MS, Producer, hang
-
-
-@pytest.fixture(scope="module")
-def cluster(sandbox: Sandbox) -> Iterator[Cluster]:
-    with connect(sandbox) as cluster:
-        yield cluster
-
-
-@pytest.fixture
-def kafka(sandbox: Sandbox, tmp_path: Path) -> Program:
-    return Program(tmp_path, sandbox.bootstrap)
 
 
 @pytest.fixture
