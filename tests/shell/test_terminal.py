@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import signal
 from pathlib import Path
+from uuid import uuid4
 
 import pytest
 
@@ -13,6 +12,7 @@ from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.paging import LESS_PROMPT
+from tests.freezing import frozen
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
 
@@ -404,26 +404,20 @@ def _survives(shell: Terminal, box: Sandbox) -> None:
     assert shell.ends() == 0
 
 
-def test_ctrl_c_ends_a_request_that_is_never_answered(open_terminal: Open, tmp_path: Path) -> None:
-    folder = tmp_path / "box"
-    box = start(SandboxOptions(folder, "4.3", 1, port=0))
-    pid = box.brokers[0].pid
-    assert pid is not None
-    try:
-        shell = open_terminal(f"--broker=localhost:{box.brokers[0].ports['PLAINTEXT']}")
-        shell.sees("as of")
-        os.kill(pid, signal.SIGSTOP)
+def test_ctrl_c_ends_a_request_that_is_never_answered(
+    open_terminal: Open, sandbox: Sandbox
+) -> None:
+    shell = open_terminal("--broker", sandbox.bootstrap)
+    shell.sees("as of")
+    with frozen(sandbox):
         shell.run("list-topics")
         shell.until(lambda: shell.screen.cursor.x == 0)
         shell.press("c-c")
         shell.sees("interrupted")
         shell.at_prompt()
-        os.kill(pid, signal.SIGCONT)
-        shell.run("create-topic after --partitions 1 --replication-factor 1")
-        shell.sees("after")
-        shell.at_prompt()
-        shell.press("c-d")
-        assert shell.ends() == 0
-    finally:
-        os.kill(pid, signal.SIGCONT)
-        wipe(folder)
+    name = f"after-{uuid4().hex[:8]}"
+    shell.run(f"create-topic {name} --partitions 1 --replication-factor 1")
+    shell.sees(f"created topic {name}")
+    shell.at_prompt()
+    shell.press("c-d")
+    assert shell.ends() == 0
