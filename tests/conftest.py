@@ -43,7 +43,11 @@ def pytest_configure() -> None:
 # Clusters that are dear to start, the dearest first.
 _DEAR = ("three_brokers", "secure_sandbox", "demo_sandbox")
 # What takes longest is begun first, so that the workers end at about the same time.
-_LONGEST = ("three_brokers", "audit", "secure_sandbox", "tests/shell/test_terminal.py")
+_LONGEST = (
+    "three_brokers", "tests/audit", "tests/clients", "secure_sandbox", "tests/faults/test_scale.py",
+    "tests/shell/test_terminal.py", "tests/faults/test_streams.py", "tests/sandbox/test_life.py",
+    "tests/sandbox/test_command.py", "tests/sandbox/test_demo.py",
+)  # fmt: skip
 
 
 @cache
@@ -63,18 +67,21 @@ def _mentions(file: str) -> dict[str, set[str]]:
 
 def _together(nodeid: str) -> str:
     """Which tests one worker runs, so that what is dear is started once: those that use the same
-    cluster, all that use Spark, or what else is in this file."""
+    cluster, all that use Spark, all of a folder with a cluster of its own, or what else is in this
+    file."""
     file, _, test = nodeid.partition("::")
-    if file.startswith("tests/audit/"):
-        return "audit"
-    found: set[str] = set()
+    folder = file.rpartition("/")[0]
+    if folder == "tests/audit":
+        return folder
+    found = set[str]()
     look = {test.partition("[")[0]}
     while look:
         found |= look
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
     if "three" in found:
         return "three_brokers"
-    return next((cluster for cluster in _DEAR if cluster in found), file)
+    own = folder if folder == "tests/clients" else file
+    return next((cluster for cluster in _DEAR if cluster in found), own)
 
 
 @pytest.hookimpl(optionalhook=True)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -92,22 +90,3 @@ def test_at_most_so_many_are_offered_and_the_rest_is_counted() -> None:
     found = index.find("topic")
     assert len(found.names) == LIMIT
     assert found.more == 30_000 - LIMIT
-
-
-@pytest.mark.parametrize(
-    "typed", ["", "o", ".", "orders.pay", "pay.ord", "0012", "nothing-like-it"]
-)
-def test_a_keystroke_on_a_hundred_thousand_names(typed: str) -> None:
-    domains = ("orders", "payments", "clicks", "users", "billing")
-    index = NameIndex(
-        f"{domains[number % 5]}.{domains[number // 5 % 5]}.v{number:06d}"
-        for number in range(100_000)
-    )
-    best = min(_seconds(index, typed) for _ in range(5))
-    assert best < 0.010 * 3  # the goal is 10 ms; a busy machine is given three times that
-
-
-def _seconds(index: NameIndex, typed: str) -> float:
-    started = time.perf_counter()
-    index.find(typed)
-    return time.perf_counter() - started
