@@ -50,6 +50,6 @@ def test_no_password_gets_through_however_it_is_quoted(password: str) -> None:
 
 @pytest.mark.parametrize("piece", ["password", "password ", "token.", "a=b", "SCRAM-SHA-1", "'\""])
 def test_a_long_message_is_masked_in_one_pass(piece: str) -> None:
-    started = time.monotonic()
+    started = time.process_time()
     masked(piece * (160_000 // len(piece)))
-    assert time.monotonic() - started < 10  # it was a minute
+    assert time.process_time() - started < 10  # it was a minute

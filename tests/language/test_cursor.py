@@ -210,14 +210,14 @@ def test_lines_within_lines_have_an_end() -> None:
 
 def test_it_is_fast_enough_to_type() -> None:
     text = "alter-configs orders,payments --append cleanup.policy=compact retention.ms=7d segm"
-    started = time.perf_counter()
+    started = time.process_time()
     for _ in range(100):
         wanted(text, len(text), REGISTRY)
-    assert (time.perf_counter() - started) / 100 < 0.01
+    assert (time.process_time() - started) / 100 < 0.01
 
 
 def test_a_very_long_line_wants_nothing() -> None:
     text = "describe-topic " + "a" * 10_000_000
-    started = time.perf_counter()
+    started = time.process_time()
     assert wanted(text, len(text), REGISTRY).want is Want.NOTHING
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1

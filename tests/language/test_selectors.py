@@ -79,9 +79,9 @@ def test_patterns_without_expressions_never_fail(words: list[str], names: list[s
 
 
 def test_many_stars_do_not_backtrack() -> None:
-    started = time.perf_counter()
+    started = time.process_time()
     assert select(["*a" * 30 + "b"], ["a" * 249]).names == ()
-    assert time.perf_counter() - started < 1
+    assert time.process_time() - started < 1
 
 
 @pytest.mark.parametrize("expression", ["(a|a)*b", "(a*)*b", "(a+)+$", "(.*)*x", "(a|aa)+c"])

@@ -213,13 +213,13 @@ def test_words_of_argv_are_never_pipes_or_comments() -> None:
 
 @pytest.mark.parametrize("piece", ["a", "a ", "a,", "/", "'a' ", '"', "\\a", "/a,", "/a\\", "#"])
 def test_a_very_long_line_is_read(piece: str) -> None:
-    text = "list-topics " + piece * (1_000_000 // len(piece))
-    started = time.perf_counter()
+    text = "list-topics " + piece * (200_000 // len(piece))
+    started = time.process_time()
     tokenize(text)
-    assert time.perf_counter() - started < 10, f"1 MB of {piece!r} took too long"
+    assert time.process_time() - started < 5, f"200 kB of {piece!r} took too long"
 
 
 def test_a_line_of_too_many_words_is_refused() -> None:
-    line = tokenize("a " * 5_000_000)
+    line = tokenize("a " * 1_000_000)
     assert line.problem is not None
     assert "more than 100,000 words" in line.problem.message

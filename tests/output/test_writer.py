@@ -219,9 +219,9 @@ def test_a_theme_is_its_preview() -> None:
 
 
 def test_a_long_listing_is_fast() -> None:
-    from time import perf_counter
+    from time import process_time
 
     rows = tuple(TopicSummary(f"topic-{n}", "x" * 22, False, 3, 3) for n in range(25_000))
-    start = perf_counter()
+    start = process_time()
     drawn(Listing(rows))
-    assert perf_counter() - start < 1.0
+    assert process_time() - start < 1.0
