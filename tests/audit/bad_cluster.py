@@ -115,8 +115,9 @@ def produce(
 ) -> None:
     """A record a key; `alone` sends each in a batch of its own."""
     producer = KafkaProducer(
-        bootstrap_servers=bootstrap, acks="all", enable_idempotence=idempotent, linger_ms=1000
-    )
+        bootstrap_servers=bootstrap, acks="all", enable_idempotence=idempotent,
+        linger_ms=0 if alone else 60_000,  # a batch is sent by the flush, however slow the sends
+    )  # fmt: skip
     try:
         for key in keys:
             sent = producer.send(
