@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from typing import TypeVar, overload
+
+from msgspec import Struct
 
 Row = TypeVar("Row", covariant=True)
 
 
-@dataclass(frozen=True, slots=True)
-class Nothing:
+class Nothing(Struct, frozen=True):
     """An answer without rows, and what a person is told of it (on standard error)."""
 
     note: str
@@ -36,8 +36,7 @@ class Lazy(Sequence[Row]):
         return self._make(self.names[index])
 
 
-@dataclass(frozen=True, slots=True)
-class Listing:
+class Listing(Struct, frozen=True):
     """Rows of which a person mostly wants one field: printed bare, one a line, unless `long`."""
 
     rows: Sequence[object]

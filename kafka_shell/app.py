@@ -8,10 +8,10 @@ import signal
 import sys
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
+from kafka_shell.structs import replace
 
 from .errors import ShellError, Status, UsageError
 

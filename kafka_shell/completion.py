@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from kafka_shell.language.argv import split
 from kafka_shell.language.command import Option
@@ -18,6 +17,7 @@ from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
 from kafka_shell.shell.offers import offers
 from kafka_shell.shell.places import Places
+from kafka_shell.structs import replace
 from kafka_shell.view import candidates
 from kafka_shell.view.candidates import Candidate
 from kafka_shell.view.disk import view_on_disk

@@ -6,12 +6,14 @@ import os
 import sys
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol, TextIO
 
+from msgspec import Struct, field
+
 from kafka_shell.errors import Status
 from kafka_shell.plan.model import Report
+from kafka_shell.structs import replace
 
 from .xdg import xdg_folder
 
@@ -31,8 +33,7 @@ class Ask(Protocol):
     def __call__(self, question: str, *, secret: bool = False) -> str: ...
 
 
-@dataclass(frozen=True)
-class Paths:
+class Paths(Struct, frozen=True):
     """The XDG folders of kafka.sh. Files are created with mode 0600 in folders with mode 0700."""
 
     config: Path
@@ -94,8 +95,7 @@ class ShellControl(Protocol):
         it if the prompt is left earlier."""
 
 
-@dataclass
-class ScriptState:
+class ScriptState(Struct):
     """The state of a run of many lines, shared by the contexts of all of them.
 
     `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
@@ -115,8 +115,7 @@ class ScriptState:
     undoes: tuple[str, ...] = ()
 
 
-@dataclass
-class ClusterSession:
+class ClusterSession(Struct):
     """The settings and the connection of the current cluster, shared by the contexts that use it.
 
     `connect`, `set` and `theme` change it for the lines that follow. `cache` is the cached view of
@@ -143,20 +142,18 @@ class ClusterSession:
             self.cluster = None
 
 
-@dataclass
-class Resources:
+class Resources(Struct):
     """What is expensive to start and outlives a line, shared by all contexts of a run."""
 
     spark: Engine | BackgroundStart | None = None
     sandbox: Attachment | None = None
 
 
-@dataclass(frozen=True)
-class Context:
+class Context(Struct, frozen=True):
     """Streams, clock, paths, cluster, progress and questions of one command.
 
     A context is immutable: a command that needs another output or another cluster gets a new one
-    (`dataclasses.replace`, `elsewhere`). What changes between lines is in `session`, `script` and
+    (`structs.replace`, `elsewhere`). What changes between lines is in `session`, `script` and
     `resources`, which contexts share.
 
     `ask` asks the user a question and returns the answer; None without a terminal. `shell` is the

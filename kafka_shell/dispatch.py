@@ -6,7 +6,6 @@ import errno
 import os
 from collections.abc import Sequence
 from contextlib import ExitStack, suppress
-from dataclasses import replace
 from typing import TextIO
 
 from kafka_shell.language.argv import PASTED
@@ -19,6 +18,7 @@ from kafka_shell.output.pane import Pane, PipeClosed, columns_of
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Plan
+from kafka_shell.structs import replace
 
 from .commands import REGISTRY
 from .context import Context

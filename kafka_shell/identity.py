@@ -7,8 +7,9 @@ where it is set, is stronger: nothing else is accepted then.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
+
+from kafka_shell.structs import replace
 
 from . import settings
 from .config_file import GUARDS

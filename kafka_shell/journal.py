@@ -13,7 +13,6 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import fields, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -21,6 +20,7 @@ from typing import Any
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change
 from kafka_shell.plan.outcome import Done, JournalEntry
+from kafka_shell.structs import fields, replace
 
 from .context import Context
 from .errors import ShellError
@@ -218,7 +218,7 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
 
 
 def _write(path: Path, entry: JournalEntry) -> None:
-    row = json.dumps({each.name: getattr(entry, each.name) for each in _FIELDS})
+    row = json.dumps({name: getattr(entry, name) for name in _FIELDS})
     new = path.with_suffix(".tmp")  # whoever is stopped in the middle leaves what was there before
     with open_private(new, "w") as file:
         file.write(row)  # ASCII: a name typed in another encoding fits too
@@ -233,7 +233,7 @@ def _read(path: Path) -> JournalEntry | Path:
         return path
 
 
-_FIELDS = tuple(each for each in fields(JournalEntry) if each.name != "undone")
+_FIELDS = tuple(name for name in fields(JournalEntry) if name != "undone")
 _LISTS = ("changes", "undo", "undoes")
 
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from io import TextIOWrapper
 from threading import Thread
 from typing import IO, TYPE_CHECKING, TextIO, cast
+
+from msgspec import Struct
 
 from .context import Context
 from .errors import Status
@@ -16,8 +17,7 @@ if TYPE_CHECKING:
     from subprocess import Popen
 
 
-@dataclass
-class Pipe:
+class Pipe(Struct):
     """A program that reads the output of a command. `status` is set when the program has ended."""
 
     stdin: TextIO

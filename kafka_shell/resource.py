@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Resource:
+class Resource(Struct, frozen=True, order=True):
     """A resource by kind and name. `kind` is Kafka's word: topic, broker, broker-default, group ...
 
     Without a name it is the resources of that kind: `Resource("topic")` is the topics.

@@ -8,13 +8,15 @@ that a flag names is not mixed with an environment that names another cluster.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.wire.client_properties import shown_value, to_connection
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.properties import Property, bad
 from kafka_shell.admin.wire.property_warnings import connection_warnings
+from kafka_shell.structs import replace
 
 from .config_file import BOOTSTRAP, OUTPUTS, PROGRAM_KEYS, ConfigFile
 from .connection_options import (
@@ -27,8 +29,7 @@ from .connection_options import (
 from .errors import ShellError, Status, near_miss
 
 
-@dataclass(frozen=True, slots=True)
-class Setting:
+class Setting(Struct, frozen=True):
     """One value and where it came from; a secret's value is not shown."""
 
     name: str
@@ -36,8 +37,7 @@ class Setting:
     source: str
 
 
-@dataclass(frozen=True)
-class Settings:
+class Settings(Struct, frozen=True):
     """Everything that was asked for. `sources` has each setting that is not a default, by name.
 
     `properties` are the client properties that made the connection. `own_address` tells that the
@@ -56,7 +56,7 @@ class Settings:
     flags: Mapping[str, object] = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, Setting] = field(default_factory=dict)
-    properties: Mapping[str, Property] = field(default_factory=dict, repr=False)
+    properties: Mapping[str, Property] = field(default_factory=dict)
     own_address: bool = False
 
     @property
@@ -92,8 +92,7 @@ class Settings:
         return tuple(rows.values())
 
 
-@dataclass(frozen=True, slots=True)
-class GuardedProfile:
+class GuardedProfile(Struct, frozen=True):
     """A profile with a guard, and what tells its cluster: its id where it is known, its address."""
 
     name: str

@@ -7,10 +7,10 @@ import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import TextIO, cast
 
 from kafka_shell.output.terminal import Cleaned, draw
+from kafka_shell.structs import replace
 
 from .characters import escape, printable
 from .context import Context

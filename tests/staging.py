@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -16,6 +16,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.settings import Settings
+from kafka_shell.structs import replace
 
 Event = tuple[str, ...]
 REFUSED = Failure("POLICY_VIOLATION", "no")

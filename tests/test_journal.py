@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import stat
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -22,6 +21,7 @@ from kafka_shell.plan.model import Change, Resource, Secret
 from kafka_shell.plan.outcome import Done, JournalEntry
 from kafka_shell.plan.results import Failure
 from kafka_shell.settings import Settings
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -6,7 +6,6 @@ import base64
 import json
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +19,7 @@ from kafka_shell.admin.wire.properties import Property, parse_jaas, parse_proper
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.plan.model import Secret
 from kafka_shell.settings import Settings, load
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

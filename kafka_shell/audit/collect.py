@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 
@@ -25,8 +26,7 @@ DEADLINE_S = 120.0  # per slice
 Opener = Callable[[Target], "Cluster"]
 
 
-@dataclass(frozen=True, slots=True)
-class Read:
+class Read(Struct, frozen=True):
     """Rows of one table, including the common columns."""
 
     table: str

@@ -6,8 +6,9 @@ import re
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from . import snapshot
 from .engine import Engine
@@ -20,8 +21,7 @@ _WRITES_AT_ONCE = 4
 _WORD = re.compile(r"\w+")
 
 
-@dataclass(frozen=True)
-class Collection:
+class Collection(Struct, frozen=True):
     """The collected tables. `frames` are Spark data frames by table; `unread` are the clusters that
     could not be read, with the reason; `cached` are the data frames Spark keeps in memory.
     """

@@ -24,9 +24,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from enum import IntEnum
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
 
@@ -60,8 +61,7 @@ class Level(IntEnum):
     LOW = 3
 
 
-@dataclass(frozen=True)
-class Control:
+class Control(Struct, frozen=True):
     """One control. `needs` are the tables it reads; `wants` are (table, config) pairs it requires.
 
     `dynamic` is whether the remedy works without a restart; None without a remedy.
@@ -128,8 +128,7 @@ def load(*folders: Path) -> dict[str, Control]:
     return dict(sorted(controls.items()))
 
 
-@dataclass
-class _Entry:
+class _Entry(Struct):
     """One metadata entry: its line number, and its text including continuation lines."""
 
     line: int

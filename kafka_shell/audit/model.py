@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+
+from msgspec import Struct, field
 
 SEVERITIES = ("critical", "high", "medium", "low")
 
 
-@dataclass(frozen=True, slots=True)
-class AuditFinding:
+class AuditFinding(Struct, frozen=True):
     """The result of one control for one resource. Field names are part of the JSON and SARIF
     output.
 
@@ -31,8 +31,7 @@ class AuditFinding:
     risk: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgedControl:
+class JudgedControl(Struct, frozen=True):
     """The results of one control: the number of resources per status."""
 
     control: str
@@ -42,8 +41,7 @@ class JudgedControl:
     counts: Mapping[str, int]  # by status
 
 
-@dataclass(frozen=True)
-class AuditReport:
+class AuditReport(Struct, frozen=True):
     """The result of an audit. `findings` are the results that are not ok, most severe first;
     `unread` are the clusters that could not be read, with the reason.
     """
@@ -69,8 +67,7 @@ class AuditReport:
         return int(any(f.status in ("alarm", "error") for f in self.findings))
 
 
-@dataclass(frozen=True, slots=True)
-class AuditColumn:
+class AuditColumn(Struct, frozen=True):
     """A column of an audit table. `type` is its Spark type."""
 
     table: str
@@ -80,8 +77,7 @@ class AuditColumn:
     about: str
 
 
-@dataclass(frozen=True, slots=True)
-class AuditTable:
+class AuditTable(Struct, frozen=True):
     """An audit table and its columns."""
 
     name: str
@@ -89,8 +85,7 @@ class AuditTable:
     columns: tuple[AuditColumn, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class AuditSnapshot:
+class AuditSnapshot(Struct, frozen=True):
     """A snapshot that was written: number of rows by table. `unread` as in a report."""
 
     snapshot_id: str
@@ -105,8 +100,7 @@ class AuditSnapshot:
         return 3 if self.unread else 0
 
 
-@dataclass(frozen=True, slots=True)
-class Drift:
+class Drift(Struct, frozen=True):
     """A difference between two collections. `undo` is the command that reverts it, or empty."""
 
     cluster: str

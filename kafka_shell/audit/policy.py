@@ -33,10 +33,11 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field
 from datetime import date
 from pathlib import Path
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell import quota_units, units
 from kafka_shell.errors import ShellError, Status, did_you_mean
@@ -64,8 +65,7 @@ _REQUIRED = {
 _ENTITIES = _KEYS["quotas"][:6]
 
 
-@dataclass(frozen=True)
-class Suppression:
+class Suppression(Struct, frozen=True):
     """Findings that are accepted until a date."""
 
     control: str
@@ -85,8 +85,7 @@ class Suppression:
         )
 
 
-@dataclass(frozen=True)
-class Policy:
+class Policy(Struct, frozen=True):
     """A policy file. `declared` is control X01, if the file declares any state."""
 
     thresholds: Mapping[str, Mapping[str, str]] = field(default_factory=dict)

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import groupby, pairwise
 from pathlib import Path
 from time import strftime, strptime
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell import units
 from kafka_shell.characters import printable
@@ -64,8 +65,7 @@ GROUP BY cluster, `group`, topic HAVING sum(lag) > 0 ORDER BY lag DESC, `group`,
 """
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A bar. `share` is its length, relative to the longest bar or to a limit."""
 
     label: str
@@ -75,8 +75,7 @@ class Bar:
     more: str = ""  # the parts of the value
 
 
-@dataclass(frozen=True, slots=True)
-class Chart:
+class Chart(Struct, frozen=True):
     """A chart: title, explanation and bars."""
 
     title: str
@@ -220,8 +219,7 @@ def _lag(rows: Sequence[Mapping[str, Any]], several: bool) -> list[Chart]:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class _Group:
+class _Group(Struct, frozen=True):
     """The findings of one control with the same status."""
 
     control: str
@@ -232,8 +230,7 @@ class _Group:
     findings: tuple[AuditFinding, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Family:
+class _Family(Struct, frozen=True):
     name: str
     controls: int
     passed: int

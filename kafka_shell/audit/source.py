@@ -76,7 +76,7 @@ class KafkaReader(DataSourceReader):  # type: ignore[misc]
 
 def _only(works: Sequence[Work], topic: str) -> tuple[Work, ...]:
     """Return the tasks restricted to one topic, if they are sliced by topics."""
-    from dataclasses import replace
+    from kafka_shell.structs import replace
 
     tables = _tables()
     kept = []

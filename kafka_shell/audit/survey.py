@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 
@@ -21,8 +22,7 @@ _AT_ONCE = 16
 DEADLINE_S = 60.0  # per cluster
 
 
-@dataclass(frozen=True, slots=True)
-class Surveyed:
+class Surveyed(Struct, frozen=True):
     """The tasks of one cluster. `lost` are the tables that cannot be read, with the reason."""
 
     target: Target

@@ -6,8 +6,9 @@ Executors import this module, so it imports neither Spark nor Arrow at module le
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -28,8 +29,7 @@ DDL = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column. `type` is a key of DDL; a `required` column is never null."""
 
     name: str
@@ -38,8 +38,7 @@ class Column:
     required: bool = True
 
 
-@dataclass(frozen=True, slots=True)
-class Slice:
+class Slice(Struct, frozen=True):
     """The part of a table that one task reads: a range of topics, a broker, or some groups.
 
     `names` are topics, broker IDs or groups, depending on `Table.by`; empty for a whole cluster.
@@ -49,8 +48,7 @@ class Slice:
     names: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """A resource of a slice that could not be read: name of the error, and the reason."""
 
     resource: str
@@ -61,8 +59,7 @@ class Trouble:
 Read = Callable[["Cluster", Slice], Iterator[tuple[Any, ...] | Trouble]]
 
 
-@dataclass(frozen=True)
-class Table:
+class Table(Struct, frozen=True):
     """A table. `by` is how it is sliced: "cluster", "topics", "brokers" or "groups".
 
     `read(cluster, slice)` yields rows with a value for each of `columns`, without the common

@@ -8,8 +8,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
 from typing import Any
+
+from msgspec import Struct
+
+from kafka_shell.structs import asdict
 
 from .table import Slice
 
@@ -19,8 +22,7 @@ TOPICS_PER_SLICE = 1_000
 GROUPS_PER_SLICE = 500
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A cluster to collect: its address and where its credentials are.
 
     `profile` is looked up in `config_file`; `command_config` is a .properties file; `properties`
@@ -35,8 +37,7 @@ class Target:
     properties: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Survey:
+class Survey(Struct, frozen=True):
     """The names by which the work on a cluster is sliced."""
 
     topics: tuple[str, ...] = ()
@@ -44,8 +45,7 @@ class Survey:
     groups: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Work:
+class Work(Struct, frozen=True):
     """A task: reads `tables` of one slice of one cluster over one connection."""
 
     target: Target

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.client_configs.keys import ACKS, HEARTBEAT, KEYS, SESSION, check
 from kafka_shell.admin.client_configs.model import ClientConfig
@@ -13,8 +14,7 @@ from kafka_shell.errors import ShellError
 _ALL = -1
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A condition on several configs of a client, and the message if it is not met."""
 
     keys: tuple[str, ...]
@@ -22,8 +22,7 @@ class Rule:
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(Struct, frozen=True):
     """The effective value of each key, and why dynamic configs were rejected."""
 
     values: Mapping[str, Any]

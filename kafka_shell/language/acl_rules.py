@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
@@ -33,8 +34,7 @@ _SPECIFIC = ("literal", "prefixed")
 _PIECE = re.compile(r"""'([^']*)'|"((?:\\.|[^"\\])*)"|\\(.)|([^\s'"\\]+)""", re.DOTALL)
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(Struct, frozen=True):
     """A resource pattern. Without a name it matches every resource of the type (in a filter)."""
 
     type: AclResourceType
@@ -42,8 +42,7 @@ class Target:
     pattern: PatternType = PatternType.LITERAL
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True):
     """A parsed rule. Without hosts or principal it matches all of them (in a filter)."""
 
     permission: AclPermission
@@ -95,8 +94,7 @@ def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
 # -- words -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class _Word:
+class _Word(Struct, frozen=True):
     text: str
     span: Span
     quoted: bool = False

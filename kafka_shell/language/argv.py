@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError, did_you_mean
 
@@ -19,8 +20,7 @@ PASTED = re.compile(
 )
 
 
-@dataclass(frozen=True)
-class Split:
+class Split(Struct, frozen=True):
     """`program` and `connection` hold values by bare name; `command` is a line for the parser."""
 
     program: dict[str, Any] = field(default_factory=dict)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.plan.model import Effect
 
@@ -63,8 +64,7 @@ class Kind(Enum):
     THEME = "theme"
 
 
-@dataclass(frozen=True, slots=True)
-class Argument:
+class Argument(Struct, frozen=True):
     """A word without dashes. With `option` it can be spelled as that option too (`--topic t`).
 
     `many` takes one or more words (each may hold commas where the kind is a selector) and the
@@ -82,8 +82,7 @@ class Argument:
     unless: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Option:
+class Option(Struct, frozen=True):
     """A word with dashes. `many`: it may be repeated, and the value is a tuple.
 
     `aliases` are other spellings. `value_optional` takes a value only as `--name=value`
@@ -110,8 +109,7 @@ class Option:
     most: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Example:
+class Example(Struct, frozen=True):
     """A line that works against the sandbox's demo data, and what it is for. The tests run it.
 
     `status` is the exit status it ends with.
@@ -122,16 +120,14 @@ class Example:
     status: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Short:
+class Short(Struct, frozen=True):
     """A short form for tired hands: the first word `word` stands for the words `line`."""
 
     word: str
     line: str
 
 
-@dataclass(frozen=True)
-class Command:
+class Command(Struct, frozen=True):
     """One command. `run(invocation, context)` returns a value, an iterator of rows, or a Plan.
 
     `family` groups commands in help (topics, configs, cluster, shell ...). `exactly_one` and
@@ -173,8 +169,7 @@ class Command:
         return None
 
 
-@dataclass(frozen=True)
-class Invocation:
+class Invocation(Struct, frozen=True):
     """A parsed line: the command and the value of each argument and option, by bare name.
 
     Names are without dashes: `invocation["topic"]`, `invocation["replication-factor"]`. An

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
+
+from msgspec import Struct, field
+
+from kafka_shell.structs import replace
 
 from .command import Argument, Command, Invocation, Kind, Option
 from .fragment import fragment_of
@@ -37,8 +40,11 @@ class Want(Enum):
     VALUE = "value"
 
 
-@dataclass(frozen=True)
-class Wanted:
+def _nothing_is_an_option(text: str) -> bool:
+    return False
+
+
+class Wanted(Struct, frozen=True):
     """What is being typed, and what a completer has to know to offer it.
 
     `prefix` is the text so far without quotes: of the word, or of its part after the last comma
@@ -68,7 +74,7 @@ class Wanted:
     options: tuple[Option, ...] = ()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     in_pipe: bool = False
-    is_option: Callable[[str], bool] = field(default=lambda text: False, compare=False)
+    is_option: Callable[[str], bool] = _nothing_is_an_option
 
 
 def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> Wanted:
@@ -118,8 +124,7 @@ def _at(word: Word, found: Wanted, position: int, start: int = 0) -> Wanted:
     return replace(found, prefix=word.text[start:], span=(min(first, position), position))
 
 
-@dataclass(frozen=True)
-class _Typing:
+class _Typing(Struct, frozen=True):
     """One question about one text."""
 
     text: str

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from .command import Kind
 
@@ -19,8 +20,7 @@ _BLANK = re.compile(r"\s*")
 _SQL_WORD = re.compile(r"\w*$")
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(Struct, frozen=True):
     """`start` is where it begins in the value.
 
     `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 Span = tuple[int, int]
 
@@ -17,8 +18,7 @@ _WITHIN = {  # what may change something, by the quote that is open
 _GOES_ON = ("&&", "||")
 
 
-@dataclass(frozen=True, slots=True)
-class Open:
+class Open(Struct, frozen=True):
     """The text stops in the middle of something: `what` is "quote", "backslash" or "operator"."""
 
     what: str

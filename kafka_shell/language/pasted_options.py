@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import TypeVar
+
+from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError
 
@@ -14,8 +15,7 @@ Given = dict[str, list[str]]
 _EVERYWHERE = {"--bootstrap-server": "--broker", "--zookeeper": "", "--broker-list": "--broker"}
 
 
-@dataclass(frozen=True, slots=True)
-class Action:
+class Action(Struct, frozen=True):
     """What one of a tool's actions is called here. `renames` maps its options to ours; "" drops."""
 
     command: str

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from enum import Enum
+
+from msgspec import Struct, field
 
 from .command import Argument, Command, Kind, Option
 from .common import common_options
@@ -34,8 +35,7 @@ class Role(Enum):
     WRONG = "wrong"
 
 
-@dataclass(frozen=True, slots=True)
-class Use:
+class Use(Struct, frozen=True):
     """One word, or the value part of `--option=value`, in its role.
 
     `name` is the key of the invocation's values; `start` is where the value begins in the word.
@@ -53,8 +53,7 @@ class Use:
         return self.word.text[self.start :]
 
 
-@dataclass(frozen=True, slots=True)
-class Trouble:
+class Trouble(Struct, frozen=True):
     """What is wrong with a word: `code` says what, `name` which option or command."""
 
     code: str
@@ -62,8 +61,7 @@ class Trouble:
     name: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(Struct, frozen=True):
     """A parameter, the name its value goes by, and the spelling that always reaches it."""
 
     parameter: Parameter
@@ -72,8 +70,7 @@ class Known:
     own: bool
 
 
-@dataclass
-class Found:
+class Found(Struct):
     """The command that a line names; `rest` are the words that are its own."""
 
     command: Command | None
@@ -82,8 +79,7 @@ class Found:
     trouble: Trouble | None = None
 
 
-@dataclass
-class Scan:
+class Scan(Struct):
     """A line's words in their roles."""
 
     scope: Scope

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fnmatch import translate
 from functools import lru_cache
 from typing import Protocol
+
+from msgspec import Struct
 
 from kafka_shell.errors import UsageError
 
@@ -23,8 +24,7 @@ class Pattern(Protocol):
         """Return a match of the whole text, or None."""
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(Struct, frozen=True):
     """The selected names in their original order; `unmatched` are (index, word)."""
 
     names: tuple[str, ...]

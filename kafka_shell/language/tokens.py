@@ -6,9 +6,11 @@ from __future__ import annotations
 import re
 from bisect import bisect_right
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct
 
 from kafka_shell.quoting import join
+from kafka_shell.structs import replace
 
 from .logical_lines import Open, Span, unfinished
 
@@ -22,8 +24,7 @@ _ESCAPED = re.compile(r"[\"\\]")  # special characters in double quotes
 _REGEX = re.compile(r"/(?:\\[^\r\n]|[^/\\\s'\"|>;&])*+/(?=[\s,|>;&]|\Z)")
 
 
-@dataclass(frozen=True, slots=True)
-class Word:
+class Word(Struct, frozen=True):
     """A word. `text` is unquoted, `raw` as typed, `span` its position in the line.
 
     `quoted` is whether it contains quotes or backslashes. `chunks` (index in `text`, index in the
@@ -34,7 +35,7 @@ class Word:
     raw: str
     span: Span
     quoted: bool = False
-    chunks: tuple[tuple[int, int], ...] = field(default=(), repr=False, compare=False)
+    chunks: tuple[tuple[int, int], ...] = ()
 
     def at(self, start: int, end: int | None = None) -> Span:
         """Return the span of `text[start:end]` in the line, without surrounding quotes."""
@@ -51,8 +52,7 @@ class Word:
         return min(source + index - text_index, self.span[1])
 
 
-@dataclass(frozen=True, slots=True)
-class Redirect:
+class Redirect(Struct, frozen=True):
     """`> file` or `>> file`. `span` is that of the operator; `word` is the file name."""
 
     path: str
@@ -61,8 +61,7 @@ class Redirect:
     word: Word
 
 
-@dataclass(frozen=True, slots=True)
-class Problem:
+class Problem(Struct, frozen=True):
     """A syntax error of the line. The parser raises it."""
 
     message: str
@@ -70,8 +69,7 @@ class Problem:
     hint: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
+class Line(Struct, frozen=True):
     """One command in words. `text` is the whole line, with its other commands: spans point into it.
 
     `joint` is the operator before it (`;`, `&&`, `||`; empty for the first), at `joint_span`; the

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, is_dataclass
 from enum import Enum
+
+from msgspec import Struct
+
+from kafka_shell.structs import fields
 
 from .renderers import columns_declared
 from .tables import Cell, Column
@@ -15,8 +18,8 @@ def columns_of(row: object) -> tuple[Column, ...]:
     declared = columns_declared(type(row))
     if declared is not None:
         return declared
-    if is_dataclass(row):
-        return tuple(_field_column(field.name, getattr(row, field.name)) for field in fields(row))
+    if isinstance(row, Struct):
+        return tuple(_field_column(name, getattr(row, name)) for name in fields(row))
     if isinstance(row, dict):
         return tuple(_key_column(str(key), key) for key in row)
     return (Column("VALUE", lambda value: _plain_cell(value)),)

@@ -14,10 +14,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import fields, is_dataclass
 from enum import Enum
 from pathlib import PurePath
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource
 from kafka_shell.admin.users.model import ScramMechanism
@@ -25,6 +26,7 @@ from kafka_shell.answers import Listing
 from kafka_shell.plan.model import Change, Plan, Resource, Secret
 from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import fields
 
 from .renderers import rows_of
 
@@ -44,7 +46,7 @@ def plain(value: object) -> Data:
         return special(value)
     if isinstance(value, Enum):
         return value.name.lower()
-    if is_dataclass(value) and not isinstance(value, type):
+    if isinstance(value, Struct):
         return {name: plain(getattr(value, name)) for name in _names(type(value))}
     if isinstance(value, Mapping):
         return {str(key): plain(item) for key, item in value.items()}
@@ -74,7 +76,7 @@ _NAMES: dict[type, tuple[str, ...]] = {}
 def _names(kind: type) -> tuple[str, ...]:
     names = _NAMES.get(kind)
     if names is None:
-        names = _NAMES[kind] = tuple(field.name for field in fields(kind))
+        names = _NAMES[kind] = fields(kind)
     return names
 
 

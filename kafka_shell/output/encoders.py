@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from kafka_shell.characters import escape
 from kafka_shell.plan.results import Parts, Results
@@ -18,8 +19,7 @@ class Encoder(Protocol):
     def __call__(self, value: object, options: EncodingOptions) -> Iterator[str]: ...
 
 
-@dataclass(frozen=True, slots=True)
-class EncodingOptions:
+class EncodingOptions(Struct, frozen=True):
     """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
     spreadsheets, which would run cells that start with = + - @ as formulas.
     """

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 Depth = Literal[0, 16, 256, 16777216]
 Color = tuple[int, int, int]
@@ -41,8 +42,7 @@ _HUES = ((25, 1), (62, 3), (160, 2), (198, 6), (260, 4), (330, 5))
 _LEVELS = (0, 95, 135, 175, 215, 255)
 
 
-@dataclass(frozen=True, slots=True)
-class Style:
+class Style(Struct, frozen=True):
     """A parsed style string. None is the terminal's default; a name is one of its 16 colors."""
 
     attributes: tuple[str, ...] = ()

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, Literal
+
+from msgspec import Struct
 
 from kafka_shell.plan.model import Secret
 
@@ -15,8 +16,7 @@ GAP = "  "
 NOTHING = Text((("dim", "-"),))
 
 
-@dataclass(frozen=True, slots=True)
-class Column:
+class Column(Struct, frozen=True):
     """A column and the function that returns its cell of a row. None and "" are printed as `-`.
 
     If the terminal is too narrow, columns with `give="drop"` are dropped, last first. Then columns
@@ -32,8 +32,7 @@ class Column:
     least: int = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Columns with their widths; renders the heading and the rows."""
 
     columns: tuple[Column, ...]
@@ -187,6 +186,6 @@ def _broken(heading: str, room: int) -> list[str]:
 
 
 def _cutting(column: Column) -> Column:
-    from dataclasses import replace
+    from kafka_shell.structs import replace
 
     return replace(column, give="cut")

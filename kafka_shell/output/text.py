@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Literal
+
+from msgspec import Struct
 
 from kafka_shell.characters import escape
 
@@ -33,8 +34,7 @@ ELLIPSIS = "…"
 TAB = "    "
 
 
-@dataclass(frozen=True, slots=True)
-class Text:
+class Text(Struct, frozen=True):
     """A line, or a piece of one: parts of (role, characters). Build it with `text` and `+`."""
 
     parts: tuple[tuple[Role, str], ...] = ()

@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
+
+from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.xdg import xdg_folder
@@ -47,8 +48,7 @@ _FIELDS = ("name", "description", "mode", "background")
 _BACKGROUNDS: dict[str, str] = {"dark": "#1e1e1e", "light": "#ffffff", "any": ""}
 
 
-@dataclass(frozen=True)
-class Theme:
+class Theme(Struct, frozen=True):
     """Styles by role, as prompt_toolkit style strings.
 
     A missing role has the terminal's default style. `background` is the background color that the
@@ -68,8 +68,7 @@ class Theme:
         return {role: code for role, code in found.items() if code}
 
 
-@dataclass(frozen=True, slots=True)
-class ThemeInfo:
+class ThemeInfo(Struct, frozen=True):
     """The name, description and file of a theme."""
 
     name: str

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell import identity, journal
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.quoting import quote
+from kafka_shell.structs import replace
 
 from .counts import name_few, question
 from .look import look_at

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
 from enum import Enum
 from typing import Any, Protocol
 
+from msgspec import Struct, field
+
 from kafka_shell.resource import Resource as Resource
+from kafka_shell.structs import replace
 
 from .results import Results
 
@@ -23,8 +25,7 @@ class Effect(Enum):
     DESTROY = "destroy"
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(Struct, frozen=True):
     """One field of one resource, before and after at this very level; None is absent.
 
     `effective` is what held before where `before` is absent (a default), and `source` says whose.
@@ -65,8 +66,7 @@ class Step(Protocol):
         """Send it, and return the outcome of each change."""
 
 
-@dataclass(frozen=True)
-class Plan:
+class Plan(Struct, frozen=True):
     """Everything one command would do. Only `carry_out` (or `apply`) does it.
 
     `touches`: the parts of the view to refresh ("topics", "configs" ...).

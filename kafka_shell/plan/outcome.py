@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from .model import Change, Plan
     from .results import Failure
 
 
-@dataclass(frozen=True, slots=True)
-class Done:
+class Done(Struct, frozen=True):
     """One change and how it ended: done, failed, unknown (a deadline passed), skipped, planned."""
 
     change: Change
@@ -19,8 +19,7 @@ class Done:
     failure: Failure | None = None
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """Every change of a plan with its end, the commands that undo it, and the state afterwards.
 
     `undo` is empty where nothing was done or all of it is irreversible. It is `told` where it was
@@ -48,8 +47,7 @@ class Outcome:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class JournalEntry:
+class JournalEntry(Struct, frozen=True):
     """One command of this program that changed a cluster. `time` is epoch seconds.
 
     `status` is done, failed (some item), unknown (it may have happened) or intent (this program was
@@ -75,8 +73,7 @@ class JournalEntry:
         return any(row.get("status", "unknown") in ("done", "unknown") for row in self.changes)
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryLine:
+class HistoryLine(Struct, frozen=True):
     """One line typed at the prompt. `time` is epoch seconds, or None where it was not kept."""
 
     text: str

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field
 from typing import Generic, TypeVar
+
+from msgspec import Struct, field
 
 from kafka_shell.resource import Resource
 
@@ -28,8 +29,7 @@ def names(message: str, about: str) -> bool:
     return re.search(word, message, re.IGNORECASE if space else 0) is not None
 
 
-@dataclass(frozen=True, slots=True)
-class Failure:
+class Failure(Struct, frozen=True):
     """Why one thing failed: Kafka's own error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a sentence.
 
     `code` is Kafka's error code, or None where the failure is of this side. `hint` says what to
@@ -46,8 +46,7 @@ class Failure:
         return f"{self.name}: {self.message}" if self.message else self.name
 
 
-@dataclass(frozen=True)
-class Results(Generic[K, V]):
+class Results(Struct, Generic[K, V], frozen=True):
     """Outcomes by key, in the order asked. `values` and `failures` never share a key."""
 
     values: dict[K, V] = field(default_factory=dict)

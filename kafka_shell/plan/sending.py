@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 from threading import Lock
 from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.context import Context
 from kafka_shell.errors import EndedElsewhere, ShellError, Status
+from kafka_shell.structs import replace
 
 from .counts import counted
 from .look import hint_of

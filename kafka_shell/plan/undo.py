@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
 from importlib import import_module
 from itertools import groupby
+
+from kafka_shell.structs import replace
 
 from .model import Change, Resource
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
 
 from . import jars
 from .config import jvm_arguments, server_properties, write_configuration

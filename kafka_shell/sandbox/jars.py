@@ -8,11 +8,12 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 from kafka_shell.private import private_folder
@@ -27,8 +28,7 @@ Report = Callable[[str, int, int | None], None]
 CONNECTIONS = 8
 
 
-@dataclass(frozen=True)
-class Jar:
+class Jar(Struct, frozen=True):
     """A line of a lock file: Maven coordinates, size in bytes and SHA-256."""
 
     group: str

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
 
 from .options import RACKS, SandboxOptions
 from .ports import free_ports, is_free

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct, field
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.xdg import xdg_folder
@@ -21,8 +22,7 @@ def default_folder() -> Path:
     return xdg_folder("data", os.environ) / "sandbox"
 
 
-@dataclass(frozen=True)
-class SandboxOptions:
+class SandboxOptions(Struct, frozen=True):
     """The options of a sandbox.
 
     `port` is the first port of the first broker, followed by the other ports; 0 uses free ports.

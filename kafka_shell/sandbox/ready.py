@@ -7,7 +7,8 @@ import socket
 import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 
@@ -30,8 +31,7 @@ _ERROR = re.compile(r"^\[[^]]*\] (?:ERROR|FATAL) (.*)|^(Error:? .*)")
 _AT_MOST = 300
 
 
-@dataclass(frozen=True)
-class Launched:
+class Launched(Struct, frozen=True):
     """A broker that was just started, and the size of its log before the start."""
 
     broker: Broker

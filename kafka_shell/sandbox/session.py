@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
 
 from .cluster import leave, no_report, start, status
 from .jars import Report

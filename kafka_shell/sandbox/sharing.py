@@ -6,8 +6,9 @@ import fcntl
 import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+
+from msgspec import Struct
 
 from kafka_shell.private import private_folder
 
@@ -24,8 +25,7 @@ def exclusively(folder: Path, on_wait: Callable[[], None] = lambda: None) -> Ite
         yield
 
 
-@dataclass
-class Attachment:
+class Attachment(Struct):
     """Marks a sandbox as used, until it is closed or the process ends."""
 
     folder: Path

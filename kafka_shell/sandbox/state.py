@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError
 from kafka_shell.private import write_private
+from kafka_shell.structs import asdict, replace
 
 from .options import SandboxOptions
 
 FORMAT = 1
 
 
-@dataclass(frozen=True)
-class Broker:
+class Broker(Struct, frozen=True):
     """A node. `ports` is by listener name; `pid` is None if the node is not running."""
 
     id: int
@@ -36,8 +37,7 @@ class Broker:
         return self.folder / "java.args"
 
 
-@dataclass(frozen=True)
-class Sandbox:
+class Sandbox(Struct, frozen=True):
     """A Kafka cluster on this machine. `users` is empty without security.
 
     `topics` is the number of topics on `stand_in_brokers`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -22,6 +21,7 @@ from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
 from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import quote
+from kafka_shell.structs import replace
 from kafka_shell.view.cache import FRESH_S, Cache
 from kafka_shell.view.candidates import Candidate
 from kafka_shell.view.view import ClusterView

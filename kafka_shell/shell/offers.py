@@ -4,7 +4,6 @@ completion scripts of bash, zsh and fish use it as well."""
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigType
@@ -14,6 +13,7 @@ from kafka_shell.commands.configs.config_dynamic import SUPPORTED, has_dynamic
 from kafka_shell.commands.program.commands import SETTINGS
 from kafka_shell.language.command import Command, Kind
 from kafka_shell.language.cursor import Want, Wanted
+from kafka_shell.structs import replace
 from kafka_shell.view import candidates
 from kafka_shell.view.candidates import NONE, Candidates
 from kafka_shell.view.view import ClusterView

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import replace
 from io import StringIO
 from typing import TextIO, cast
 
@@ -33,6 +32,7 @@ from kafka_shell.output.pane import PipeClosed
 from kafka_shell.plan.model import Report
 from kafka_shell.script import run_file
 from kafka_shell.settings import Settings
+from kafka_shell.structs import replace
 from kafka_shell.view.cache import TOPICS, Cache
 
 from . import banner, documentation, keys, screen

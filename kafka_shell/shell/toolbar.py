@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass, replace
 
+from msgspec import Struct
 from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
 from kafka_shell.characters import escape
+from kafka_shell.structs import replace
 from kafka_shell.view.cache import CacheState
 from kafka_shell.view.view import ClusterView
 
@@ -20,8 +21,7 @@ NEEDED = ("F1 help", "^D exit")  # without a connection these are shown instead 
 _STALE = range(5, 9)  # ranks of the state of the cluster
 
 
-@dataclass(frozen=True, slots=True)
-class Segment:
+class Segment(Struct, frozen=True):
     """A part of the toolbar. Segments with a high `rank` are dropped first on a narrow terminal."""
 
     text: str

@@ -10,13 +10,15 @@ import threading
 import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 from . import names, readers
 from .disk import HasCache, Shelf
@@ -40,8 +42,7 @@ _CLOSE_S = 0.25
 _ALWAYS_READ = (ResourceType.TOPIC, ResourceType.BROKER)  # always read
 
 
-@dataclass(frozen=True, slots=True)
-class CacheState:
+class CacheState(Struct, frozen=True):
     """The state shown in the toolbar: what is being read, or the failure and its time."""
 
     reading: tuple[str, ...] = ()

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
@@ -15,8 +16,7 @@ from .match import LIMIT, NameIndex
 from .view import ClusterView, ConfigDoc
 
 
-@dataclass(frozen=True, slots=True)
-class Candidate:
+class Candidate(Struct, frozen=True):
     """A candidate. `about` is its description, in the style of `role`.
 
     `tail` is text that follows the candidate: the `=` of a pair, the `/` of a folder.
@@ -28,8 +28,7 @@ class Candidate:
     tail: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Candidates:
+class Candidates(Struct, frozen=True):
     """Candidates, and the number of further matches."""
 
     offered: tuple[Candidate, ...] = ()

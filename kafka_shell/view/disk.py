@@ -8,13 +8,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Protocol
 
 from kafka_shell.admin.configs.model import ConfigType, ResourceType
 from kafka_shell.private import write_private
+from kafka_shell.structs import replace
 
 from .match import NameIndex
 from .view import NAMES, ClusterView, ConfigDoc, Part, TopicIndex

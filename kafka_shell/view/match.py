@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import chain, islice
+
+from msgspec import Struct
 
 LIMIT = 200
 SHORT_LIST = 500  # subsequence matching is only used for fewer names
@@ -16,8 +17,7 @@ _RUN = 5_000  # names sorted per step, in a millisecond or two
 _LAST = "\U0010ffff"
 
 
-@dataclass(frozen=True, slots=True)
-class Matches:
+class Matches(Struct, frozen=True):
     """The best matches, best first, and the total number of matches."""
 
     names: tuple[str, ...]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -13,6 +12,7 @@ from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigS
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .html_text import plain
 from .match import NameIndex

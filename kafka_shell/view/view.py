@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Generic, TypeVar
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 from .match import NameIndex
 
@@ -28,8 +30,7 @@ def _nothing() -> Mapping[Any, Any]:
     return NOTHING
 
 
-@dataclass(frozen=True, slots=True)
-class Part(Generic[T]):
+class Part(Struct, Generic[T], frozen=True):
     """A part of the view: the last value, when it was read (epoch seconds), and the last error.
 
     `read_at` is 0 if it was not read from the cluster: the value is empty or from disk.
@@ -48,8 +49,7 @@ class Part(Generic[T]):
         return now - self.read_at > seconds
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigDoc:
+class ConfigDoc(Struct, frozen=True):
     """The documentation of a config key. `text` is the plain text of the broker.
 
     `default` is None if there is no default or it is not returned (sensitive configs).
@@ -63,17 +63,18 @@ class ConfigDoc:
     sensitive: bool = False
 
 
-@dataclass(frozen=True)
-class TopicIndex:
+def _no_summary(name: str) -> TopicSummary | None:
+    return None
+
+
+class TopicIndex(Struct, frozen=True):
     """All topics: a searchable index, totals, and the summary of each topic on demand."""
 
     index: NameIndex = field(default_factory=NameIndex)
     partitions: int = 0
     offline: int = 0
     under_replicated: int = 0
-    summary_of: Callable[[str], TopicSummary | None] = field(
-        default=lambda name: None, repr=False, compare=False
-    )
+    summary_of: Callable[[str], TopicSummary | None] = _no_summary
 
     def __len__(self) -> int:
         return len(self.index)
@@ -87,8 +88,7 @@ class TopicIndex:
         return self.index.names
 
 
-@dataclass(frozen=True, slots=True)
-class TopicsOf:
+class TopicsOf(Struct, frozen=True):
     """Identifies the topics in which a group has offsets."""
 
     group: str
@@ -105,8 +105,7 @@ NAMES = ("groups", "principals", "users", "client_ids", "client_metrics", "trans
 PARTS = (*NAMES, "quotas", "features")
 
 
-@dataclass(frozen=True)
-class ClusterView:
+class ClusterView(Struct, frozen=True):
     """The last known state of a cluster. Each part has its own age and error.
 
     `documentation` is by resource type (key -> ConfigDoc). `configs`, `group_topics` and PARTS are

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import sys
-from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +16,7 @@ from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.policy import Policy
 from kafka_shell.audit.tables import TABLES
 from kafka_shell.audit.work import Target
+from kafka_shell.structs import asdict
 
 CONTROLS = ("T01", "T13", "S05", "Q03")
 

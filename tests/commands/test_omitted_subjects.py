@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -17,6 +16,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.in_process import Shell
 
 pytestmark = pytest.mark.quick

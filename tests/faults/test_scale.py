@@ -9,7 +9,6 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +28,7 @@ from kafka_shell.sandbox import config, stand_ins
 from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.session import options_from
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import connect, wait_for
 from tests.in_process import Shell
 from tests.program import Program, Run

@@ -1,6 +1,6 @@
 """Every printed command line parses back to the same invocation."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import pytest
@@ -15,6 +15,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Word, tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.quoting import join
+from kafka_shell.structs import replace
 from tests.language.registry import REGISTRY, nothing
 
 pytestmark = pytest.mark.quick

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 
@@ -9,6 +8,7 @@ from kafka_shell.output.plans import draw_plan
 from kafka_shell.plan.model import Change
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from tests.output.samples import GONE, err_of, out_of, outcome, plan, topic, validated, writer
 
 pytestmark = pytest.mark.quick

@@ -3,10 +3,10 @@ from __future__ import annotations
 import io
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
 from typing import Any
 
 import pytest
+from msgspec import Struct
 
 from kafka_shell.admin.topics.model import Partition, TopicDescription, TopicSummary
 from kafka_shell.answers import Lazy, Listing
@@ -15,6 +15,7 @@ from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 from tests.output.samples import (
     ENTRIES,
     GONE,
@@ -112,8 +113,7 @@ def test_kinds_of_nouns_have_tables_of_their_own() -> None:
 
 
 def test_a_noun_nobody_declared_has_a_column_a_field() -> None:
-    @dataclass(frozen=True)
-    class Thing:
+    class Thing(Struct, frozen=True):
         name: str
         byte_rate: int
         tags: tuple[str, ...]
@@ -126,8 +126,7 @@ def test_a_noun_nobody_declared_has_a_column_a_field() -> None:
 
 @pytest.mark.parametrize("format", ["table", "json", "yaml", "csv"])
 def test_a_secret_is_never_written(format: str) -> None:
-    @dataclass(frozen=True)
-    class Token:
+    class Token(Struct, frozen=True):
         hmac: Secret
 
     for value in (Token(Secret("x")), [Token(Secret("x"))], {"a": Secret("x")}):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from uuid import uuid4
 
@@ -19,6 +18,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.execute import carry_out
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
+from kafka_shell.structs import replace
 from tests.staging import make_stage
 
 pytestmark = pytest.mark.quick

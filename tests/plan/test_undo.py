@@ -103,7 +103,7 @@ def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
 
 @given(alterations())
 def test_what_cannot_be_taken_back_has_no_line(changes: list[Change]) -> None:
-    from dataclasses import replace
+    from kafka_shell.structs import replace
 
     assert take_back([replace(change, reversible=False) for change in changes]) == ()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +25,7 @@ from kafka_shell.sandbox.demo import company, make_demo, records
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import connection_to
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 
 PROMISED = [
     *("orders.placed", "orders.shipped", "payments.authorized", "payments.captured"),

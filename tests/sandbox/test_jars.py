@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.jars import Jar, fetch, locked_jars, locked_versions
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -30,6 +29,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.plan.results import Failure
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
+from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part, TopicIndex, TopicsOf
 

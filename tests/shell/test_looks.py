@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import product
 from types import MappingProxyType
 
@@ -30,6 +29,7 @@ from kafka_shell.shell.documentation import lines_for, pane
 from kafka_shell.shell.lexer import UNSEEN, ShellLexer
 from kafka_shell.shell.screen import menu_rows
 from kafka_shell.shell.styles import style_of
+from kafka_shell.structs import replace
 from kafka_shell.view.view import ClusterView, ConfigDoc, Part
 
 pytestmark = pytest.mark.quick

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +12,7 @@ from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
 from kafka_shell.language.command import Kind
 from kafka_shell.language.fragment import Fragment, fragment_of
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
 from kafka_shell.view.view import Part
 from tests.shell.test_completer import NOW, VIEW, Bench

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +16,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 from kafka_shell.view import names, readers
 from kafka_shell.view.cache import Cache
 from kafka_shell.view.disk import Shelf

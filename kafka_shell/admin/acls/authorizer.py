@@ -8,10 +8,12 @@ without any ACL allow.everyone.if.no.acl.found decides. Super users are always a
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
 
 from . import read as acls
 from .model import (
@@ -39,8 +41,7 @@ _SUPER_USERS, _NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
 _AUTHORIZER = "authorizer.class.name"
 
 
-@dataclass(frozen=True, slots=True)
-class Rules:
+class Rules(Struct, frozen=True):
     """The configs that decide. `super_users` and `no_acl_allows` are None if they cannot be
     read."""
 

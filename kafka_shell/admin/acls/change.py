@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
@@ -24,8 +25,7 @@ _INVALID_REQUEST, _RESOURCE_NOT_FOUND = 42, 91
 # -- create ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CreateAcls(BaseStep):
+class CreateAcls(Struct, BaseStep, frozen=True):
     """One CreateAcls request (API key 30)."""
 
     bindings: tuple[AclBinding, ...]
@@ -123,8 +123,7 @@ def _existing(cluster: Cluster, bindings: Iterable[AclBinding]) -> frozenset[Acl
 # -- delete ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class DeleteAcls(BaseStep):
+class DeleteAcls(Struct, BaseStep, frozen=True):
     """One DeleteAcls request (API key 31): exactly these bindings.
 
     A binding that was already deleted is a failure.

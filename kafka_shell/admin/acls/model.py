@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import IntEnum
+
+from msgspec import Struct
 
 from kafka_shell.plan.model import Resource
 from kafka_shell.quoting import quote
@@ -123,8 +124,7 @@ OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class AclBinding:
+class AclBinding(Struct, frozen=True):
     """One rule on one resource pattern. A `host` is an IP address, or `*` for any."""
 
     principal: str
@@ -164,8 +164,7 @@ class AclBinding:
         return f"{self.rule} on {self.target}"
 
 
-@dataclass(frozen=True, slots=True)
-class PrincipalAcl(AclBinding):
+class PrincipalAcl(AclBinding, frozen=True):
     """A binding listed by its principal."""
 
     @staticmethod
@@ -177,8 +176,7 @@ class PrincipalAcl(AclBinding):
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class AclFilter:
+class AclFilter(Struct, frozen=True):
     """A filter of bindings; a part that is None matches all. `host` is matched exactly."""
 
     principal: str | None = None
@@ -235,8 +233,7 @@ def word(text: str) -> str:
     return text if re.fullmatch(r"[^\s'\"\\]+", text) else quote(text)
 
 
-@dataclass(frozen=True, slots=True)
-class Access:
+class Access(Struct, frozen=True):
     """A request to an authorizer. Without `host` it is from a host that no ACL names."""
 
     principal: str
@@ -255,8 +252,7 @@ class Access:
         return f"{word(self.principal)} {self.operation.label} on {self.target}{where}"
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(Struct, frozen=True):
     """The decision of an authorizer, and why.
 
     `allowed` is None if it depends on a config that cannot be read. `because` is super-user, deny,
@@ -271,8 +267,7 @@ class Verdict:
     unless: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class AccessCheck:
+class AccessCheck(Struct, frozen=True):
     """The verdicts on the accesses; on hosts with other verdicts (`elsewhere`); on what a client
     also needs (`besides`). `notes` are shown to users."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
@@ -12,6 +11,7 @@ from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 
 from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResourceType, PatternType
 

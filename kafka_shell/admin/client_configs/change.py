@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+
+from msgspec import Struct
 
 from kafka_shell.admin.records import log
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 
 from . import format as records
 from . import store as client_config_store
@@ -30,8 +32,7 @@ _INVALID = "the previous value is invalid and cannot be restored"
 # -- alter -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AlterClientConfigs(BaseStep):
+class AlterClientConfigs(Struct, BaseStep, frozen=True):
     """One batch of records to `__client_configs`, one per config: all or none are appended.
 
     `now` are the current configs; of these, `invalid` are values of other programs that the checks
@@ -134,8 +135,7 @@ def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientC
 # -- registrations ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class ForgetRegistrations(BaseStep):
+class ForgetRegistrations(Struct, BaseStep, frozen=True):
     """Tombstones for registrations; running clients register again (KIP-649's refresh)."""
 
     registrations: tuple[ClientRegistration, ...]

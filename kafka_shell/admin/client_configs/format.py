@@ -17,8 +17,9 @@ bytes, so all writers must spell a key alike.
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from .model import ClientConfigAlteration, ClientEntity, ClientRegistration
 
@@ -31,15 +32,13 @@ EXPIRES_MS = 7 * 24 * 3_600_000
 RENEW_MS = 24 * 3_600_000  # how often a running client registers again, with jitter
 
 
-@dataclass(frozen=True, slots=True)
-class Unreadable:
+class Unreadable(Struct, frozen=True):
     """A record that cannot be decoded, and why: a newer format, or invalid JSON."""
 
     why: str
 
 
-@dataclass(frozen=True, slots=True)
-class Forgotten:
+class Forgotten(Struct, frozen=True):
     """A tombstone of a registration."""
 
     entity: ClientEntity

@@ -6,7 +6,8 @@ Names are Kafka's; kafka-python spells them with `_`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.errors import ShellError, did_you_mean
@@ -15,8 +16,7 @@ SESSION, HEARTBEAT, ACKS = "session.timeout.ms", "heartbeat.interval.ms", "acks"
 _MOST = 2**31 - 1
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfigKey:
+class ClientConfigKey(Struct, frozen=True):
     """One key. `of` are the clients that have it; `takes_effect` says when a new value applies."""
 
     name: str

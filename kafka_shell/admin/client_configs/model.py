@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kafka_shell.admin.quotas.model import ANY_NAME, AnyName, Default
 from kafka_shell.plan.model import Resource
 from kafka_shell.quoting import quote
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ClientEntity:
+class ClientEntity(Struct, frozen=True, order=True):
     """A client id of a user, or, if `client_id` is None, the default of all clients of the user.
 
     There is always a user, as no user may change the configs of another user's clients (KIP-649).
@@ -34,8 +33,7 @@ class ClientEntity:
         return f"user {quote(self.user)}{of}"
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfig:
+class ClientConfig(Struct, frozen=True):
     """One config of one entity. `value` is text as in a properties file."""
 
     entity: ClientEntity
@@ -43,8 +41,7 @@ class ClientConfig:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfigAlteration:
+class ClientConfigAlteration(Struct, frozen=True):
     """One config to set, or to remove if `value` is None."""
 
     entity: ClientEntity
@@ -52,8 +49,7 @@ class ClientConfigAlteration:
     value: str | None
 
 
-@dataclass(frozen=True, slots=True)
-class ClientRegistration:
+class ClientRegistration(Struct, frozen=True):
     """The configs that a running client of one software version can change.
 
     `at` is when a client of this version last registered (epoch milliseconds).
@@ -66,8 +62,7 @@ class ClientRegistration:
     at: int
 
 
-@dataclass(frozen=True, slots=True)
-class ClientConfigFilter:
+class ClientConfigFilter(Struct, frozen=True):
     """Which entities to describe. `user` is a name or ANY_NAME; DEFAULT is refused.
 
     `client_id` is a name, DEFAULT (the user's default), ANY_NAME (all client ids), or None for no

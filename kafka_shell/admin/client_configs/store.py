@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission, AclResourceType
 from kafka_shell.admin.configs import read as configs
@@ -36,8 +36,7 @@ ACLS = tuple(
 )
 
 
-@dataclass(frozen=True)
-class StoreState:
+class StoreState(Struct, frozen=True):
     """The missing topics, why an existing one is refused, and what could not be checked."""
 
     missing: tuple[str, ...] = ()

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
@@ -29,8 +30,7 @@ ONE_WAY = "kraft.version"  # cannot be downgraded
 # -- update ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class UpdateFeatures(BaseStep):
+class UpdateFeatures(Struct, BaseStep, frozen=True):
     """One UpdateFeatures request (API key 57). `now` are the current levels.
 
     Since Kafka 4.0 all features are updated or none; before, each one independently.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
@@ -40,8 +41,7 @@ _NO_ANSWER = frozenset({"refused", "no-answer"})
 Found = Iterator[Finding]
 
 
-@dataclass(frozen=True)
-class Seen:
+class Seen(Struct, frozen=True):
     """What is read before the checks: the metadata, and the brokers that respond."""
 
     metadata: MetadataScan
@@ -49,8 +49,7 @@ class Seen:
     probe_timeout: float
 
 
-@dataclass(frozen=True)
-class Check:
+class Check(Struct, frozen=True):
     """One check: what it reads, and the finding that its failure is."""
 
     name: str

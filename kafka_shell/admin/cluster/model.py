@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from kafka_shell.plan.results import Failure
 
 
-@dataclass(frozen=True, slots=True)
-class Broker:
+class Broker(Struct, frozen=True):
     """One broker of the cluster. `version` is the Kafka release, derived from its APIs, or
     empty.
 
@@ -31,8 +31,7 @@ class Broker:
     state: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ClusterMetadata:
+class ClusterMetadata(Struct, frozen=True):
     """Brokers and counts (Metadata, API key 3; DescribeCluster, 60).
 
     `controller` is None if there is none or if it is unknown. `not_read` has what could not be
@@ -64,8 +63,7 @@ class Severity(IntEnum):
     NOTE = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Finding:
+class Finding(Struct, frozen=True):
     """One problem that `health` found, and how many resources have it."""
 
     severity: Severity
@@ -75,8 +73,7 @@ class Finding:
     examples: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Health:
+class Health(Struct, frozen=True):
     """The health of a cluster. It is healthy if all findings are NOTE."""
 
     cluster_id: str
@@ -91,8 +88,7 @@ class Health:
         return all(finding.severity is Severity.NOTE for finding in self.findings)
 
 
-@dataclass(frozen=True, slots=True)
-class Endpoint:
+class Endpoint(Struct, frozen=True):
     """A listener of a controller."""
 
     name: str
@@ -104,8 +100,7 @@ class Endpoint:
         return f"{self.name}://{host}:{self.port}"
 
 
-@dataclass(frozen=True, slots=True)
-class QuorumReplica:
+class QuorumReplica(Struct, frozen=True):
     """A voter or observer of the metadata quorum (DescribeQuorum, API key 55).
 
     `lag` is in records, `behind_ms` the time since it had caught up with the leader; times are
@@ -128,8 +123,7 @@ class QuorumReplica:
         return self.role != "observer"
 
 
-@dataclass(frozen=True, slots=True)
-class Quorum:
+class Quorum(Struct, frozen=True):
     """The KRaft metadata quorum."""
 
     leader: int
@@ -143,8 +137,7 @@ class Quorum:
         return tuple(replica for replica in self.replicas if replica.votes)
 
 
-@dataclass(frozen=True, slots=True)
-class Voter:
+class Voter(Struct, frozen=True):
     """A voter to add or remove. Without a directory ID, the only one known to the quorum."""
 
     id: int
@@ -152,8 +145,7 @@ class Voter:
     endpoints: tuple[Endpoint, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FeatureRange:
+class FeatureRange(Struct, frozen=True):
     """The levels of a feature that one broker supports."""
 
     broker: int
@@ -161,8 +153,7 @@ class FeatureRange:
     highest: int
 
 
-@dataclass(frozen=True, slots=True)
-class Feature:
+class Feature(Struct, frozen=True):
     """A feature of the cluster: its level (0: off), and the levels that all brokers support.
 
     `release` and `highest_release` are names of levels of metadata.version: `4.3-IV0`.
@@ -182,8 +173,7 @@ class Feature:
         return len({(each.lowest, each.highest) for each in self.brokers}) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(Struct, frozen=True):
     """All features, as of an epoch (-1: unknown). `unread` are brokers that did not respond."""
 
     epoch: int
@@ -200,8 +190,7 @@ class Features:
         return next((feature for feature in self.features if feature.name == name), None)
 
 
-@dataclass(frozen=True, slots=True)
-class ApiRange:
+class ApiRange(Struct, frozen=True):
     """The versions of one API that one broker supports."""
 
     broker: int
@@ -209,8 +198,7 @@ class ApiRange:
     highest: int
 
 
-@dataclass(frozen=True, slots=True)
-class ApiSupport:
+class ApiSupport(Struct, frozen=True):
     """One API: the versions that all brokers support (None: none), and those of each broker.
 
     `missing` are the brokers without it.
@@ -229,8 +217,7 @@ class ApiSupport:
         return bool(self.missing) or len({(b.lowest, b.highest) for b in self.brokers}) > 1
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerDescription:
+class BrokerDescription(Struct, frozen=True):
     """A broker with its replicas, log directories and non-default configs.
 
     `preferred` counts the partitions of which it is the preferred leader, `out_of_sync` its

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TypeVar
 
 from kafka_shell.admin.cluster.model import Broker
@@ -22,6 +21,7 @@ from kafka_shell.admin.wire.login import greet, log_in
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 
 K = TypeVar("K")
 Waiting = Callable[[list[K]], None]

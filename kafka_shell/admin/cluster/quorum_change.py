@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from binascii import a2b_base64
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
 from uuid import UUID
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
@@ -16,6 +17,7 @@ from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import Quorum, QuorumReplica, Voter
 from .quorum import describe
@@ -35,8 +37,7 @@ _NOT_URL_SAFE = str.maketrans("-_", "+/")
 # -- alter -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AddVoter(BaseStep):
+class AddVoter(Struct, BaseStep, frozen=True):
     """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed.
 
     The leader refuses a voter that has not caught up.
@@ -65,8 +66,7 @@ class AddVoter(BaseStep):
         return _send(cluster, request, self.changes[0], self.voter, votes=True)
 
 
-@dataclass(frozen=True)
-class RemoveVoter(BaseStep):
+class RemoveVoter(Struct, BaseStep, frozen=True):
     """One RemoveRaftVoter request (KIP-853, API key 81). A leader that removes itself resigns."""
 
     voter: Voter

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.wire import metadata_scan
@@ -14,6 +15,7 @@ from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from . import features, probes, quorum
 from .model import ClusterMetadata
@@ -26,8 +28,7 @@ _READ_S = 2.5  # for each of the other reads: 10 s for everything
 # -- describe --------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Brokers:
+class Brokers(Struct, frozen=True):
     """All brokers by ID: those that respond, those that do not (`silent`), fenced and absent ones.
     `config` connects through those that respond, and uses no others."""
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire import metadata_scan
@@ -22,8 +23,7 @@ _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 # -- unregister ------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class UnregisterBroker(BaseStep):
+class UnregisterBroker(Struct, BaseStep, frozen=True):
     """One UnregisterBroker request (KIP-631, API key 64)."""
 
     broker: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import in_requests
@@ -13,6 +14,7 @@ from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 
 from .checks import (
     LIST_OPS,
@@ -48,8 +50,7 @@ HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
 
 
-@dataclass(frozen=True)
-class AlterConfigs(BaseStep):
+class AlterConfigs(Struct, BaseStep, frozen=True):
     """One IncrementalAlterConfigs request (KIP-339, API key 44) to the broker that answers for it.
 
     The keys of a resource are altered all or none.

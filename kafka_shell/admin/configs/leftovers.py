@@ -7,8 +7,9 @@ them in response to a direct request (IncrementalAlterConfigs, KIP-339 and 919).
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.steps import BaseStep, row_failure
@@ -18,6 +19,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import ResourceType
 
@@ -26,8 +28,7 @@ _INVALID_REQUEST = 42
 _NOTE = "unknown value: only the broker itself returns it"
 
 
-@dataclass(frozen=True)
-class DeleteLeftoverConfigs(BaseStep):
+class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
     """Dynamic configs of one broker, deleted by the active controller all or none. A key that
     is not set counts as deleted."""
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum, IntEnum
+
+from msgspec import Struct
 
 
 class ResourceType(IntEnum):
@@ -68,8 +69,7 @@ class ConfigOp(IntEnum):
     SUBTRACT = 3
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class ConfigResource:
+class ConfigResource(Struct, frozen=True, order=True):
     """The resource of a config. A BROKER with an empty name is the cluster-wide broker default."""
 
     type: ResourceType
@@ -96,8 +96,7 @@ _KINDS = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigSynonym:
+class ConfigSynonym(Struct, frozen=True):
     """One level that can provide the value."""
 
     name: str
@@ -105,8 +104,7 @@ class ConfigSynonym:
     source: ConfigSource
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigEntry:
+class ConfigEntry(Struct, frozen=True):
     """One config of one resource. `value` is raw; None if it is sensitive or not set."""
 
     resource: ConfigResource
@@ -125,8 +123,7 @@ class ConfigEntry:
         return self.source is own_source(self.resource)
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigAlteration:
+class ConfigAlteration(Struct, frozen=True):
     """One operation on one key: SET and DELETE, and APPEND and SUBTRACT for lists."""
 
     key: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from itertools import cycle
 from typing import Any
 
@@ -17,6 +16,7 @@ from kafka_shell.config_units import convert_unit
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 
 from . import wire as config_wire
 from .model import (

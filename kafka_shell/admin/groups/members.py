@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
@@ -44,8 +45,7 @@ def _delete_rows(response: Any) -> Iterator[tuple[str, Any]]:
 _DELETE = Question(_delete_request, _delete_rows, "Delete")
 
 
-@dataclass(frozen=True)
-class DeleteGroups(BaseStep):
+class DeleteGroups(Struct, BaseStep, frozen=True):
     """Groups and their offsets: one DeleteGroups request per coordinator (API key 42)."""
 
     groups: tuple[Group, ...]
@@ -107,8 +107,7 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
 # -- remove members --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class RemoveMembers(BaseStep):
+class RemoveMembers(Struct, BaseStep, frozen=True):
     """One LeaveGroup request (API key 13). Static members are named by group.instance.id."""
 
     group: str

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.model import Resource
@@ -29,8 +30,7 @@ class GroupType(Enum):
         return cls.UNKNOWN
 
 
-@dataclass(frozen=True, slots=True)
-class GroupListing:
+class GroupListing(Struct, frozen=True):
     """A group as listed (ListGroups, API key 16).
 
     `protocol` is the protocol type of its members (consumer, connect ...), empty if it never had
@@ -44,8 +44,7 @@ class GroupListing:
     coordinator: int
 
 
-@dataclass(frozen=True, slots=True)
-class Task:
+class Task(Struct, frozen=True):
     """A task of a streams group: one partition of a subtopology. `role`: active, standby,
     warmup."""
 
@@ -54,8 +53,7 @@ class Task:
     role: str
 
 
-@dataclass(frozen=True, slots=True)
-class Member:
+class Member(Struct, frozen=True):
     """One member of a group. `host` is an address, `instance_id` its group.instance.id.
 
     `assignment` is the current one; `target` is the next one, if it differs (new protocols).
@@ -82,8 +80,7 @@ class Member:
         return f"{self.client_id or self.id} at {self.host}"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupOffset:
+class GroupOffset(Struct, frozen=True):
     """The offset and lag of a group in one partition.
 
     `offset` is the committed offset (of a share group: its start offset), None if there is none.
@@ -111,8 +108,7 @@ class GroupOffset:
         return TopicPartition(self.topic, self.partition)
 
 
-@dataclass(frozen=True, slots=True)
-class Group:
+class Group(Struct, frozen=True):
     """One group, its members and offsets.
 
     `state` is as in Kafka. `assignor` is the partition assignor (range, uniform ...), or empty.
@@ -143,8 +139,7 @@ class Group:
         return sum(known) if known else None
 
 
-@dataclass(frozen=True, slots=True)
-class GroupTotals:
+class GroupTotals(Struct, frozen=True):
     """A group in figures. `lag` is the sum over its partitions, None if unknown."""
 
     name: str
@@ -179,16 +174,14 @@ class To(Enum):
     TIME = "time"
 
 
-@dataclass(frozen=True, slots=True)
-class ResetTo:
+class ResetTo(Struct, frozen=True):
     """A target with its `number`: an offset, a shift, or milliseconds since the epoch."""
 
     to: To
     number: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Reset:
+class Reset(Struct, frozen=True):
     """One partition of a reset: the offsets before and after, None for none. `note` is shown."""
 
     partition: TopicPartition

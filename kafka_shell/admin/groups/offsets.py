@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
@@ -12,6 +13,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answers, Question, ask
 from kafka_shell.admin.wire.failures import as_error, error_name
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import Group, GroupOffset, GroupType, Member
 
@@ -44,8 +46,7 @@ COMMITTED = Question(_committed, _rows, lowest=_MANY_GROUPS, highest=_BY_NAME)
 SHARED = Question(_shared, _rows)
 
 
-@dataclass(frozen=True, slots=True)
-class Committed:
+class Committed(Struct, frozen=True):
     """A committed offset, or the start offset of a share group.
 
     `lag` is None if the broker does not return it; `error` is the error code of the partition.

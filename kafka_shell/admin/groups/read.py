@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell.admin.cluster.model import Broker
@@ -12,6 +11,7 @@ from kafka_shell.admin.wire.coordinators import Question, ask
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 
 from . import offsets as group_offsets
 from .describe import QUESTIONS, read

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.records import delete as records
@@ -14,6 +15,7 @@ from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import with_option
+from kafka_shell.structs import replace
 from kafka_shell.units import format_time
 
 from . import read as groups
@@ -104,8 +106,7 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
 # -- the group as it is ----------------------------------------------------------------------------
 
 
-@dataclass
-class _Found:
+class _Found(Struct):
     """The group, its offsets, and why it is refused (or None).
 
     `kind` is its type; of a new group, the type to create: committing creates a classic group.

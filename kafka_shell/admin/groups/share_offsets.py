@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
@@ -14,8 +12,7 @@ from .model import GroupType
 from .steps import OffsetsStep, offset_change, offset_failure
 
 
-@dataclass(frozen=True)
-class AlterShareOffsets(OffsetsStep):
+class AlterShareOffsets(OffsetsStep, frozen=True):
     """One AlterShareGroupOffsets request (API key 91): only while the group is empty."""
 
     type = GroupType.SHARE
@@ -60,8 +57,7 @@ class AlterShareOffsets(OffsetsStep):
         )
 
 
-@dataclass(frozen=True)
-class DeleteShareOffsets(OffsetsStep):
+class DeleteShareOffsets(OffsetsStep, frozen=True):
     """One DeleteShareGroupOffsets request (API key 92): whole topics, while the group is empty."""
 
     type = GroupType.SHARE

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
@@ -15,6 +16,7 @@ from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import GroupType, Reset
 from .offsets import committed
@@ -60,8 +62,7 @@ def offset_failure(
     return row_failure(row, resource, requires=f"{operation} on {resource}", see=resource)
 
 
-@dataclass(frozen=True)
-class OffsetsStep(BaseStep):
+class OffsetsStep(Struct, BaseStep, frozen=True):
     """New offsets of one group, as one request to its coordinator. A reset to None deletes."""
 
     group: str
@@ -95,8 +96,7 @@ class OffsetsStep(BaseStep):
             raise
 
 
-@dataclass(frozen=True)
-class _RetriedStep(OffsetsStep):
+class _RetriedStep(OffsetsStep, frozen=True):
     """Sent again for the partitions whose coordinator was moving."""
 
     highest: ClassVar[int | None] = None
@@ -124,8 +124,7 @@ class _RetriedStep(OffsetsStep):
         )
 
 
-@dataclass(frozen=True)
-class CommitOffsets(_RetriedStep):
+class CommitOffsets(_RetriedStep, frozen=True):
     """One OffsetCommit request (API key 8) from outside of the group: only while it is empty."""
 
     highest = _COMMIT_BY_NAME
@@ -154,8 +153,7 @@ class CommitOffsets(_RetriedStep):
         )
 
 
-@dataclass(frozen=True)
-class DeleteOffsets(_RetriedStep):
+class DeleteOffsets(_RetriedStep, frozen=True):
     """One OffsetDelete request (KIP-496, API key 47)."""
 
     operation = "Delete"

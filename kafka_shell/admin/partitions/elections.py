@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, row_failure
@@ -34,8 +35,7 @@ _NO_LEADER = "none"
 Found = Results[Resource, Partition]
 
 
-@dataclass(frozen=True, slots=True)
-class Election:
+class Election(Struct, frozen=True):
     """A partition, its current leader (None: offline) and the leader to elect."""
 
     partition: TopicPartition
@@ -43,8 +43,7 @@ class Election:
     after: int
 
 
-@dataclass(frozen=True)
-class ElectLeaders(BaseStep):
+class ElectLeaders(Struct, BaseStep, frozen=True):
     """One ElectLeaders request (KIP-183, 460; API key 43). `unclean` requires version 1."""
 
     elections: tuple[Election, ...]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
@@ -18,6 +19,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import positional
+from kafka_shell.structs import replace
 from kafka_shell.units import approximate_bytes
 
 from . import log_dirs
@@ -34,8 +36,7 @@ Here = Sequence[ReplicaOnDisk]  # a replica, and beside it the future one that w
 Places = Mapping[Place, Here]
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """A replica, the dir it is in (or on its way to) and the one it goes to. `size` in bytes."""
 
     broker: int
@@ -56,8 +57,7 @@ class Move:
         return Resource("replica", f"{self.partition} on broker {self.broker}")
 
 
-@dataclass(frozen=True)
-class MoveReplicas:
+class MoveReplicas(Struct, frozen=True):
     """One AlterReplicaLogDirs request a broker (KIP-113, API key 34)."""
 
     moves: tuple[Move, ...]

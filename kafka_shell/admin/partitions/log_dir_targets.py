@@ -10,13 +10,15 @@ from __future__ import annotations
 
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Report, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from kafka_shell.units import approximate_bytes
 
 from . import log_dir_moves, log_dirs
@@ -38,8 +40,7 @@ Found = Results[int, tuple[LogDir, ...]]
 _REPLICA_NOT_AVAILABLE = 9
 
 
-@dataclass(frozen=True)
-class Placing:
+class Placing(Struct, frozen=True):
     """One AlterReplicaLogDirs request a broker. A broker that has no replica yet has no `before`.
 
     `coming` are partitions of which a replica is on its way to the dir already; `held` are the dirs

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.plan.model import Resource
 
@@ -20,8 +21,7 @@ LATEST_TIERED = -5
 EARLIEST_PENDING_UPLOAD = -6
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class TopicPartition:
+class TopicPartition(Struct, frozen=True, order=True):
     """One partition of a topic. Its text is as it is typed: `orders:0`."""
 
     topic: str
@@ -36,8 +36,7 @@ class TopicPartition:
         return f"{self.topic}:{self.partition}"
 
 
-@dataclass(frozen=True, slots=True)
-class Offset:
+class Offset(Struct, frozen=True):
     """An offset in a partition; None if there is no such record.
 
     `timestamp` (milliseconds since the epoch) is that of the record, if a time or the largest
@@ -49,8 +48,7 @@ class Offset:
     leader_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionOffset:
+class PartitionOffset(Struct, frozen=True):
     """A requested offset of a partition; `timestamp` as in Offset."""
 
     topic: str
@@ -60,8 +58,7 @@ class PartitionOffset:
     leader_epoch: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OffsetRange:
+class OffsetRange(Struct, frozen=True):
     """The offsets of a partition: from `earliest` up to, not including, `latest`.
 
     `records` is the difference; compaction and transactions leave fewer records.
@@ -74,8 +71,7 @@ class OffsetRange:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
-class LogReplica:
+class LogReplica(Struct, frozen=True):
     """One replica in a log directory. `size` is in bytes.
 
     `offset_lag` is against the high watermark; of a `future` replica, which will replace the one in
@@ -94,8 +90,7 @@ class LogReplica:
         return TopicPartition(self.topic, self.partition)
 
 
-@dataclass(frozen=True, slots=True)
-class ReplicaOnDisk:
+class ReplicaOnDisk(Struct, frozen=True):
     """One replica and its log directory; the other fields are as in LogReplica."""
 
     broker: int
@@ -112,8 +107,7 @@ class ReplicaOnDisk:
         return TopicPartition(self.topic, self.partition)
 
 
-@dataclass(frozen=True, slots=True)
-class LogDir:
+class LogDir(Struct, frozen=True):
     """One log directory of a broker. `error` is why it is offline.
 
     `total` and `usable` are the bytes of its volume (KIP-827, Kafka 3.3), or None if unknown. A
@@ -155,8 +149,7 @@ class LogDir:
         )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class LogDirUse:
+class LogDirUse(Struct, frozen=True):
     """A log directory in figures: the `size` of its replicas in bytes, and the number `incoming`
     from other directories of the broker. `state` is online, cordoned or offline."""
 
@@ -171,8 +164,7 @@ class LogDirUse:
     error: Failure | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DiskUse:
+class DiskUse(Struct, frozen=True):
     """The disk usage of a broker, topic or partition in bytes. None: of all of them.
 
     `largest` is the size of the largest replica.
@@ -186,8 +178,7 @@ class DiskUse:
     largest: int
 
 
-@dataclass(frozen=True, slots=True)
-class LeaderStatus:
+class LeaderStatus(Struct, frozen=True):
     """The status of a preferred leader election (KIP-4): completed, in progress or failed.
 
     `reason` is why it is not completed. `partition` is None for an unknown topic.
@@ -201,8 +192,7 @@ class LeaderStatus:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class ElectionStatus:
+class ElectionStatus(Struct, frozen=True):
     """The status of the elections of several partitions."""
 
     partitions: tuple[LeaderStatus, ...]
@@ -213,8 +203,7 @@ class ElectionStatus:
         return all(each.status == "completed" for each in self.partitions)
 
 
-@dataclass(frozen=True, slots=True)
-class Reassignment:
+class Reassignment(Struct, frozen=True):
     """A reassignment in progress (ListPartitionReassignments, API key 46).
 
     `replicas` are all current replicas, with the adding and removing ones. `copied` of `size` bytes
@@ -247,8 +236,7 @@ class Reassignment:
         return tuple(broker for broker in self.replicas if broker not in self.removing)
 
 
-@dataclass(frozen=True, slots=True)
-class Move:
+class Move(Struct, frozen=True):
     """The move of one partition from its replicas to others, the preferred leader first.
 
     `leader` is the broker to copy from; None if the partition is offline.
@@ -270,8 +258,7 @@ class Move:
         return tuple(broker for broker in self.before if broker not in self.after)
 
 
-@dataclass(frozen=True, slots=True)
-class BrokerLoad:
+class BrokerLoad(Struct, frozen=True):
     """One broker before and after a move: replicas, preferred leaders, bytes of its replicas.
 
     `incoming` are the bytes copied to it. Bytes are None if unknown.
@@ -288,8 +275,7 @@ class BrokerLoad:
     incoming: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class MoveSize:
+class MoveSize(Struct, frozen=True):
     """The size of a move: partitions, copies, and their bytes (None: unknown).
 
     `throttle` is in bytes per second, or None. `seconds` is the minimum duration with it, if each
@@ -311,8 +297,7 @@ class MoveStatus(IntEnum):
     COMPLETED = 1
 
 
-@dataclass(frozen=True, slots=True)
-class PartitionMove:
+class PartitionMove(Struct, frozen=True):
     """The state of one partition of a move. `code` is KIP-4's: -1 failed, 0 in progress, 1 done.
 
     `replicas` are the current ones, `wanted` the target; None if no file gives it. Other fields are
@@ -331,8 +316,7 @@ class PartitionMove:
     note: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class Throttle:
+class Throttle(Struct, frozen=True):
     """A replication throttle that no move needs: a raw config of a broker or topic (KIP-73); of a
     topic's throttled replicas, those that do not move."""
 
@@ -341,8 +325,7 @@ class Throttle:
     value: str
 
 
-@dataclass(frozen=True, slots=True)
-class MoveState:
+class MoveState(Struct, frozen=True):
     """The state of moves, and throttles that no current move needs.
 
     `not_read`: resources whose throttles could not be read, with failures.

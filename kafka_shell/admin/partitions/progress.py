@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.admin.wire.connection import Cluster
@@ -14,6 +15,7 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import EndedElsewhere, ShellError, Status
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, follow, judged
@@ -211,8 +213,7 @@ def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> Partitio
 # -- follow ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Follow:
+class Follow(Struct, frozen=True):
     """Watches moves to their end, telling the bytes that are copied; all under way without moves.
 
     Replicas that are wanted in log dirs are followed into them then.

@@ -7,8 +7,9 @@ its start and end besides, its throttle, is in `throttles`.
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.wire.connection import Cluster
@@ -16,6 +17,7 @@ from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from . import log_dir_moves
 from . import sizes as move_sizes
@@ -37,8 +39,7 @@ from .throttles import (
 # -- plans -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(Struct, frozen=True):
     """Where everything is: the brokers that are up, metadata, and the moves under way."""
 
     brokers: tuple[Broker, ...]
@@ -109,8 +110,7 @@ def plan_move(
     return _plan(cluster, wishes, throttle, now, placing, dirs or {}, record or ThrottleRecord())
 
 
-@dataclass
-class _Wishes:
+class _Wishes(Struct):
     """What is to be sent, what of it copies something (and is throttled), what need not be sent.
 
     `back` are moves under way that are turned round: nothing is copied for them.

@@ -5,8 +5,9 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.units import format_rate
@@ -20,8 +21,7 @@ Layout = Mapping[TopicPartition, tuple[int, ...]]
 Racks = Mapping[int, str | None]
 
 
-@dataclass(frozen=True, slots=True)
-class Sizes:
+class Sizes(Struct, frozen=True):
     """Bytes of replicas by partition and broker, and the brokers that returned theirs."""
 
     replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
@@ -16,6 +17,7 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .log_dir_targets import Placing
 from .model import Move, Reassignment, TopicPartition
@@ -25,8 +27,7 @@ from .throttles import RemoveThrottle
 _NOT_MOVING = 85  # NO_REASSIGNMENT_IN_PROGRESS
 
 
-@dataclass(frozen=True)
-class MoveReplicas(BaseStep):
+class MoveReplicas(Struct, BaseStep, frozen=True):
     """One AlterPartitionReassignments request (API key 45). `throttle` is removed if nothing moves.
 
     Log directories of replicas are sent first; a partition whose directory is refused is not moved.

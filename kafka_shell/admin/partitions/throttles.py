@@ -22,7 +22,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.configs import read as configs_module
 from kafka_shell.admin.configs.change import AlterConfigs
@@ -35,6 +36,7 @@ from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import Move, Reassignment, TopicPartition
 from .progress import under_way
@@ -58,8 +60,7 @@ Moving = Mapping[TopicPartition, Reassignment]
 # -- what a throttle sets, and the record of it ----------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Throttled:
+class Throttled(Struct, frozen=True):
     """What a throttle puts into one config: entries of a topic's list (`0:1,0:2`), or a broker's
     rate (bytes a second) and the rate it `replaced`. `now` is the whole value when planned."""
 
@@ -67,7 +68,7 @@ class Throttled:
     key: str
     value: str
     replaced: str | None = None
-    now: str | None = field(default=None, compare=False)
+    now: str | None = None
 
     @property
     def config(self) -> Config:
@@ -145,8 +146,7 @@ def _topic(name: str) -> ConfigResource:
     return ConfigResource(ResourceType.TOPIC, name)
 
 
-@dataclass(frozen=True, slots=True)
-class _Now:
+class _Now(Struct, frozen=True):
     """The throttles that are set at brokers and topics themselves, and what could not be read."""
 
     values: dict[Config, str]
@@ -290,8 +290,7 @@ def left_behind(
 # -- set and remove --------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class SetThrottle:
+class SetThrottle(Struct, frozen=True):
     """Set a throttle: one IncrementalAlterConfigs request (API key 44) for the topics, one for each
     broker. Where one fails, the others are removed again."""
 
@@ -349,8 +348,7 @@ class SetThrottle:
         return new
 
 
-@dataclass(frozen=True)
-class RemoveThrottle:
+class RemoveThrottle(Struct, frozen=True):
     """Remove what a throttle set, by the three rules."""
 
     rows: tuple[Throttled, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence, Set
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
@@ -15,6 +16,7 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import (
     Default,
@@ -32,8 +34,7 @@ Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 # -- alter -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AlterQuotas(BaseStep):
+class AlterQuotas(Struct, BaseStep, frozen=True):
     """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
 
     The keys of an entity are altered all or none. `now` are the current quotas of the entities.

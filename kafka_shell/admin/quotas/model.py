@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from enum import Enum
-from typing import Final
+from typing import Final, cast
+
+from msgspec import Struct
+from msgspec.structs import force_setattr
 
 from kafka_shell.plan.model import Resource
 from kafka_shell.quoting import quote
 
 
-@dataclass(frozen=True, slots=True)
-class Default:
+class Default(Struct, frozen=True):
     """The default of an entity type. Not a name: a user can be called `<default>`."""
 
     default: bool = True
@@ -21,8 +22,7 @@ class Default:
         return "default"
 
 
-@dataclass(frozen=True, slots=True)
-class AnyName:
+class AnyName(Struct, frozen=True):
     """In a filter: all names of an entity type, and its default."""
 
 
@@ -30,8 +30,7 @@ DEFAULT: Final = Default()
 ANY_NAME: Final = AnyName()
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaEntity:
+class QuotaEntity(Struct, frozen=True):
     """A quota entity: a user, a client id, a client id of a user, or an IP address.
 
     Each part is a name, DEFAULT, or None if the entity does not have it.
@@ -79,8 +78,7 @@ def _rank(name: str | Default | None) -> tuple[int, str]:
     return (1, "") if isinstance(name, Default) else (2, name)
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaFilter:
+class QuotaFilter(Struct, frozen=True):
     """Which entities to describe. None ignores a part, ANY_NAME matches all names.
 
     `strict` leaves out entities that have a part the filter ignores. An IP address cannot be
@@ -134,8 +132,7 @@ CLIENT_QUOTAS: Final = (*BYTE_RATES, "request_percentage", "controller_mutation_
 IP_QUOTAS: Final = ("connection_creation_rate",)
 
 
-@dataclass(frozen=True, slots=True)
-class Quota:
+class Quota(Struct, frozen=True):
     """One limit of one entity.
 
     `producer_byte_rate` and `consumer_byte_rate` are bytes per second and broker,
@@ -146,14 +143,13 @@ class Quota:
     entity: QuotaEntity
     key: str
     value: float
-    source: QuotaSource = field(init=False)
+    source: QuotaSource = cast("QuotaSource", None)  # follows from the entity
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "source", QuotaSource.of(self.entity))
+        force_setattr(self, "source", QuotaSource.of(self.entity))
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaHolder:
+class QuotaHolder(Struct, frozen=True):
     """An entity with its own quota keys, and the number of entities below it that have quotas.
 
     The children of a user are its client ids; those of a client id are its users.
@@ -164,8 +160,7 @@ class QuotaHolder:
     children: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaLevel:
+class QuotaLevel(Struct, frozen=True):
     """One level at which a broker looks for a quota, and the value set there."""
 
     source: QuotaSource
@@ -173,8 +168,7 @@ class QuotaLevel:
     value: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaResolution:
+class QuotaResolution(Struct, frozen=True):
     """The level that decides one limit: the first with a value. None: unlimited."""
 
     key: str
@@ -184,8 +178,7 @@ class QuotaResolution:
     levels: tuple[QuotaLevel, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaLadder:
+class QuotaLadder(Struct, frozen=True):
     """The effective quotas of a client. A part that is None is a name that no quota has.
 
     The empty client id is Kafka's "none": quotas of client ids do not apply to it.
@@ -197,8 +190,7 @@ class QuotaLadder:
     resolutions: tuple[QuotaResolution, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class QuotaAlteration:
+class QuotaAlteration(Struct, frozen=True):
     """One limit to set, or to remove if `value` is None."""
 
     entity: QuotaEntity

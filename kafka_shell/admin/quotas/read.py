@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell.admin.wire.chunks import MANY
@@ -12,6 +11,7 @@ from kafka_shell.admin.wire.failures import as_error, needs
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import (
     DEFAULT,

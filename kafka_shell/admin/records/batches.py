@@ -8,8 +8,9 @@ from __future__ import annotations
 import struct
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
@@ -34,8 +35,7 @@ _MAGIC = 2
 _MAGIC_AT = 16
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
+class Batch(Struct, frozen=True):
     """One record batch's header; `size` is all of its bytes, `timestamp` milliseconds."""
 
     base_offset: int
@@ -94,8 +94,7 @@ def headers(raw: bytes) -> Iterator[tuple[Batch, int]]:
         at += size
 
 
-@dataclass(frozen=True, slots=True)
-class LogRecord:
+class LogRecord(Struct, frozen=True):
     """One record. `timestamp` is epoch milliseconds; a value of None is a tombstone."""
 
     offset: int

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.steps import BaseStep, row_failure
@@ -42,8 +43,7 @@ def ranges(
     return results
 
 
-@dataclass(frozen=True, slots=True)
-class Cut:
+class Cut(Struct, frozen=True):
     """The records of a partition to delete: from `first` up to, not including, `to`."""
 
     partition: TopicPartition
@@ -51,8 +51,7 @@ class Cut:
     to: int
 
 
-@dataclass(frozen=True)
-class DeleteRecords(BaseStep):
+class DeleteRecords(Struct, BaseStep, frozen=True):
     """One DeleteRecords request per leader (KIP-107, API key 21)."""
 
     cuts: tuple[Cut, ...]

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, TopicPartition
@@ -18,6 +17,7 @@ from kafka_shell.admin.wire.requests import Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 
 from . import offsets
 from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, records, wait_out

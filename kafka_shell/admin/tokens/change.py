@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field, replace
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
@@ -14,6 +15,7 @@ from kafka_shell.admin.wire.propagation import settle
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from kafka_shell.units import format_duration, format_time
 
 from .model import DelegationToken, NewToken
@@ -34,8 +36,7 @@ _FOR_OTHERS_SINCE = 3  # the first version of CreateDelegationToken with an owne
 # -- create ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CreateToken(BaseStep):
+class CreateToken(Struct, BaseStep, frozen=True):
     """One CreateDelegationToken request (API key 38).
 
     Without `owner` the token is for the caller. `max_life` is milliseconds; None is the broker's
@@ -45,7 +46,7 @@ class CreateToken(BaseStep):
     owner: str = ""
     renewers: tuple[str, ...] = ()
     max_life: int | None = None
-    created: list[NewToken] = field(default_factory=list, compare=False, repr=False)
+    created: list[NewToken] = field(default_factory=list)
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -126,8 +127,7 @@ def plan_create(
 # -- renew, expire ---------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AlterExpiry(BaseStep):
+class AlterExpiry(Struct, BaseStep, frozen=True):
     """RenewDelegationToken (API key 39) or ExpireDelegationToken (40) requests, one per token.
 
     `until` describes the new expiry times; empty for a token that expires at once. `period` is

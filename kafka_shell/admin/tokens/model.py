@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.plan.model import Resource
 
@@ -11,8 +12,7 @@ if TYPE_CHECKING:
     from kafka_shell.plan.model import Secret
 
 
-@dataclass(frozen=True, slots=True)
-class DelegationToken:
+class DelegationToken(Struct, frozen=True):
     """A delegation token. Times are milliseconds since the epoch.
 
     A login with it is as `owner`; `requester` created it ("" before Kafka 3.3). It is valid until
@@ -35,8 +35,7 @@ class DelegationToken:
         return Resource("token", self.id)
 
 
-@dataclass(frozen=True, slots=True)
-class NewToken:
+class NewToken(Struct, frozen=True):
     """A token that was just created: the only time that its HMAC, the password, is shown.
 
     `file` is the path of client properties with the login; then the path is shown instead.

@@ -8,7 +8,6 @@ from __future__ import annotations
 import time
 from base64 import b64encode
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
@@ -17,6 +16,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 
 from .model import DelegationToken
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
 
 
-@dataclass(frozen=True, slots=True)
-class Partition:
+class Partition(Struct, frozen=True):
     """One partition. `leader` is None if it is offline; the first replica is the preferred
     leader."""
 
@@ -33,8 +33,7 @@ class Partition:
         return bool(self.replicas) and self.leader == self.replicas[0]
 
 
-@dataclass(frozen=True, slots=True)
-class TopicSummary:
+class TopicSummary(Struct, frozen=True):
     """A topic in figures. `under_replicated` and `offline` (without a leader) count partitions; the
     replication factors are the smallest and the largest of its partitions."""
 
@@ -48,8 +47,7 @@ class TopicSummary:
     max_replication_factor: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class Topic:
+class Topic(Struct, frozen=True):
     """One topic, its partitions in order. `id` is empty before Kafka 2.8."""
 
     name: str
@@ -69,8 +67,7 @@ class Topic:
         return min(counts, default=0), max(counts, default=0)
 
 
-@dataclass(frozen=True, slots=True)
-class NewTopic:
+class NewTopic(Struct, frozen=True):
     """A topic to create. None for partitions or factor means the broker's default.
 
     `assignment` lists the replicas of each partition, the preferred leader first.
@@ -83,8 +80,7 @@ class NewTopic:
     configs: tuple[tuple[str, str], ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TopicDescription:
+class TopicDescription(Struct, frozen=True):
     """A topic and the configs set on it."""
 
     topic: Topic

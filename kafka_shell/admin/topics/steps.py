@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep, row_failure
@@ -41,8 +42,7 @@ def records_of(new: NewTopic) -> int:
 # -- create ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class CreateTopics(BaseStep):
+class CreateTopics(Struct, BaseStep, frozen=True):
     """One CreateTopics request (KIP-4, API key 19).
 
     `timeout_ms` bounds the wait until every partition has a leader; zero or less does not wait. The
@@ -137,8 +137,7 @@ def _creatable(request: Any, new: NewTopic) -> Any:
 # -- delete ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class DeleteTopics(BaseStep):
+class DeleteTopics(Struct, BaseStep, frozen=True):
     """One DeleteTopics request (KIP-4, KIP-516, API key 20), by topic ID if topics have one.
 
     A topic that was deleted and created again since has another ID and is not deleted.
@@ -213,8 +212,7 @@ def _already_deleted(name: str, ids: dict[str, str]) -> Failure:
 # -- more partitions -------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Growth:
+class Growth(Struct, frozen=True):
     """A topic's partitions before and after; `placed` lists the replicas of new ones,
     or is empty."""
 
@@ -224,8 +222,7 @@ class Growth:
     placed: tuple[tuple[int, ...], ...] = ()
 
 
-@dataclass(frozen=True)
-class CreatePartitions(BaseStep):
+class CreatePartitions(Struct, BaseStep, frozen=True):
     """One CreatePartitions request (KIP-195, API key 37)."""
 
     growths: tuple[Growth, ...]

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
@@ -24,6 +25,7 @@ from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, 
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from . import producers
 from . import read as transactions
@@ -40,8 +42,7 @@ Clock = Callable[[], float]
 # -- abort -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AbortTransactions(BaseStep):
+class AbortTransactions(Struct, BaseStep, frozen=True):
     """WriteTxnMarkers requests (API key 27), one to each leader: ABORT for these transactions."""
 
     transactions: tuple[HangingTransaction, ...]
@@ -237,8 +238,7 @@ def find_open(
 # -- fence -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class FenceProducers(BaseStep):
+class FenceProducers(Struct, BaseStep, frozen=True):
     """InitProducerId (API key 22) of each transactional id: a new epoch, so that the producer that
     has the old one is fenced, and its open transaction is aborted before the response comes."""
 

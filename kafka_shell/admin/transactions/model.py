@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.model import Resource
@@ -11,8 +11,7 @@ from kafka_shell.plan.model import Resource
 UNDER_WAY = frozenset({"Ongoing", "PrepareCommit", "PrepareAbort", "PrepareEpochFence"})
 
 
-@dataclass(frozen=True, slots=True)
-class TransactionListing:
+class TransactionListing(Struct, frozen=True):
     """A transactional ID as listed by its coordinator (ListTransactions, API key 66)."""
 
     transactional_id: str
@@ -21,8 +20,7 @@ class TransactionListing:
     state: str
 
 
-@dataclass(frozen=True, slots=True)
-class Transaction:
+class Transaction(Struct, frozen=True):
     """One transactional id with its current transaction (DescribeTransactions, 65).
 
     `started` is the start of the open transaction, else of the last one (milliseconds since the
@@ -51,8 +49,7 @@ class Transaction:
         return Resource("transactional-id", self.transactional_id)
 
 
-@dataclass(frozen=True, slots=True)
-class ProducerState:
+class ProducerState(Struct, frozen=True):
     """The state of a producer in a partition (DescribeProducers, API key 61).
 
     `last_timestamp` is that of its last batch, in milliseconds since the epoch. `coordinator_epoch`
@@ -75,8 +72,7 @@ class ProducerState:
         return TopicPartition(self.topic, self.partition)
 
 
-@dataclass(frozen=True, slots=True)
-class HangingTransaction:
+class HangingTransaction(Struct, frozen=True):
     """An open transaction in a partition that no coordinator will end: read_committed consumers
     stop at `start_offset`.
 
@@ -105,8 +101,7 @@ class HangingTransaction:
         return Resource("transaction", f"{self.topic_partition} at offset {self.start_offset}")
 
 
-@dataclass(frozen=True, slots=True)
-class Unread:
+class Unread(Struct, frozen=True):
     """A partition, or a topic (`partition` is None), that could not be searched, and why."""
 
     topic: str
@@ -117,8 +112,7 @@ class Unread:
     see: Resource | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class HangingSearch:
+class HangingSearch(Struct, frozen=True):
     """The hanging transactions found, and the number of `searched` partitions.
 
     `doubts` say why some may not hang, but be known to a coordinator.

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.plan.results import Failure
 
@@ -24,8 +25,7 @@ ABSENT = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class UserPage:
+class UserPage(Struct, frozen=True):
     """Everything about one user. A part that could not be read is a Failure.
 
     `quotas` are the quotas of the user and its client ids; `limits` the effective ones: first for
@@ -76,8 +76,7 @@ class ScramMechanism(IntEnum):
         return self.name.replace("_", "-")
 
 
-@dataclass(frozen=True, slots=True)
-class ScramCredential:
+class ScramCredential(Struct, frozen=True):
     """A credential of a user, as described by a broker: never the password."""
 
     user: str
@@ -85,8 +84,7 @@ class ScramCredential:
     iterations: int
 
 
-@dataclass(frozen=True, slots=True)
-class NewScramCredential:
+class NewScramCredential(Struct, frozen=True):
     """A credential to set. `iterations` is within Kafka's bounds, 4096 to 16384."""
 
     user: str
@@ -95,8 +93,7 @@ class NewScramCredential:
     iterations: int = 4096
 
 
-@dataclass(frozen=True, slots=True)
-class GeneratedPassword:
+class GeneratedPassword(Struct, frozen=True):
     """A generated password: shown once and not stored."""
 
     user: str

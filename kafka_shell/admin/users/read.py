@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TypeVar
 
 from kafka_shell.admin.acls import authorizer
@@ -28,6 +27,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, as_failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 from . import scram
 from .model import ScramCredential, UserPage

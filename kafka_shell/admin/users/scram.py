@@ -6,8 +6,9 @@ import hashlib
 import secrets
 from collections import Counter
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
 from typing import Any, TypeVar
+
+from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
@@ -77,8 +78,7 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
 # -- alter -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class AlterScramCredentials(BaseStep):
+class AlterScramCredentials(Struct, BaseStep, frozen=True):
     """One AlterUserScramCredentials request (API key 51).
 
     A KRaft controller accepts one credential per user in a request (else DUPLICATE_RESOURCE), even

@@ -6,8 +6,9 @@ A group whose coordinator has just moved, or whose broker is gone, is looked for
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
 from typing import Any
+
+from msgspec import Struct, field
 
 from kafka_shell.plan.results import Failure, Results
 
@@ -23,8 +24,7 @@ _PATIENCE_S = 15.0  # a broker that died is named as the coordinator for a while
 _NOT_REACHED = frozenset({"refused", "connect-timeout", "unknown-broker"})  # so nothing was done
 
 
-@dataclass(frozen=True)
-class Question:
+class Question(Struct, frozen=True):
     """An API that takes many groups: its request for some, and (group, row) of each in its answer.
 
     A row has an `error_code`. `permission` is what it takes on the group.
@@ -37,8 +37,7 @@ class Question:
     highest: int | None = None
 
 
-@dataclass
-class Answer:
+class Answer(Struct):
     """What was told of one group: a row or a Failure by question; its coordinator's id, or -1."""
 
     coordinator: int = -1

@@ -148,7 +148,7 @@ def _foreign(look: _Look) -> ShellError | None:
 
 def _names(look: _Look) -> ShellError | None:
     """Which names a trusted certificate is for."""
-    from dataclasses import replace
+    from kafka_shell.structs import replace
 
     from .tls import make_context, wrong_names
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import NamedTuple
+
+from msgspec import Struct, field
 
 from kafka_shell.characters import escape
 from kafka_shell.errors import UsageError
@@ -66,8 +67,7 @@ def _bad(word: str, why: str) -> UsageError:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Tls:
+class Tls(Struct, frozen=True):
     """What TLS trusts and shows. Each `*_file` is a PEM path, each `*_text` PEM itself.
 
     Without a CA the system's trust store holds. The key may stand in the certificate's file.
@@ -83,8 +83,7 @@ class Tls:
     minimum_version: str = "TLSv1.2"
 
 
-@dataclass(frozen=True, slots=True)
-class OAuth:
+class OAuth(Struct, frozen=True):
     """Where an OAUTHBEARER token comes from; the first that is set is used.
 
     `unsecured_claims` make an unsigned token (development brokers only). An endpoint is an https
@@ -102,8 +101,7 @@ class OAuth:
     allow_loopback_http: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Sasl:
+class Sasl(Struct, frozen=True):
     """How one logs in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
 
     `token`: the user name is a delegation token's id and the password its HMAC (KIP-48, SCRAM).
@@ -119,8 +117,7 @@ class Sasl:
     """Where the password comes from when it is not written down: read at each login."""
 
 
-@dataclass(frozen=True, slots=True)
-class ConnectionConfig:
+class ConnectionConfig(Struct, frozen=True):
     """One cluster and one identity. Times are seconds; reprs show no secret.
 
     `call_timeout` bounds a call for which nobody set a deadline (Java's default.api.timeout.ms);

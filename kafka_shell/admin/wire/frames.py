@@ -7,7 +7,8 @@ which costs more than the whole conversation. Everything else is kafka-python's 
 from __future__ import annotations
 
 import struct
-from dataclasses import dataclass, field
+
+from msgspec import Struct
 
 METADATA = 3
 SASL_HANDSHAKE = 17
@@ -181,8 +182,7 @@ def metadata_body(version: int) -> bytes:
     return body + b"\0" if version >= 9 else body
 
 
-@dataclass(frozen=True, slots=True)
-class MetadataHead:
+class MetadataHead(Struct, frozen=True):
     """What a Metadata response says before its topics. `brokers`: id, host, port, rack."""
 
     brokers: tuple[tuple[int, str, int, str | None], ...] = ()
@@ -233,14 +233,16 @@ def sasl_authenticate_body(token: bytes) -> bytes:
     return struct.pack(">i", len(token)) + token
 
 
-@dataclass(frozen=True, slots=True)
-class SaslAnswer:
+class SaslAnswer(Struct, frozen=True):
     """One SaslAuthenticate response; `lifetime` is in milliseconds, 0 for unlimited (KIP-368)."""
 
     error: int
     message: str
-    token: bytes = field(repr=False)
+    token: bytes
     lifetime: int = 0
+
+    def __repr__(self) -> str:
+        return f"SaslAnswer({self.error}, {self.message!r})"
 
 
 def read_sasl_authenticate(body: memoryview, version: int) -> SaslAnswer:

@@ -98,9 +98,10 @@ def _from_endpoint(oauth: OAuth, config: ConnectionConfig, patience: float) -> S
 def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     """What asks an endpoint: it follows no redirect, which would carry the secret elsewhere, and
     trusts whom the properties trust. Raises ShellError for an address that is not safe."""
-    from dataclasses import replace
     from urllib.parse import urlsplit
     from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+
+    from kafka_shell.structs import replace
 
     from .tls import make_context
 

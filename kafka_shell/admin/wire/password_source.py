@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from threading import Lock
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.masking import masked
@@ -16,8 +17,7 @@ _reading = Lock()
 _known: dict[tuple[PasswordSource, str], Secret] = {}
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordSource:
+class PasswordSource(Struct, frozen=True):
     """A shell command that prints the password, or the service it is kept under in the keyring."""
 
     command: str = ""

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.structs import replace
 
 from . import frames
 from .dial import Loop

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from pathlib import Path
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.files import read_bytes
@@ -15,12 +16,14 @@ _BLANK = " \t\f"
 _LARGEST = 1 << 22  # bytes: of a file of settings, with certificates in it
 
 
-@dataclass(frozen=True, slots=True)
-class Property:
+class Property(Struct, frozen=True):
     """A value and where it stands: `client.properties:4`."""
 
     value: str
     where: str
+
+    def __repr__(self) -> str:
+        return f"Property({self.where!r})"
 
 
 def read_properties(path: Path) -> dict[str, str]:
@@ -113,12 +116,14 @@ def _shown(line: str) -> str:
 # -- sasl.jaas.config ------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Jaas:
+class Jaas(Struct, frozen=True):
     """One entry: the login module's class name, and its options (some are secrets)."""
 
     module: str
-    options: dict[str, str] = field(repr=False)
+    options: dict[str, str]
+
+    def __repr__(self) -> str:
+        return f"Jaas({self.module!r})"
 
 
 _OPTION = re.compile(

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, Protocol
+
+from msgspec import Struct
 
 from . import frames
 from .versions import api_name
@@ -29,24 +30,21 @@ class CoordinatorKind(IntEnum):
     SHARE = 2
 
 
-@dataclass(frozen=True, slots=True)
-class AnyBroker:
+class AnyBroker(Struct, frozen=True):
     """Whichever broker is at hand; in KRaft each forwards changes to the controller."""
 
     def __str__(self) -> str:
         return "any broker"
 
 
-@dataclass(frozen=True, slots=True)
-class Controller:
+class Controller(Struct, frozen=True):
     """The controller of a ZooKeeper-mode cluster; in KRaft any broker, as Metadata has it."""
 
     def __str__(self) -> str:
         return "the controller"
 
 
-@dataclass(frozen=True, slots=True)
-class Node:
+class Node(Struct, frozen=True):
     """The broker with this id."""
 
     id: int
@@ -55,8 +53,7 @@ class Node:
         return f"broker {self.id}"
 
 
-@dataclass(frozen=True, slots=True)
-class Coordinator:
+class Coordinator(Struct, frozen=True):
     """Whichever broker coordinates this group, transactional id or share partition."""
 
     kind: CoordinatorKind
@@ -89,8 +86,7 @@ class Request(Protocol):
     def lacks(self, version: int) -> tuple[str, int] | None: ...
 
 
-@dataclass(frozen=True)
-class RawRequest:
+class RawRequest(Struct, frozen=True):
     """A request that needs no kafka-python: `body` makes the bytes of a version.
 
     `flexible_since` is None for APIs whose flexible versions are known here. The answer is bytes,
@@ -129,8 +125,7 @@ class RawRequest:
         return None
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(Struct, frozen=True):
     """One request and where it goes.
 
     `request` is a kafka-python message or a RawRequest; None asks for the connection alone: the

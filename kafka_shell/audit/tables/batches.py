@@ -9,8 +9,9 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.records import batches
 from kafka_shell.audit.table import Column, Slice, Table, Trouble
@@ -139,8 +140,7 @@ def read_batches(cluster: Cluster, part: Slice) -> Rows:
 # -- records ---------------------------------------------------------------------------------------
 
 
-@dataclass(slots=True)
-class _Tally:
+class _Tally(Struct):
     """Statistics of the sampled records of a partition."""
 
     records: int = 0

@@ -9,11 +9,13 @@ from __future__ import annotations
 import struct
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
 from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -29,8 +31,7 @@ _MOST_ROUNDS = 20  # groups that read one partition
 _COMMIT_KEYS = (0, 1)  # key versions of offset commits
 
 
-@dataclass(frozen=True, slots=True)
-class Commit:
+class Commit(Struct, frozen=True):
     """One commit: `at` is epoch milliseconds, `position` its offset in the offsets topic."""
 
     group: str

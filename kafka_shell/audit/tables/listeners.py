@@ -5,11 +5,11 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.audit.table import Column, Slice, Table, Trouble
 from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

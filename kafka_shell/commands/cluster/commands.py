@@ -32,9 +32,8 @@ def cluster_metadata(invocation: Invocation, context: Context) -> ClusterMetadat
 
 def health(invocation: Invocation, context: Context) -> Health:
     """One screen of what is wrong, the worst first."""
-    from dataclasses import replace
-
     from kafka_shell.admin.cluster import health
+    from kafka_shell.structs import replace
 
     from .look import with_look
 

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-
 from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.groups.model import NOT_READY_STATES, REBALANCING_STATES
 from kafka_shell.quoting import positional
+from kafka_shell.structs import fields
 
 # The check of a finding -> command.
 _COMMANDS = {
@@ -28,8 +27,7 @@ _COMMANDS = {
 _GROUP_STATES = {Severity.WARNING: NOT_READY_STATES, Severity.NOTE: REBALANCING_STATES}
 
 
-@dataclass(frozen=True, slots=True)
-class FindingWithLook(Finding):
+class FindingWithLook(Finding, frozen=True):
     """A finding and the command that shows more about it."""
 
     look: str = ""
@@ -37,7 +35,7 @@ class FindingWithLook(Finding):
 
 def with_look(finding: Finding) -> FindingWithLook:
     """The finding with its command."""
-    values = {field.name: getattr(finding, field.name) for field in fields(Finding)}
+    values = {name: getattr(finding, name) for name in fields(Finding)}
     return FindingWithLook(**values, look=command_for(finding))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -21,6 +20,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Parts, Results
+from kafka_shell.structs import replace
 
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 

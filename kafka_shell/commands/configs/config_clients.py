@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands.users import scram_options
@@ -11,6 +10,7 @@ from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Invocation
 from kafka_shell.plan.model import Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from . import config_dynamic
 

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
@@ -13,6 +12,7 @@ from kafka_shell.files import bad_file
 from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 from .commands import alter

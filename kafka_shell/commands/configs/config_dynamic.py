@@ -101,11 +101,10 @@ def with_acl_commands(plan: Plan) -> Plan:
     """The plan; if it creates the two topics, with a warning that gives the ACLs clients need."""
     if not plan.confirm:
         return plan
-    from dataclasses import replace
-
     from kafka_shell.admin.client_configs.store import ACLS
     from kafka_shell.plan.model import Change
     from kafka_shell.plan.undo import take_back
+    from kafka_shell.structs import replace
 
     (command,) = take_back([Change(binding.resource, "delete") for binding in ACLS])
     return replace(

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.plan.model import Value
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigTable:
+class ConfigTable(Struct, frozen=True):
     """The configs of one resource, printed with raw values in KIP-248's layout."""
 
     resource: ConfigResource
     entries: tuple[ConfigEntry, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ConfigLine:
+class ConfigLine(Struct, frozen=True):
     """The configs of one quota entity, printed as kafka-configs does.
 
     `what` starts the line: `Quota configs`, `SCRAM credential configs`.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
@@ -14,6 +13,7 @@ from kafka_shell.output.page import Page
 from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
 from kafka_shell.output.text import Text, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells
+from kafka_shell.structs import replace
 
 from .model import ConfigLine, ConfigTable
 

@@ -11,9 +11,10 @@ import json
 import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.log_dir_moves import Place
 from kafka_shell.admin.partitions.log_dir_targets import Dirs
@@ -25,6 +26,7 @@ from kafka_shell.files import bad_file, read_json
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.private import open_private
+from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 if TYPE_CHECKING:
@@ -41,8 +43,7 @@ _FORM = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class MoveFile:
+class MoveFile(Struct, frozen=True):
     """What a file says: where partitions are wanted.
 
     `dirs` are the log dirs that some of the replicas are wanted in, by broker and partition. One
@@ -183,8 +184,7 @@ def export(path: str, assignment: Assignment) -> None:
         ) from None
 
 
-@dataclass(frozen=True, slots=True)
-class MovePaths:
+class MovePaths(Struct, frozen=True):
     """Where the two files of a move are: where it goes, and the way back."""
 
     move: Path
@@ -201,8 +201,7 @@ class MovePaths:
         return cls(folder / f"{name}-move.json", folder / f"{name}-rollback.json")
 
 
-@dataclass(frozen=True)
-class RecordedMove:
+class RecordedMove(Struct, frozen=True):
     """A move whose files are written before it starts."""
 
     step: MoveReplicas
@@ -260,8 +259,7 @@ class RecordedMove:
         _write(self.paths.move, to_json(after, dirs, **ours), why)
 
 
-@dataclass(frozen=True)
-class RecordedThrottle:
+class RecordedThrottle(Struct, frozen=True):
     """The throttle of a move whose files are written before it is set, too: who is interrupted
     between the two finds the file that the line to go on names."""
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
@@ -11,6 +10,7 @@ from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.reassignment import Layout

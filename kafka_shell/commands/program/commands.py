@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import units
@@ -12,6 +11,7 @@ from kafka_shell.identity import on_the_right_cluster
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.language.common import LONGEST_WAIT_MS
 from kafka_shell.plan.outcome import HistoryLine
+from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 if TYPE_CHECKING:

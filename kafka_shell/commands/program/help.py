@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
@@ -14,6 +13,7 @@ from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_opt
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
 from kafka_shell.output.pane import columns_of
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context

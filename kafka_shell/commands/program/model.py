@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from msgspec import Struct
 
 
-@dataclass(frozen=True, slots=True)
-class SandboxReport:
+class SandboxReport(Struct, frozen=True):
     """A Kafka cluster on this machine. `state`: up, down or none; `clients`: .properties files.
 
     `topics` counts those on the `stand_in_brokers`, which have no process.

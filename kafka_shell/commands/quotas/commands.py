@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import TYPE_CHECKING, Any
 
@@ -11,6 +10,7 @@ from kafka_shell.answers import Listing, Nothing
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import Quota, QuotaEntity, QuotaLadder

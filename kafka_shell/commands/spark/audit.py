@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from datetime import date
 from typing import TYPE_CHECKING
 
@@ -10,6 +9,7 @@ from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, side_of

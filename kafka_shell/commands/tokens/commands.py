@@ -54,9 +54,8 @@ def _principals(invocation: Invocation, name: str) -> list[str]:
 
 def create_token(invocation: Invocation, context: Context) -> Plan:
     """Create a token; it is shown once, or written to a properties file."""
-    from dataclasses import replace
-
     from kafka_shell.admin.tokens import change as token_changes
+    from kafka_shell.structs import replace
 
     owners = _principals(invocation, "owner-principal")
     renewers = _principals(invocation, "renewer-principal")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
@@ -16,6 +15,7 @@ from kafka_shell.files import read_text
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.convert import assignment as assignment_of
 from kafka_shell.plan.model import Effect, Plan, merge_plans
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
@@ -12,6 +11,7 @@ from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.quoting import positional
+from kafka_shell.structs import replace
 
 from .selection import PARTITION, TOPIC_HELP, broker_of, partitions_of
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
@@ -10,6 +9,7 @@ from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Invocation, Kind, Option
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition

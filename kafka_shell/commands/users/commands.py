@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.users.model import UserPage

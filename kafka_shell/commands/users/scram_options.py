@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.files import bad_file, read_text
@@ -26,8 +27,7 @@ _MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 16384  # the limits of brokers
 _MAX_PASSWORD_FILE = 1 << 16  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class RequestedCredential:
+class RequestedCredential(Struct, frozen=True):
     """One credential to set; None for what was not given."""
 
     mechanism: ScramMechanism

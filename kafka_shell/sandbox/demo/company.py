@@ -6,7 +6,8 @@ Examples and tests depend on it. Topics parcels.* are created by the examples.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+
+from msgspec import Struct
 
 from kafka_shell.admin.acls.model import (
     CLUSTER_NAME,
@@ -220,8 +221,7 @@ CONFIGS = {
 # -- groups ----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, slots=True)
-class Reading:
+class Reading(Struct, frozen=True):
     """The share of a topic that a group has read, of all or of some partitions."""
 
     topic: str

@@ -9,9 +9,10 @@ import json
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
 from random import Random
 from typing import Any
+
+from msgspec import Struct
 
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
@@ -35,8 +36,7 @@ _COMMIT_S = 15.0
 _COORDINATOR_MOVES = frozenset({14, 15, 16})  # loading, not available, not coordinator
 
 
-@dataclass(frozen=True, slots=True)
-class Feed:
+class Feed(Struct, frozen=True):
     """The records of a topic: how many, and the age of the first and last in days."""
 
     topic: str

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -22,6 +21,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from typing import Any
 from uuid import uuid4
 
@@ -32,6 +31,7 @@ from kafka_shell.admin.acls.model import (
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import done, make_topic
 from tests.admin.test_rights import log_in
 

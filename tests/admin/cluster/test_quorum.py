@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, refusals, wait_for
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))

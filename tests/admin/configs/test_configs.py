@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -34,6 +33,7 @@ from kafka_shell.admin.wire.requests import ANY
 from kafka_shell.errors import ShellError
 from kafka_shell.resource import Resource
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import connect, done, make_topic, refusals
 
 quick = pytest.mark.quick

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 
@@ -45,6 +44,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Resource
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests import moving
 from tests.admin.helpers import connect, make_topic, refusals, wait_for
 from tests.admin.test_rights import log_in

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import combinations
 from random import Random
 from typing import Any
@@ -26,6 +25,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.requests import Node
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import done, make_topic, wait_for
 
 USER = "ANONYMOUS"  # whom a broker without logins takes everyone for

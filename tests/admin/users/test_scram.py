@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64decode
 from collections.abc import Iterator
-from dataclasses import replace
 from hashlib import sha256
 from hmac import digest
 from uuid import uuid4
@@ -20,6 +19,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect, Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 
 SHA_256, SHA_512 = ScramMechanism.SCRAM_SHA_256, ScramMechanism.SCRAM_SHA_512
 

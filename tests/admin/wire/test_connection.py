@@ -9,7 +9,6 @@ import sys
 import threading
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from uuid import uuid4
 
 import pytest
@@ -43,6 +42,7 @@ from kafka_shell.admin.wire.requests import (
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.freezing import frozen
 
 TOPIC = 2

@@ -6,7 +6,6 @@ import base64
 import json
 import threading
 import time
-from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
@@ -22,6 +21,7 @@ from kafka_shell.plan.model import Secret
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.settings import load
+from kafka_shell.structs import replace
 
 WAYS = ["sasl-ssl", "sasl-ssl-plain", "sasl-ssl-oauth", "sasl-plaintext", "ssl"]
 

@@ -15,7 +15,6 @@ import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -48,6 +47,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.mutating_proxy import MutatingProxy
 
 DEADLINE = 4.0

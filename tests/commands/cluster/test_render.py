@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kafka_shell.admin.cluster.model import ClusterMetadata
 from kafka_shell.commands.cluster.render import cluster_page
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 pytestmark = pytest.mark.quick
 

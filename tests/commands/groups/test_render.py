@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from kafka_shell.admin.groups.model import (
@@ -16,6 +14,7 @@ from kafka_shell.admin.groups.model import (
     Task,
 )
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.structs import replace
 from tests.output.samples import drawn
 
 pytestmark = pytest.mark.quick

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import stat
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -19,6 +18,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.output.tables import draw_table
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.structs import replace
 from tests.admin.helpers import wait_for
 from tests.admin.test_rights import log_in
 from tests.program import Program, Run
