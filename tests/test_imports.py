@@ -125,7 +125,6 @@ LAZY = {
     "pyarrow",
     "jinja2",
     "yaml",
-    "tqdm",
     "jgo",
 }
 

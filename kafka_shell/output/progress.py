@@ -4,72 +4,71 @@ from __future__ import annotations
 
 from time import monotonic
 from types import TracebackType
-from typing import Any, TextIO
+from typing import TextIO
 
 from kafka_shell.characters import escape
 from kafka_shell.units import format_remaining
 
 from .pane import columns_of
-from .terminal import Drawing, draw
+from .terminal import draw
 
 DELAY = 0.4  # seconds before a bar appears
-_MANY = 1_000_000  # counts from here on are shortened
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal
+_DRAW_EVERY = 0.1  # seconds
+_BAR = 30  # terminal cells
+_MANY = 1_000_000  # counts from here on are shortened
 
 
 class Progress:
     """Reports progress when called with (task, done, total or None). Writes to stderr only.
 
-    On a terminal: one bar per task, erased when the task or command ends; `clear` hides the bars
-    until the next report. Elsewhere: one line every ten seconds.
+    On a terminal: the bar of the task reported last, erased when the task or command ends; `clear`
+    hides it until the next report. Elsewhere: one line every ten seconds.
     """
 
-    def __init__(self, err: TextIO, *, terminal: bool | None = None, unit: str = "") -> None:
+    def __init__(self, err: TextIO, *, terminal: bool | None = None) -> None:
         self._err = err
         self._terminal = err.isatty() if terminal is None else terminal
-        self._unit = unit
-        self._bars: dict[str, Any] = {}
         self._started: dict[str, float] = {}
         self._logged: dict[str, float] = {}
+        self._drawn = ("", 0.0)  # the task on the screen, and when it was drawn
+        self._shown = False  # whether anything is on the screen
         self._waits = ""
 
     def __call__(self, task: str, done: int, total: int | None = None) -> None:
         """Report that `done` of `total` (None: unknown) is complete. At the total the task ends."""
-        if self._terminal:
-            self._show(task, done, total)
-        else:
-            self._log(task, done, total)
+        now = monotonic()
+        elapsed = now - self._started.setdefault(task, now)
+        if not self._terminal:
+            self._log(task, done, total, now)
+        elif total is not None and done >= total:
+            if self._drawn[0] == task:
+                self.clear()
+        elif elapsed >= DELAY:
+            self._show(task, done, total, now)
+        if total is not None and done >= total:
+            self._started.pop(task, None)
+            self._logged.pop(task, None)
 
     def waiting(self, server: str) -> None:
         """Show on a terminal what the command waits for ("broker 3 (host:9092)"); "" ends it."""
         if not self._terminal or self._waits == server:
             return
-        for bar in self._bars.values():
-            bar.clear(nolock=True)
-        self._wipe()
+        self.clear()
         self._waits = server
         if server:
-            room = (columns_of(self._err) or 80) - 1
-            self._err.write(escape(f"waiting for {server} ...")[:room])
-            self._err.flush()
-
-    def _wipe(self) -> None:
-        if self._waits:
-            draw(self._err, "\r\x1b[K")
-            self._err.flush()
-            self._waits = ""
+            self._write(f"waiting for {server} ...")
 
     def clear(self) -> None:
-        """Hide the bars until the next report."""
-        self._wipe()
-        for bar in self._bars.values():
-            bar.clear(nolock=True)
+        """Hide the bar until the next report."""
+        if self._shown:
+            draw(self._err, "\r\x1b[K")
+            self._err.flush()
+        self._shown, self._waits, self._drawn = False, "", ("", 0.0)
 
     def close(self) -> None:
         """Erase everything shown."""
-        self._wipe()
-        for task in list(self._bars):
-            self._end(task)
+        self.clear()
         self._started.clear()
         self._logged.clear()
 
@@ -84,58 +83,42 @@ class Progress:
     ) -> None:
         self.close()
 
-    def _show(self, task: str, done: int, total: int | None) -> None:
-        self._wipe()
-        started, bar = self._since(task), self._bars.get(task)
-        over = total is not None and done >= total
-        if bar is None and not over and monotonic() - started >= DELAY:
-            bar = self._bars[task] = self._bar(task, done, total)
-        if bar is not None:
-            bar.bar_format = None if self._unit else _counting(done, total)
-            bar.total = total
-            bar.update(done - bar.n)
-        if over:
-            self._end(task)
+    def _show(self, task: str, done: int, total: int | None, now: float) -> None:
+        if self._drawn[0] == task and now - self._drawn[1] < _DRAW_EVERY:
+            return
+        self.clear()
+        self._drawn = (task, now)
+        elapsed = now - self._started[task]
+        self._write(_line(task, done, total, elapsed, "█" if _unicode(self._err) else "#"))
 
-    def _since(self, task: str) -> float:
-        """The time of the first report of a task."""
-        return self._started.setdefault(task, monotonic())
+    def _write(self, characters: str) -> None:
+        self._err.write(escape(characters)[: (columns_of(self._err) or 80) - 1])
+        self._err.flush()
+        self._shown = True
 
-    def _end(self, task: str) -> None:
-        self._started.pop(task, None)
-        self._logged.pop(task, None)
-        bar = self._bars.pop(task, None)
-        if bar is not None:
-            bar.close()
-
-    def _bar(self, task: str, done: int, total: int | None) -> Any:
-        # Imported here because it is slow and most commands show no bar.
-        from tqdm import tqdm
-
-        tqdm.monitor_interval = 0  # no thread of its own
-        return tqdm(
-            desc=escape(task),
-            total=total,
-            file=Drawing(self._err),
-            unit=self._unit or "it",
-            unit_scale=self._unit == "B" or (total or 0) >= _MANY,  # 28.0M/45.0M
-            unit_divisor=1024 if self._unit == "B" else 1000,
-            miniters=1,
-            leave=False,
-            dynamic_ncols=True,
-            ascii=None if _unicode(self._err) else True,
-            bar_format=None if self._unit else _counting(done, total),
-        )
-
-    def _log(self, task: str, done: int, total: int | None) -> None:
-        last = self._logged.get(task, self._since(task))
-        now = monotonic()
-        if now - last >= LOG_EVERY:
+    def _log(self, task: str, done: int, total: int | None, now: float) -> None:
+        started = self._started[task]
+        if now - self._logged.get(task, started) >= LOG_EVERY:
             self._logged[task] = now
-            self._err.write(f"{escape(task)}: {_so_far(done, total, now - self._since(task))}\n")
+            self._err.write(f"{escape(task)}: {_so_far(done, total, now - started)}\n")
             self._err.flush()
-        if total is not None and done >= total:
-            self._end(task)
+
+
+def _line(task: str, done: int, total: int | None, elapsed: float, mark: str) -> str:
+    """`reading topics:  25%|███████                       | 1/4 [00:03<00:09]`."""
+    if total is None:
+        return f"{task}{f': {_short(done, done)}' if done else ''} [{_clock(elapsed)}]"
+    share = done / total
+    bar = (mark * int(share * _BAR)).ljust(_BAR)
+    left = _clock(elapsed * (total - done) / done) if done else "?"
+    counted = f"{_short(done, total)}/{_short(total, total)}"
+    return f"{task}: {share:4.0%}|{bar}| {counted} [{_clock(elapsed)}<{left}]"
+
+
+def _clock(seconds: float) -> str:
+    minutes, rest = divmod(int(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours}:{minutes:02}:{rest:02}" if hours else f"{minutes:02}:{rest:02}"
 
 
 def _so_far(done: int, total: int | None, elapsed: float) -> str:
@@ -152,11 +135,3 @@ def _short(count: int, scale: int) -> str:
 
 def _unicode(stream: TextIO) -> bool:
     return "utf" in (getattr(stream, "encoding", None) or "").lower()
-
-
-def _counting(done: int, total: int | None) -> str:
-    if total is None and not done:
-        return "{desc} [{elapsed}]"
-    if total is None:
-        return "{desc}: {n_fmt} [{elapsed}]"
-    return "{desc}: {percentage:3.0f}%|{bar:30}| {n_fmt}/{total_fmt} [{elapsed}<{remaining}]"

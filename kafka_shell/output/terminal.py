@@ -66,21 +66,6 @@ class Standard(Cleaned):
         return self._stream.buffer
 
 
-class Drawing:
-    """A stream for libraries that write control sequences: everything is passed on."""
-
-    def __init__(self, stream: TextIO) -> None:
-        self._stream = stream
-
-    def write(self, characters: str) -> int:
-        """Write text with control sequences."""
-        draw(self._stream, characters)
-        return len(characters)
-
-    def __getattr__(self, name: str) -> Any:
-        return getattr(self._stream, name)
-
-
 def standard(stream: TextIO) -> TextIO:
     """A standard stream, wrapped in Standard if it is a terminal."""
     return cast(TextIO, Standard(stream)) if stream.isatty() else stream

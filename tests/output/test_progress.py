@@ -14,6 +14,8 @@ from tests.output.samples import Tty
 
 pytestmark = pytest.mark.quick
 
+ERASED = "\r\x1b[K"
+
 
 @pytest.fixture(autouse=True)
 def _at_once(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -27,7 +29,7 @@ def test_a_bar_is_drawn_and_erased() -> None:
         time.sleep(0.15)
         report("reading topics", 1, 4)
         assert "reading topics:  25%" in err.getvalue()
-    assert err.getvalue().endswith("\r")
+    assert err.getvalue().endswith(ERASED)
     assert "\n" not in err.getvalue()
 
 
@@ -47,7 +49,7 @@ def test_clear_hides_a_bar() -> None:
     report = Progress(err)
     report("a", 1, None)
     report.clear()
-    assert err.getvalue().endswith("\r")
+    assert err.getvalue().endswith(ERASED)
     report.close()
 
 
@@ -100,3 +102,19 @@ def test_whom_the_command_waits_for_is_not_said_in_a_file() -> None:
     err = io.StringIO()
     Progress(err).waiting("broker 3 (host:9092)")
     assert err.getvalue() == ""
+
+
+def test_a_bar_tells_how_much_is_done_and_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = [100.0]
+    monkeypatch.setattr(progress_module, "monotonic", lambda: now[0])
+    err = Tty()
+    report = Progress(err)
+    report("a", 0, 4)
+    now[0] += 75.0
+    report("a", 1, 4)
+    report("a", 2, 4)  # too soon to be drawn
+    drawn = err.getvalue().split(ERASED)
+    assert drawn[0] == f"a:   0%|{' ' * 30}| 0/4 [00:00<?]"
+    assert drawn[1] in [f"a:  25%|{(mark * 7).ljust(30)}| 1/4 [01:15<03:45]" for mark in "█#"]
+    report("b", 12_000_000, 48_000_000)
+    assert "| 12.0M/48.0M [00:00<00:00]" in err.getvalue().split(ERASED)[2]

@@ -18,7 +18,7 @@ from kafka_shell.characters import printable, quoted
 from kafka_shell.errors import did_you_mean
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.output.pane import Pane
-from kafka_shell.output.terminal import Cleaned, Drawing, draw
+from kafka_shell.output.terminal import Cleaned, draw
 from kafka_shell.output.text import text
 from kafka_shell.output.theme import load
 from kafka_shell.output.writer import Writer
@@ -45,7 +45,7 @@ def test_what_is_written_is_spelled_out_and_what_is_drawn_is_not() -> None:
     stream = cleaned(screen)
     stream.write(f"{HOSTILE}\n\tx")
     draw(stream, "\x1b[1m")
-    Drawing(stream).write("\r\x1b[K")
+    draw(stream, "\r\x1b[K")
     assert screen.getvalue() == f"{SPELLED}\n\tx\x1b[1m\r\x1b[K"
 
 
