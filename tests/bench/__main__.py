@@ -65,8 +65,8 @@ def _of_size(size: int, rounds: int) -> Iterator[Measure]:
         sandbox = start_with_data(options, lambda task, done, total: None, empty=True)
         try:
             bench = Bench(sandbox.bootstrap, Path(folder) / "home", size, rounds)
-            for measures in (bench.listing, bench.describing, bench.configs, bench.view,
-                             bench.prompt, bench.script, bench.changes):  # fmt: skip
+            for measures in (bench.starting, bench.listing, bench.describing, bench.configs,
+                             bench.view, bench.prompt, bench.script, bench.changes):  # fmt: skip
                 yield from map(show, measures())
         finally:
             wipe(sandbox.folder)
@@ -102,13 +102,31 @@ class Bench:
         """A row of this size."""
         return Measure(name, self.size, ours, **more)  # type: ignore[arg-type]
 
+    def starting(self) -> Iterator[Measure]:
+        """What needs no cluster, beside Python itself; a list on a small cluster."""
+        if self.large:
+            return
+        line = f"kafka.sh --broker {self.broker} describe-topic {self.topic[:-2]}"
+        tab = ["env", f"KAFKA_SH_HOME={self.home}", "KAFKA_SH_COMPLETE=bash", f"COMP_LINE={line}",
+               f"COMP_POINT={len(line)}", sys.executable, "-m", "kafka_shell"]  # fmt: skip
+        program = [sys.executable, "-m", "kafka_shell"]
+        python, version, script, completed, topics = contest(
+            max(self.rounds, 20), [sys.executable, "-c", "pass"], [*program, "--version"],
+            [*program, "--completion", "bash"], tab, self.ours("topics"),
+        )  # fmt: skip
+        yield self.measure("python -c pass", python.seconds)
+        yield self.measure("--version", version.seconds, goal=0.030)
+        yield self.measure("--completion", script.seconds, goal=0.030)
+        yield self.measure("Tab in bash", completed.seconds, goal=0.060)
+        yield self.measure("topics", topics.seconds, goal=0.060)
+
     def listing(self) -> Iterator[Measure]:
         """`--list-topics` as a one-shot, beside everybody's."""
         ours, python, jvm, *kcat = contest(
             self.rounds, self.ours("--list-topics"), self.theirs("topics", "list"),
             self.jvm(TOPIC_TOOL, "--list"), *self.kcat(),
         )  # fmt: skip
-        goal = 0.25 if self.large else 0.7
+        goal = 0.25 if self.large else 0.45
         yield self.measure("list-topics", ours.seconds, peer=python.seconds, peer_name=PYTHON,
                            goal=goal)  # fmt: skip
         yield self.measure("list-topics", ours.seconds, peer=jvm.seconds, peer_name=JVM,
@@ -181,6 +199,7 @@ class Bench:
         bare = median(self.rounds, lambda: timed([sys.executable, "-c",
                                                   "import prompt_toolkit"]).seconds)  # fmt: skip
         shown = median(self.rounds, lambda: prompt.seconds_to_prompt(self.broker, self.home))
+        yield self.measure("start to prompt", shown, goal=0.150)
         yield self.measure("start to prompt", shown, peer=bare, peer_name="import prompt_toolkit")
         prompt.warm(self.broker, self.home, self.topic)
         names = median(
