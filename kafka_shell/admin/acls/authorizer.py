@@ -122,10 +122,10 @@ def _configured(cluster: Cluster) -> Rules:
     from kafka_shell.admin.configs.read import of_some_broker
 
     try:
-        told = of_some_broker(cluster, [_SUPER_USERS, _NO_ACL, _AUTHORIZER])
+        configs = of_some_broker(cluster, [_SUPER_USERS, _NO_ACL, _AUTHORIZER])
     except ShellError:
         return Rules((), None, None, "")
-    values = {key: entry.value for key, entry in told.items()}
+    values = {key: entry.value for key, entry in configs.items()}
     users = values.get(_SUPER_USERS, "")
     everyone = values.get(_NO_ACL, "false")
     return Rules(
@@ -141,7 +141,7 @@ def _configured(cluster: Cluster) -> Rules:
 
 def check(cluster: Cluster, asked: Sequence[Access]) -> AccessCheck:
     """The verdicts on the accesses, on hosts where they differ, and on what a client also needs."""
-    besides = [each for each in _besides(asked) if each not in asked]
+    besides = [access for access in _besides(asked) if access not in asked]
     rules = read(cluster, [*asked, *besides])
     verdicts = tuple(verdict(rules, each) for each in asked)
     return AccessCheck(
@@ -156,7 +156,7 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
     """The verdicts for hosts that ACLs name, if they differ."""
     if usual.access.host is not None or usual.because == "super-user":
         return
-    hosts = {each.host for each in rules.bindings if _matches(each, usual.access)}
+    hosts = {binding.host for binding in rules.bindings if _matches(binding, usual.access)}
     # Names and ranges never match an address.
     for host in sorted(host for host in hosts if acls.client_address(host) == host):
         there = verdict(rules, replace(usual.access, host=host))
@@ -164,12 +164,12 @@ def _elsewhere(rules: Rules, usual: Verdict) -> Iterator[Verdict]:
             yield there
 
 
-def _besides(asked: Iterable[Access]) -> Iterator[Access]:
+def _besides(requested: Iterable[Access]) -> Iterator[Access]:
     """What a client also needs for this, on resources with known names."""
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     transaction = AclResourceType.TRANSACTIONAL_ID
     seen = set()
-    for each in asked:
+    for each in requested:
         wanted: list[Access] = []
         kind, operation = each.resource_type, each.operation
         if kind in (topic, group, transaction) and operation in _IMPLY[AclOperation.DESCRIBE]:
@@ -185,15 +185,15 @@ def _besides(asked: Iterable[Access]) -> Iterator[Access]:
                 yield access
 
 
-def _notes(rules: Rules, asked: Sequence[Access]) -> Iterator[str]:
+def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:
     if rules.authorizer not in ("", _STANDARD):
         yield f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
     if not rules.authorizer:
         yield "the configs of the brokers cannot be read: super users are unknown"
     for binding in rules.bindings:
-        if any(_matches(binding, each) for each in asked):
+        if any(_matches(binding, each) for each in requested):
             yield from (f"{binding}: {doubt}" for doubt in acls.doubts(binding))
-    done = {(each.resource_type, each.operation) for each in asked}
+    done = {(each.resource_type, each.operation) for each in requested}
     topic, group = AclResourceType.TOPIC, AclResourceType.GROUP
     if (topic, AclOperation.READ) in done and (group, AclOperation.READ) not in done:
         yield "a consumer in a group also needs READ on the group: check it with --group GROUP"

@@ -81,7 +81,7 @@ def plan_create(
         tuple(map(CreateAcls, in_requests(wanted))),
         touches=frozenset({"principals"}),
         fresh=lambda later: tuple(one for found in describe_each(later, filters) for one in found),
-        warnings=tuple(dict.fromkeys(said for each in wanted for said in doubts(each))),
+        warnings=tuple(dict.fromkeys(message for each in wanted for message in doubts(each))),
         refused=Results({}, refused),
         unchanged=tuple(
             Change(binding.resource, "create", note="no change: already exists")
@@ -152,14 +152,14 @@ def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     """Delete the bindings that match the filters. A filter without a match is refused, as is one
     that is given twice (KIP-4)."""
     count = Counter(filters)
-    asked = [each for each, times in count.items() if times == 1]
+    requested = [each for each, times in count.items() if times == 1]
     refused: dict[Resource, Failure] = {
         Resource("acl", str(each)): _invalid(f"{each} is given {times} times")
         for each, times in count.items()
         if times > 1
     }
     wanted: dict[AclBinding, None] = {}
-    for each, found in zip(asked, describe_each(cluster, asked), strict=True):
+    for each, found in zip(requested, describe_each(cluster, requested), strict=True):
         wanted.update(dict.fromkeys(found))
         if not found:
             refused[Resource("acl", str(each))] = Failure(

@@ -42,12 +42,12 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
         for each in filters
     ]
     found = []
-    for answer in cluster.send_all(calls):
-        if isinstance(answer, Failure):
-            raise as_error(answer)
-        if answer.error_code:
-            raise as_error(_unreadable(answer.error_code, answer.error_message))
-        found.append(_bindings(answer))
+    for response in cluster.send_all(calls):
+        if isinstance(response, Failure):
+            raise as_error(response)
+        if response.error_code:
+            raise as_error(_unreadable(response.error_code, response.error_message))
+        found.append(_bindings(response))
     return found
 
 

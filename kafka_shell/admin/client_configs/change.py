@@ -49,15 +49,15 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
         invalid = {(config.entity, config.key) for config in self.invalid}
         return tuple(
             Change(
-                each.entity.resource,
+                alteration.entity.resource,
                 "alter",
-                each.key,
-                before.get((each.entity, each.key)),
-                each.value,
-                note=_INVALID if (each.entity, each.key) in invalid else "",
-                reversible=(each.entity, each.key) not in invalid,
+                alteration.key,
+                before.get((alteration.entity, alteration.key)),
+                alteration.value,
+                note=_INVALID if (alteration.entity, alteration.key) in invalid else "",
+                reversible=(alteration.entity, alteration.key) not in invalid,
             )
-            for each in self.alterations
+            for alteration in self.alterations
         )
 
     def again(self, cluster: Cluster) -> AlterClientConfigs:
@@ -65,7 +65,7 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
         return replace(self, now=now, invalid=_invalid(cluster, now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        written = [records.config_record(each) for each in self.alterations]
+        written = [records.config_record(alteration) for alteration in self.alterations]
         log.append(cluster, CONFIGS_TOPIC, written)
         return Results({change: change for change in self.changes})
 
@@ -81,12 +81,12 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     if state.refused is not None:
         unfit = {Resource("topic", state.topic): state.refused}
         return Plan(Effect.CHANGE, (), refused=Results({}, unfit))
-    held = read_configs(cluster)
-    refused = wrong(cluster, alterations, held, lambda: _registered(cluster))
-    kept = [each for each in alterations if each.entity.resource not in refused]
-    same = tuple(each for each in kept if held.get((each.entity, each.key)) == each.value)
+    current = read_configs(cluster)
+    refused = wrong(cluster, alterations, current, lambda: _registered(cluster))
+    kept = [alteration for alteration in alterations if alteration.entity.resource not in refused]
+    same = tuple(each for each in kept if current.get((each.entity, each.key)) == each.value)
     wanted = tuple(each for each in kept if each not in same)
-    now = _among(held, wanted)
+    now = _among(current, wanted)
     steps = (AlterClientConfigs(wanted, now, _invalid(cluster, now)),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     entities = {each.entity for each in wanted}
@@ -99,7 +99,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
             config for config in describe(later) if config.entity in entities
         ),
         refused=Results({}, refused),
-        unchanged=AlterClientConfigs(same, _among(held, same)).changes,
+        unchanged=AlterClientConfigs(same, _among(current, same)).changes,
     )
 
 
@@ -109,23 +109,25 @@ def _of_entities(
     return _among(read_configs(cluster), alterations)
 
 
-def _among(held: Held, alterations: Iterable[ClientConfigAlteration]) -> tuple[ClientConfig, ...]:
+def _among(
+    current: Held, alterations: Iterable[ClientConfigAlteration]
+) -> tuple[ClientConfig, ...]:
     """The current configs that the alterations replace."""
     return tuple(
-        ClientConfig(each.entity, each.key, held[each.entity, each.key])
-        for each in alterations
-        if (each.entity, each.key) in held
+        ClientConfig(alteration.entity, alteration.key, current[alteration.entity, alteration.key])
+        for alteration in alterations
+        if (alteration.entity, alteration.key) in current
     )
 
 
 def _invalid(cluster: Cluster, configs: Iterable[ClientConfig]) -> tuple[ClientConfig, ...]:
     """The configs that could not be set again: undoing their change would fail."""
     return tuple(
-        each
-        for each in configs
+        config
+        for config in configs
         if wrong(
             cluster,
-            [ClientConfigAlteration(each.entity, each.key, each.value)],
+            [ClientConfigAlteration(config.entity, config.key, config.value)],
             {},
             lambda: _registered(cluster),
         )
@@ -143,25 +145,33 @@ class ForgetRegistrations(Struct, BaseStep, frozen=True):
     @property
     def changes(self) -> tuple[Change, ...]:
         return tuple(
-            Change(each.entity.resource, "delete", "supported.configs",
-                   f"{each.software_name} {each.software_version}: {', '.join(each.supported)}",
-                   None, note="running clients register again when they next check",
-                   reversible=False)
-            for each in self.registrations
-        )  # fmt: skip
+            Change(
+                registration.entity.resource,
+                "delete",
+                "supported.configs",
+                f"{registration.software_name} {registration.software_version}:"
+                f" {', '.join(registration.supported)}",
+                None,
+                note="running clients register again when they next check",
+                reversible=False,
+            )
+            for registration in self.registrations
+        )
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         """Append all tombstones or none, then ask running clients to register again."""
         log.append(
             cluster,
             REGISTRATIONS_TOPIC,
-            [records.forgetting_record(each) for each in self.registrations],
+            [records.forgetting_record(registration) for registration in self.registrations],
         )
         now = str(time.time_ns() // 1_000_000)
-        asked = dict.fromkeys(each.entity for each in self.registrations)
-        requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in asked]
+        requested = dict.fromkeys(each.entity for each in self.registrations)
+        requests = [ClientConfigAlteration(each, records.REGISTER_AGAIN, now) for each in requested]
         if client_config_store.exists(cluster, CONFIGS_TOPIC):
-            log.append(cluster, CONFIGS_TOPIC, [records.config_record(each) for each in requests])
+            log.append(
+                cluster, CONFIGS_TOPIC, [records.config_record(request) for request in requests]
+            )
         return Results({change: change for change in self.changes})
 
 
@@ -178,5 +188,5 @@ def plan_forget(cluster: Cluster, entities: Sequence[ClientEntity], *, now: int)
 
 def _registered(cluster: Cluster) -> set[str]:
     """All keys in registrations."""
-    said = registrations(cluster, now=int(time.time() * 1000))
-    return {key for registration in said for key in registration.supported}
+    known = registrations(cluster, now=int(time.time() * 1000))
+    return {key for registration in known for key in registration.supported}

@@ -36,10 +36,10 @@ def session_limits(cluster: Cluster) -> tuple[int, int]:
     Kafka's defaults if the brokers' configs cannot be read.
     """
     try:
-        told = of_some_broker(cluster, _SESSION_LIMITS)
+        configs = of_some_broker(cluster, _SESSION_LIMITS)
     except ShellError:
-        told = {}
-    least, most = (told[name].value if name in told else None for name in _SESSION_LIMITS)
+        configs = {}
+    least, most = (configs[name].value if name in configs else None for name in _SESSION_LIMITS)
     return int(least or 6_000), int(most or 1_800_000)
 
 
@@ -54,28 +54,28 @@ def wrong(
     limits: tuple[int, int] | None = None
     refused: dict[Resource, Failure] = {}
     seen: set[tuple[ClientEntity, str]] = set()
-    for each in alterations:
+    for alteration in alterations:
         try:
-            if not each.entity.user or each.entity.client_id == "":
+            if not alteration.entity.user or alteration.entity.client_id == "":
                 raise _refusal("user and client id must not be empty")
-            if (each.entity, each.key) in seen:
-                raise _refusal(f"{each.key} of {each.entity} is set twice")
-            seen.add((each.entity, each.key))
-            if each.key not in keys.KEYS and each.value is not None:
+            if (alteration.entity, alteration.key) in seen:
+                raise _refusal(f"{alteration.key} of {alteration.entity} is set twice")
+            seen.add((alteration.entity, alteration.key))
+            if alteration.key not in keys.KEYS and alteration.value is not None:
                 known = registered() if known is None else known
-                _check_known(each.key, known)
-            if each.value is not None:
-                keys.check(each.key, each.value)
-            if each.key == keys.SESSION and each.value is not None:
+                _check_known(alteration.key, known)
+            if alteration.value is not None:
+                keys.check(alteration.key, alteration.value)
+            if alteration.key == keys.SESSION and alteration.value is not None:
                 limits = session_limits(cluster) if limits is None else limits
-                _check_session(int(each.value), limits)
+                _check_session(int(alteration.value), limits)
         except ShellError as error:
-            refused.setdefault(each.entity.resource, _as_invalid(error))
+            refused.setdefault(alteration.entity.resource, _as_invalid(error))
     for entity in dict.fromkeys(each.entity for each in alterations):
         if entity.resource not in refused:
-            why = _heartbeat_too_slow(entity, alterations, held)
-            if why is not None:
-                refused[entity.resource] = why
+            failure = _heartbeat_too_slow(entity, alterations, held)
+            if failure is not None:
+                refused[entity.resource] = failure
     return refused
 
 
@@ -99,16 +99,16 @@ def _check_session(value: int, limits: tuple[int, int]) -> None:
 
 
 def _heartbeat_too_slow(
-    entity: ClientEntity, alterations: Sequence[ClientConfigAlteration], held: Held
+    entity: ClientEntity, alterations: Sequence[ClientConfigAlteration], current: Held
 ) -> Failure | None:
     """The failure if the entity, or a client id of it, would get a heartbeat interval that is not
     below its session timeout."""
-    after = dict(held)
-    for each in alterations:
-        if each.value is None:
-            after.pop((each.entity, each.key), None)
+    after = dict(current)
+    for alteration in alterations:
+        if alteration.value is None:
+            after.pop((alteration.entity, alteration.key), None)
         else:
-            after[each.entity, each.key] = each.value
+            after[alteration.entity, alteration.key] = alteration.value
     configs = [ClientConfig(who, key, value) for (who, key), value in after.items()]
     concerned = [entity]
     if entity.client_id is None:

@@ -76,10 +76,10 @@ def read_config(key: bytes | None, value: bytes | None) -> ClientConfigAlteratio
         return Unreadable("its key has no user, client_id and key")
     if value is None:
         return ClientConfigAlteration(entity, name, None)
-    held = _read(value)
-    if isinstance(held, Unreadable):
-        return held
-    text = held.get("value")
+    fields = _read(value)
+    if isinstance(fields, Unreadable):
+        return fields
+    text = fields.get("value")
     if not isinstance(text, str):
         return Unreadable(f"the value of {name} is not a string")
     return ClientConfigAlteration(entity, name, text)
@@ -98,10 +98,10 @@ def read_registration(
         return Unreadable("its key has no user, client_id and software")
     if value is None:
         return Forgotten(entity, name, version)
-    held = _read(value)
-    if isinstance(held, Unreadable):
-        return held
-    supported, at = held.get("supported"), held.get("at")
+    fields = _read(value)
+    if isinstance(fields, Unreadable):
+        return fields
+    supported, at = fields.get("supported"), fields.get("at")
     if not isinstance(at, int) or not isinstance(supported, list):
         return Unreadable("its value has no list `supported` and time `at`")
     return ClientRegistration(entity, name, version, tuple(map(str, supported)), at)

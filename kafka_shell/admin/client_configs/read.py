@@ -57,34 +57,34 @@ def registrations(
     check_filter(wanted)
     found: dict[tuple[ClientEntity, str, str], ClientRegistration] = {}
     for record in _read(cluster, REGISTRATIONS_TOPIC):
-        said = records.read_registration(record.key, record.value)
-        if isinstance(said, records.Unreadable):
+        decoded = records.read_registration(record.key, record.value)
+        if isinstance(decoded, records.Unreadable):
             continue
-        of = (said.entity, said.software_name, said.software_version)
+        of = (decoded.entity, decoded.software_name, decoded.software_version)
         found.pop(of, None)
-        if isinstance(said, ClientRegistration):
-            found[of] = said
+        if isinstance(decoded, ClientRegistration):
+            found[of] = decoded
     kept = (
-        said
-        for said in found.values()
-        if wanted.takes(said.entity) and now - said.at < records.EXPIRES_MS
+        decoded
+        for decoded in found.values()
+        if wanted.takes(decoded.entity) and now - decoded.at < records.EXPIRES_MS
     )
     return tuple(sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version)))
 
 
 def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
-    held: dict[tuple[ClientEntity, str], str] = {}
+    current: dict[tuple[ClientEntity, str], str] = {}
     for record in _read(cluster, CONFIGS_TOPIC):
-        said = records.read_config(record.key, record.value)
-        if isinstance(said, records.Unreadable):
+        decoded = records.read_config(record.key, record.value)
+        if isinstance(decoded, records.Unreadable):
             continue  # written by a newer version of this program, and valid there
-        if said.key == records.REGISTER_AGAIN:
+        if decoded.key == records.REGISTER_AGAIN:
             continue
-        if said.value is None:
-            held.pop((said.entity, said.key), None)
+        if decoded.value is None:
+            current.pop((decoded.entity, decoded.key), None)
         else:
-            held[said.entity, said.key] = said.value
-    return held
+            current[decoded.entity, decoded.key] = decoded.value
+    return current
 
 
 def _read(cluster: Cluster, topic: str) -> tuple[LogRecord, ...]:

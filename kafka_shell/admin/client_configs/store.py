@@ -48,12 +48,12 @@ class StoreState(Struct, frozen=True):
 def exists(cluster: Cluster, topic: str) -> bool:
     """Whether the topic exists. Raises ShellError if that is unknown."""
     found = topics.describe(cluster, [topic])
-    why = found.failures.get(topic)
-    if why is None:
+    failure = found.failures.get(topic)
+    if failure is None:
         return True
-    if why.name == _UNKNOWN_TOPIC:
+    if failure.name == _UNKNOWN_TOPIC:
         return False
-    raise as_error(why)
+    raise as_error(failure)
 
 
 def check(cluster: Cluster) -> StoreState:
@@ -65,14 +65,14 @@ def check(cluster: Cluster) -> StoreState:
     partitions = topics.describe(cluster, there)
     for resource, entries in found.values.items():
         topic = resource.name
-        held = set((entries[0].value or "").split(",")) if entries else set()
-        why = _unfit(topic, held, len(partitions[topic].partitions))
-        if why is not None:
-            return StoreState(missing, topic, why)
+        current = set((entries[0].value or "").split(",")) if entries else set()
+        failure = _unfit(topic, current, len(partitions[topic].partitions))
+        if failure is not None:
+            return StoreState(missing, topic, failure)
     unchecked = tuple(
-        f"not checked: {_POLICY} of topic {resource.name}: {why.message}"
-        + (f" ({why.hint.rstrip('.')})" if why.hint else "")
-        for resource, why in found.failures.items()
+        f"not checked: {_POLICY} of topic {resource.name}: {failure.message}"
+        + (f" ({failure.hint.rstrip('.')})" if failure.hint else "")
+        for resource, failure in found.failures.items()
     )
     return StoreState(missing, unchecked=unchecked)
 

@@ -45,20 +45,20 @@ def _describe(cluster: Cluster, known: Brokers, broker: Broker) -> BrokerDescrip
     if broker.id in known.silent:
         not_read["log directories and configs"] = known.silent[broker.id]
     elif broker.state != "up":
-        why = Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
-        not_read["log directories and configs"] = why
+        failure = Failure("BROKER_NOT_AVAILABLE", f"broker {broker.id} is {broker.state}", 8)
+        not_read["log directories and configs"] = failure
     else:
         dirs = read("log directories", lambda: _log_dirs(cluster, broker.id), ())
         entries = read("configs", lambda: _configs(cluster, broker.id), ())
-    held = [p for name in found.names for p in found.topic(name).partitions
+    partitions = [p for name in found.names for p in found.topic(name).partitions
             if broker.id in p.replicas]  # fmt: skip
     return BrokerDescription(
         broker,
         read("role in the metadata quorum", lambda: _quorum_role(cluster, broker.id), ""),
-        leaders=sum(each.leader == broker.id for each in held),
-        preferred=sum(each.replicas[0] == broker.id for each in held),
-        replicas=len(held),
-        out_of_sync=sum(broker.id not in each.isr for each in held),
+        leaders=sum(each.leader == broker.id for each in partitions),
+        preferred=sum(each.replicas[0] == broker.id for each in partitions),
+        replicas=len(partitions),
+        out_of_sync=sum(broker.id not in each.isr for each in partitions),
         log_dirs=dirs,
         configs=entries,
         not_read=tuple(not_read.items()),
@@ -67,16 +67,16 @@ def _describe(cluster: Cluster, known: Brokers, broker: Broker) -> BrokerDescrip
 
 def _log_dirs(cluster: Cluster, broker: int) -> tuple[LogDirUse, ...]:
     found = log_dirs.describe(cluster, [broker])
-    for why in found.failures.values():
-        raise as_error(why)
+    for failure in found.failures.values():
+        raise as_error(failure)
     return tuple(each.use for each in found[broker])
 
 
 def _configs(cluster: Cluster, broker: int) -> tuple[ConfigEntry, ...]:
     """The configs that differ from their defaults."""
     found = configs.describe(cluster, [ConfigResource(ResourceType.BROKER, str(broker))])
-    for why in found.failures.values():
-        raise as_error(why)
+    for failure in found.failures.values():
+        raise as_error(failure)
     return tuple(
         entry for entries in found for entry in entries if entry.source is not ConfigSource.DEFAULT
     )
@@ -86,5 +86,5 @@ def _quorum_role(cluster: Cluster, broker: int) -> str:
     if not cluster.is_kraft():
         return ""
     with cluster.within(_QUORUM_S):
-        told = quorum.describe(cluster)
-    return next((each.role for each in told.replicas if each.id == broker), "")
+        described = quorum.describe(cluster)
+    return next((replica.role for replica in described.replicas if replica.id == broker), "")

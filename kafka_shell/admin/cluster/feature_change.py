@@ -71,10 +71,10 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
             validate_only=validate_only,
         )
         call = Call(request, CONTROLLER, lowest=1, check=False)
-        (answer,) = cluster.send_all([call])
-        if isinstance(answer, Failure):
-            return Results({}, dict.fromkeys(self.changes, answer))
-        results = self._outcomes(answer)
+        (response,) = cluster.send_all([call])
+        if isinstance(response, Failure):
+            return Results({}, dict.fromkeys(self.changes, response))
+        results = self._outcomes(response)
         if results.ok and not validate_only:
             settle(lambda: self._visible(cluster))
         return results
@@ -84,11 +84,11 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
             return _UPGRADE
         return _UNSAFE if self.unsafe else _SAFE
 
-    def _outcomes(self, answer: Any) -> Outcomes:
+    def _outcomes(self, response: Any) -> Outcomes:
         """The outcome of each feature. Since v2 there is one error, and its message names the
         feature."""
-        each = {row.feature: (row.error_code, row.error_message) for row in answer.results or ()}
-        whole = answer.error_code, answer.error_message
+        each = {row.feature: (row.error_code, row.error_message) for row in response.results or ()}
+        whole = response.error_code, response.error_message
         blamed = [name for name, _ in self.wanted if _names(name, whole[1])]
         failures: list[Failure | None] = []
         for name, _ in self.wanted:
@@ -102,11 +102,11 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         about, hint, see = f"feature {name}", needs(code, "Alter on the cluster"), None
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still happen.", Resource("feature")
-        elif code == _INVALID_UPDATE_VERSION:
-            see = Resource("feature")
         elif code != _OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
             known = [feature.name for feature in self.now.features]
             hint, see = did_you_mean(name, known), Resource("feature")
+        elif code == _INVALID_UPDATE_VERSION:
+            see = Resource("feature")
         text = (message or "").removeprefix(_FOR_ALL)
         return failure(code, text, about=about, hint=hint, see=see)
 

@@ -75,7 +75,7 @@ def ask(cluster: Cluster) -> Results[int, Any]:
 
 
 def _feature(name: str, level: int, brokers: Sequence[FeatureRange]) -> Feature:
-    lowest = max((each.lowest for each in brokers), default=level)
+    lowest = max((broker.lowest for broker in brokers), default=level)
     highest = min((each.highest for each in brokers), default=level)
     return Feature(
         name, level, lowest, highest,
@@ -123,11 +123,13 @@ def api_versions(
     """The API versions that brokers support, by API key; and failures by broker."""
     found = ask(cluster)
     spoken = {
-        broker: {row.api_key: (row.min_version, row.max_version) for row in answer.api_keys}
-        for broker, answer in found.values.items()
+        broker: {row.api_key: (row.min_version, row.max_version) for row in response.api_keys}
+        for broker, response in found.values.items()
         if brokers is None or broker in brokers
     }
-    failed = {b: why for b, why in found.failures.items() if brokers is None or b in brokers}
+    failed = {
+        b: failure for b, failure in found.failures.items() if brokers is None or b in brokers
+    }
     return compare(spoken), failed
 
 

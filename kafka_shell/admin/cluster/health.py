@@ -46,7 +46,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     until = time.monotonic() + _LIMIT_S
     if cluster.deadline is not None:
         until = min(until, cluster.deadline)
-    told = _Waiting(report)
+    progress = _Waiting(report)
     with probes.fresh(cluster) as own, own.within(min(_ENTER_S, until - time.monotonic())):
         found = metadata_scan.scan(own)
         kraft = own.is_kraft()
@@ -54,7 +54,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     brokers = probes.addresses(found.brokers)
     patience = max(0.1, min(probe_timeout, until - time.monotonic()))
     answered = probes.probe_brokers(
-        config, brokers, patience, lambda left: told([f"broker {id}" for id in left])
+        config, brokers, patience, lambda left: progress([f"broker {id}" for id in left])
     )
     seen = Seen(found, frozenset(answered.values), probe_timeout)
     findings = [*_silent_brokers(found, answered.failures), *checks.preferred(found)]
@@ -64,9 +64,9 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
         config, {check: _bound(check, seen) for check in wanted}, seconds,
-        lambda left: told([check.what for check in left]),
+        lambda left: progress([check.what for check in left]),
     )  # fmt: skip
-    told.end()
+    progress.end()
     for check, outcome in outcomes.items():
         if isinstance(outcome, ShellError):
             findings.append(check.if_failed(check, as_failure(outcome)))
@@ -114,11 +114,11 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
     )
     total = sum(led[id] for id in silent)
     if len(silent) == 1:
-        ((id, why),) = silent.items()
-        what = "does not answer" if why.name in _SILENT else "refuses this client"
+        ((id, failure),) = silent.items()
+        what = "does not answer" if failure.name in _SILENT else "refuses this client"
         yield Finding(
             Severity.CRITICAL, "brokers",
-            f"broker {id} {what}, and leads {counted(total, 'partition')}: {why.message}",
+            f"broker {id} {what}, and leads {counted(total, 'partition')}: {failure.message}",
             1, (str(id),),
         )  # fmt: skip
         return
@@ -127,8 +127,8 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
         f"{len(silent):,} brokers {what}, and lead {counted(total, 'partition')}",
         len(silent),
         tuple(
-            f"broker {id} (leads {led[id]:,}): {why.message}"
-            for id, why in list(silent.items())[: checks.EXAMPLES]
+            f"broker {id} (leads {led[id]:,}): {failure.message}"
+            for id, failure in list(silent.items())[: checks.EXAMPLES]
         ),
     )  # fmt: skip
 

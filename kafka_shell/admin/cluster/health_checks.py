@@ -60,30 +60,30 @@ class Check(Struct, frozen=True):
 
 def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    told = why if isinstance(why, str) else _reason(why)
+    reason = why if isinstance(why, str) else _reason(why)
     examples = (about,) if about else ()
-    summary = f"not checked: {check.what}: {told}"
+    summary = f"not checked: {check.what}: {reason}"
     return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
 
 
-def _skipped(check: Check, why: str) -> Finding:
-    summary = f"skipped: {check.what}: {why}"
+def _skipped(check: Check, failure: str) -> Finding:
+    summary = f"skipped: {check.what}: {failure}"
     return Finding(Severity.NOTE, check.name, summary, 1)
 
 
-def _reason(why: Failure) -> str:
+def _reason(failure: Failure) -> str:
     """The failure in one line, with the missing permission (from its hint)."""
-    hint = why.hint if why.code in AUTHORIZATION else ""
-    said = why.message.rstrip(". ")
-    stop = "" if said.endswith('."') else "."  # a broker's own text may end with one
-    return (f"{said}{stop} {hint}" if hint else said).rstrip(". ").replace("\n", " ")
+    hint = failure.hint if failure.code in AUTHORIZATION else ""
+    message = failure.message.rstrip(". ")
+    stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
+    return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
     """The finding for a check that could not read everything."""
     if failures:
-        about, why = next(iter(failures.items()))
-        yield not_checked(check, why, len(failures), str(about))
+        about, failure = next(iter(failures.items()))
+        yield not_checked(check, failure, len(failures), str(about))
 
 
 # -- partitions and brokers ------------------------------------------------------------------------
@@ -91,7 +91,9 @@ def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
 
 def _partitions(cluster: Cluster, seen: Seen) -> Found:
     found = seen.metadata
-    suspects = [each.name for each in found.summaries() if each.under_replicated or each.offline]
+    suspects = [
+        summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
+    ]
     sick = [found.topic(name) for name in suspects]
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
@@ -107,7 +109,9 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
 def _min_isr(cluster: Cluster, seen: Seen) -> Found:
     """Partitions that acks=all producers cannot write to."""
     found = seen.metadata
-    names = [each.name for each in found.summaries() if each.under_replicated or each.offline]
+    names = [
+        summary.name for summary in found.summaries() if summary.under_replicated or summary.offline
+    ]
     capped = min_isr.is_capped(cluster)
     sick = frozenset(names)
     if len(found) <= _MANY_TOPICS:
@@ -129,8 +133,8 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
         "below min.insync.replicas: acks=all producers fail",
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.
-    unread = {n: why for n, why in read.failures.items() if n in sick or not capped}
-    yield from _partly(_MIN_ISR, {f"topic {name}": why for name, why in unread.items()})
+    unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
+    yield from _partly(_MIN_ISR, {f"topic {name}": failure for name, failure in unread.items()})
     if capped:
         yield from _above_replicas(topics, read.values)
 
@@ -139,7 +143,7 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
     above = [
         topic.name
         for topic in topics
-        if any(len(each.replicas) < minimum[topic.name] for each in topic.partitions)
+        if any(len(partition.replicas) < minimum[topic.name] for partition in topic.partitions)
     ]
     if above:
         yield Finding(
@@ -197,12 +201,12 @@ def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
 
 def _quorum(cluster: Cluster, seen: Seen) -> Found:
     with cluster.within(_QUORUM_S):
-        told = quorum.describe(cluster)
-    if told.leader < 0:
+        described = quorum.describe(cluster)
+    if described.leader < 0:
         yield _no_leader(_QUORUM, "no leader")
         return
-    yield from _controllers(cluster, seen, told)
-    behind = [replica for replica in told.voters if replica.behind_ms > _QUORUM_LAG_MS]
+    yield from _controllers(cluster, seen, described)
+    behind = [replica for replica in described.voters if replica.behind_ms > _QUORUM_LAG_MS]
     if behind:
         yield Finding(
             Severity.WARNING,
@@ -214,23 +218,23 @@ def _quorum(cluster: Cluster, seen: Seen) -> Found:
         )
 
 
-def _controllers(cluster: Cluster, seen: Seen, told: Quorum) -> Found:
+def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
     """Voters that do not respond. One that is unreachable from here counts as running if it fetches
     from the leader: controllers are often in a separate network."""
     at = {
         voter.id: Address(voter.endpoints[0].host, voter.endpoints[0].port)
-        for voter in told.voters
+        for voter in described.voters
         if voter.endpoints
     }
     failed = probes.probe_controllers(cluster.config, at, _probe_timeout(cluster, seen)).failures
-    now = max(replica.last_fetch for replica in told.voters)
-    heard = {each.id for each in told.voters if _is_heard(each, now)}
+    now = max(replica.last_fetch for replica in described.voters)
+    heard = {each.id for each in described.voters if _is_heard(each, now)}
     silent = {
-        id: why
-        for id, why in failed.items()
-        if why.name in _NO_ANSWER or (why.name in _NOT_REACHED and id not in heard)
+        id: failure
+        for id, failure in failed.items()
+        if failure.name in _NO_ANSWER or (failure.name in _NOT_REACHED and id not in heard)
     }
-    far = [id for id, why in failed.items() if why.name in _NOT_REACHED and id in heard]
+    far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in heard]
     if silent:
         one = len(silent) == 1
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
@@ -261,20 +265,20 @@ def _is_heard(replica: QuorumReplica, now: int) -> bool:
     return replica.role == "leader" or now - replica.last_fetch < _HEARD_MS
 
 
-def _no_leader(check: Check, why: str) -> Finding:
+def _no_leader(check: Check, failure: str) -> Finding:
     return Finding(
         Severity.CRITICAL, check.name,
-        f"the metadata quorum does not respond: {why}. Metadata may be out of date: leaders,"
+        f"the metadata quorum does not respond: {failure}. Metadata may be out of date: leaders,"
         " in-sync replicas and brokers may have changed",
         1,
     )  # fmt: skip
 
 
-def _quorum_failed(check: Check, why: Failure) -> Finding:
+def _quorum_failed(check: Check, failure: Failure) -> Finding:
     """No response is critical; a missing permission is not."""
-    if why.code in AUTHORIZATION or why.name.startswith("unsupported"):
-        return not_checked(check, why)
-    return _no_leader(check, _reason(why))
+    if failure.code in AUTHORIZATION or failure.name.startswith("unsupported"):
+        return not_checked(check, failure)
+    return _no_leader(check, _reason(failure))
 
 
 def _moves(cluster: Cluster, seen: Seen) -> Found:
@@ -305,9 +309,9 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
 def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
     known = seen.metadata
     # If no topics are visible, the replicas on disk show whether there are any.
-    told = log_dirs.describe(cluster, sorted(seen.answering), [] if len(known) else None)
-    yield from _invisible(seen, told)
-    every = [each for dirs in told for each in dirs]
+    described = log_dirs.describe(cluster, sorted(seen.answering), [] if len(known) else None)
+    yield from _invisible(seen, described)
+    every = [each for dirs in described for each in dirs]
     offline = [f"{each.broker}:{each.path}" for each in every if each.error is not None]
     left = {
         f"{each.broker}:{each.path}": each.usable / each.total
@@ -328,15 +332,15 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
                 len(places), tuple(places[:EXAMPLES]),
             )  # fmt: skip
     yield from _partly(
-        _LOG_DIRS, {f"broker {broker}": why for broker, why in told.failures.items()}
+        _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
     )
 
 
-def _invisible(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
+def _invisible(seen: Seen, described: Results[int, tuple[LogDir, ...]]) -> Found:
     """Topics and groups that the principal may not DESCRIBE: responses leave them out silently."""
     topics = seen.metadata
-    denied = any(why.code in AUTHORIZATION for why in told.failures.values())
-    unseen = not len(topics) and any(each.replicas for dirs in told for each in dirs)
+    denied = any(failure.code in AUTHORIZATION for failure in described.failures.values())
+    unseen = not len(topics) and any(each.replicas for dirs in described for each in dirs)
     if denied or unseen:
         yield Finding(
             Severity.NOT_CHECKED, "permissions",
@@ -348,17 +352,17 @@ def _invisible(seen: Seen, told: Results[int, tuple[LogDir, ...]]) -> Found:
 
 def _groups(cluster: Cluster, seen: Seen) -> Found:
     """Groups whose members do not consume. How long this has been so is unknown."""
-    told = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
+    listed = groups.list_groups(cluster, (*REBALANCING_STATES, *NOT_READY_STATES))
     for severity, states, what in (
         (Severity.WARNING, NOT_READY_STATES, "waiting for topics that do not exist"),
         (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
     ):
-        if names := [group.name for group in told if group.state in states]:
+        if names := [group.name for group in listed if group.state in states]:
             yield Finding(
                 severity, "groups", f"{counted(len(names), 'group')} {what}", len(names),
                 tuple(names[:EXAMPLES]),
             )  # fmt: skip
-    yield from _partly(_GROUPS, told.failures)
+    yield from _partly(_GROUPS, listed.failures)
 
 
 def _hanging(cluster: Cluster, seen: Seen) -> Found:
@@ -375,20 +379,20 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
         for partition in found.topic(name).partitions
         if partition.leader in seen.answering
     ]
-    told = transactions.find_hanging(cluster, partitions=led)
-    if told.found:
-        places = tuple(str(each.topic_partition) for each in told.found[:EXAMPLES])
-        hang = "transaction hangs" if len(told.found) == 1 else "transactions hang"
+    search = transactions.find_hanging(cluster, partitions=led)
+    if search.found:
+        places = tuple(str(each.topic_partition) for each in search.found[:EXAMPLES])
+        hang = "transaction hangs" if len(search.found) == 1 else "transactions hang"
         yield Finding(
             Severity.WARNING, "transactions",
-            f"{len(told.found):,} {hang}: read_committed consumers are blocked",
-            len(told.found), places,
+            f"{len(search.found):,} {hang}: read_committed consumers are blocked",
+            len(search.found), places,
         )  # fmt: skip
     unread = {
         f"{each.topic}:{each.partition}": Failure(
             each.error, each.message, hint=each.hint, see=each.see
         )
-        for each in told.unread
+        for each in search.unread
     }
     yield from _partly(_HANGING, unread)
 

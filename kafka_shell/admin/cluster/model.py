@@ -51,7 +51,7 @@ class ClusterMetadata(Struct, frozen=True):
     @property
     def ok(self) -> bool:
         """Whether everything was read, except for missing permissions."""
-        return all(why.name.endswith("AUTHORIZATION_FAILED") for _, why in self.not_read)
+        return all(failure.name.endswith("AUTHORIZATION_FAILED") for _, failure in self.not_read)
 
 
 class Severity(IntEnum):
@@ -170,7 +170,7 @@ class Feature(Struct, frozen=True):
     @property
     def differs(self) -> bool:
         """Whether brokers support different levels."""
-        return len({(each.lowest, each.highest) for each in self.brokers}) > 1
+        return len({(broker.lowest, broker.highest) for broker in self.brokers}) > 1
 
 
 class Features(Struct, frozen=True):

@@ -98,8 +98,8 @@ def _probe(
         for key, address in targets.items():
             links[key] = Link(loop, config, address, entry, context, patience)
             links[key].looked = True  # the diagnosis would block the other probes
-        asked: set[K] = set()
-        while outstanding := [key for key in links if not _over(key, links[key], asked, found)]:
+        requested: set[K] = set()
+        while outstanding := [key for key in links if not _over(key, links[key], requested, found)]:
             now = time.monotonic()
             if now >= until:
                 break
@@ -118,7 +118,7 @@ def _probe(
     )
 
 
-def _over(key: K, link: Link, asked: set[K], found: Results[K, str]) -> bool:
+def _over(key: K, link: Link, requested: set[K], found: Results[K, str]) -> bool:
     """Whether a probe has ended. After the login it sends one more request: before, responses do
     not come from the request handlers."""
     if key in found.values or key in found.failures:
@@ -127,8 +127,8 @@ def _over(key: K, link: Link, asked: set[K], found: Results[K, str]) -> bool:
         assert link.error is not None
         found.failures[key] = as_failure(link.error)
         return True
-    if link.ready and key not in asked:
-        asked.add(key)
+    if link.ready and key not in requested:
+        requested.add(key)
         link.ask(frames.API_VERSIONS, 0, b"", False)
     elif link.ready and link.answers:
         found.values[key] = versions.release(link.versions)

@@ -68,10 +68,10 @@ def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
     return None
 
 
-def _unreadable(told: Any) -> ShellError:
-    hint = needs(told.error_code, "Describe on the cluster")
+def _unreadable(response: Any) -> ShellError:
+    hint = needs(response.error_code, "Describe on the cluster")
     return as_error(
-        failure(told.error_code, told.error_message, about="the metadata quorum", hint=hint)
+        failure(response.error_code, response.error_message, about="the metadata quorum", hint=hint)
     )
 
 
@@ -92,7 +92,9 @@ def read(response: Any) -> Quorum:
     if partition.error_code:
         raise _unreadable(partition)
     endpoints = {
-        node.node_id: tuple(Endpoint(each.name, each.host, each.port) for each in node.listeners)
+        node.node_id: tuple(
+            Endpoint(listener.name, listener.host, listener.port) for listener in node.listeners
+        )
         for node in response.nodes or ()
     }
     replicas = [

@@ -59,8 +59,10 @@ class AddVoter(Struct, BaseStep, frozen=True):
             voter_id=self.voter.id,
             voter_directory_id=_read_id(self.voter.directory_id),
             listeners=[
-                AddRaftVoterRequest.Listener(name=each.name, host=each.host, port=each.port)
-                for each in self.voter.endpoints
+                AddRaftVoterRequest.Listener(
+                    name=endpoint.name, host=endpoint.host, port=endpoint.port
+                )
+                for endpoint in self.voter.endpoints
             ],
         )
         return _send(cluster, request, self.changes[0], self.voter, votes=True)
@@ -107,8 +109,8 @@ def plan_alter(
     """
     quorum = describe(cluster)
     if not any(voter.directory_id for voter in quorum.voters):
-        asked = {_resource(voter.id): _STATIC for voter in (*add, *remove)}
-        return Plan(Effect.CHANGE, (), refused=Results({}, asked))
+        requested = {_resource(voter.id): _STATIC for voter in (*add, *remove)}
+        return Plan(Effect.CHANGE, (), refused=Results({}, requested))
     refused: dict[Resource, Failure] = {}
     adding, removing = [], []
     for voter in remove:
@@ -143,7 +145,9 @@ def plan_alter(
 
 def _to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
     candidates = [each for each in quorum.voters if each.id == voter.id]
-    found = [each for each in candidates if voter.directory_id in ("", each.directory_id)]
+    found = [
+        candidate for candidate in candidates if voter.directory_id in ("", candidate.directory_id)
+    ]
     if not candidates:
         ids = ", ".join(map(str, sorted(each.id for each in quorum.voters)))
         return _no_voter(voter, f"the voters are {ids}")
@@ -152,11 +156,11 @@ def _to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
     return _voter(found[0])
 
 
-def _no_voter(voter: Voter, why: str) -> Failure:
+def _no_voter(voter: Voter, failure: str) -> Failure:
     directory = f" with directory ID {voter.directory_id}" if voter.directory_id else ""
     return Failure(
         "VOTER_NOT_FOUND",
-        f"voter {voter.id}{directory} does not exist: {why}",
+        f"voter {voter.id}{directory} does not exist: {failure}",
         _VOTER_NOT_FOUND,
         see=Resource("voter"),
     )
@@ -182,7 +186,7 @@ def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Fa
                 f"\nOr give the directory ID: --add {voter.id}@HOST:PORT:DIRECTORY-ID",
             )
         (directory,) = known
-    name = next((each.name for r in quorum.voters for each in r.endpoints), "CONTROLLER")
+    name = next((endpoint.name for r in quorum.voters for endpoint in r.endpoints), "CONTROLLER")
     endpoints = tuple(replace(each, name=each.name or name) for each in voter.endpoints)
     return Voter(voter.id, directory, endpoints)
 

@@ -47,7 +47,7 @@ def brokers(cluster: Cluster) -> Brokers:
         at = probes.addresses(found.brokers)
         probed = probes.probe_brokers(own.config, at, _PROBE_S)
     config = probes.without_silent(own.config, at, probed)
-    not_read = {f"broker {id}": why for id, why in probed.failures.items()}
+    not_read = {f"broker {id}": failure for id, failure in probed.failures.items()}
     with Cluster(config) as own:
         own.deadline = cluster.deadline
         registrations = _read(own, "fenced brokers", _registrations, not_read)
@@ -65,7 +65,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
     found, not_read = known.metadata, known.not_read
     with Cluster(known.config) as own:
         own.deadline = cluster.deadline
-        told = _read(own, "features", features.describe, not_read)
+        described = _read(own, "features", features.describe, not_read)
         controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
     summaries = found.summaries()
     return ClusterMetadata(
@@ -78,7 +78,7 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         internal_topics=sum(summary.internal for summary in summaries),
         partitions=found.partitions,
         bootstrap=",".join(map(str, cluster.config.bootstrap)),
-        features=told.features if told is not None else (),
+        features=described.features if described is not None else (),
         not_read=tuple(not_read.items()),
     )
 
@@ -129,10 +129,10 @@ def _registrations(cluster: Cluster) -> dict[int, Broker] | None:
 
     if not cluster.supports(DescribeClusterRequest, 2):
         return None
-    answer: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
+    response: Any = cluster.send(DescribeClusterRequest(include_fenced_brokers=True), lowest=2)
     return {
         row.broker_id: Broker(
             row.broker_id, row.host, row.port, row.rack, state="fenced" if row.is_fenced else ""
         )
-        for row in answer.brokers
+        for row in response.brokers
     }

@@ -36,9 +36,9 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
         )
 
     def again(self, cluster: Cluster) -> UnregisterBroker:
-        why = _refusal(cluster, self.broker)
-        if why is not None:
-            raise as_error(why)
+        failure = _refusal(cluster, self.broker)
+        if failure is not None:
+            raise as_error(failure)
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -58,16 +58,21 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
 
     A running broker is refused: it would not notice, and could not serve until it is restarted.
     """
-    asked = list(dict.fromkeys(brokers))
-    refused = {broker: _refusal(cluster, broker) for broker in asked}
-    gone = [broker for broker in asked if refused[broker] is None]
+    requested = list(dict.fromkeys(brokers))
+    refused = {broker: _refusal(cluster, broker) for broker in requested}
+    gone = [broker for broker in requested if refused[broker] is None]
     return Plan(
         Effect.DESTROY,
         tuple(UnregisterBroker(broker) for broker in gone),
         touches=frozenset({"brokers"}),
         warnings=tuple(_warnings(cluster, gone)),
         refused=Results(
-            {}, {Resource("broker", str(b)): why for b, why in refused.items() if why is not None}
+            {},
+            {
+                Resource("broker", str(b)): failure
+                for b, failure in refused.items()
+                if failure is not None
+            },
         ),
     )
 
@@ -95,11 +100,11 @@ def _warnings(cluster: Cluster, gone: Iterable[int]) -> Iterable[str]:
     if not gone:
         return
     found = metadata_scan.scan(cluster)
-    sick = [found.topic(each.name) for each in found.summaries() if each.under_replicated]
+    sick = [found.topic(summary.name) for summary in found.summaries() if summary.under_replicated]
     for broker in gone:
-        held = sum(broker in p.replicas for topic in sick for p in topic.partitions)
-        if held:
+        count = sum(broker in p.replicas for topic in sick for p in topic.partitions)
+        if count:
             yield (
-                f"broker {broker} still has {held:,} replica{'' if held == 1 else 's'}, which"
-                f" {'stays' if held == 1 else 'stay'} offline until reassigned to other brokers"
+                f"broker {broker} still has {count:,} replica{'' if count == 1 else 's'}, which"
+                f" {'stays' if count == 1 else 'stay'} offline until reassigned to other brokers"
             )

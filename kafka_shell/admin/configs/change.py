@@ -77,11 +77,11 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
 
     def again(self, cluster: Cluster) -> AlterConfigs:
         known = _known(cluster, dict(self.alterations))
-        for resource, why in known.failures.items():
+        for resource, failure in known.failures.items():
             raise ShellError(
-                f"{resource} could not be read again before the change: {why}",
+                f"{resource} could not be read again before the change: {failure}",
                 hint="Nothing was sent.",
-                code=why.name,
+                code=failure.name,
             )
         return AlterConfigs(self.alterations, _now(self.alterations, known.values))
 
@@ -95,13 +95,13 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
         for resource, alterations in self.alterations:
             row = rows.get((int(resource.type), resource.name))
             code, message = (row.error_code, row.error_message or "") if row else (None, "")
-            why = why_not(cluster, target, resource, code, message, "AlterConfigs")
+            failure = why_not(cluster, target, resource, code, message, "AlterConfigs")
             own = [next(changes) for _ in alterations]
-            if why is None:
+            if failure is None:
                 results.values.update(zip(own, own, strict=True))
                 done[resource] = own
             else:
-                results.failures.update(dict.fromkeys(own, why))
+                results.failures.update(dict.fromkeys(own, failure))
         if done and not validate_only:
             _wait_until_visible(cluster, done)
         return results
@@ -146,8 +146,8 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         for resource, keys in known.values.items()
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
-    for said in _override_warnings(cluster, wanted):
-        warnings[said] = None
+    for message in _override_warnings(cluster, wanted):
+        warnings[message] = None
     steps = []
     for group in by_answerer(wanted).values():
         for batch in in_requests(group, lambda resource: len(wanted[resource])):
@@ -161,7 +161,9 @@ def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
         tuple(steps),
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),
-        refused=Results({}, {Resource(r.kind, r.name): why for r, why in known.failures.items()}),
+        refused=Results(
+            {}, {Resource(r.kind, r.name): failure for r, failure in known.failures.items()}
+        ),
         fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
     )
@@ -246,8 +248,8 @@ def _override_warnings(
             for broker, entry in own
         ),
         *(
-            f"broker {broker} may override it: its configs could not be read: {why.message}"
-            for broker, why in unread.items()
+            f"broker {broker} may override it: its configs could not be read: {failure.message}"
+            for broker, failure in unread.items()
         ),
     ]
 
@@ -261,7 +263,9 @@ def _changes(
     known: Mapping[str, ConfigEntry],
 ) -> list[tuple[Change, Loss | None]]:
     """The changes of one resource, each with what it deletes."""
-    changes = [_change(resource, each, known.get(each.key)) for each in alterations]
+    changes = [
+        _change(resource, alteration, known.get(alteration.key)) for alteration in alterations
+    ]
     after = {
         change.field: inherited(known[change.field]) if change.after is None else str(change.after)
         for change in changes

@@ -44,17 +44,17 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
         )
 
     def again(self, cluster: Cluster) -> DeleteLeftoverConfigs:
-        why = _running_failure(cluster, self.broker)
-        if why is not None:
-            raise as_error(why)
+        failure = _running_failure(cluster, self.broker)
+        if failure is not None:
+            raise as_error(failure)
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         config = replace(cluster.config, bootstrap=(_controller(cluster),))
         with Cluster(config) as controller:
             controller.deadline = cluster.deadline
-            answer = controller.send(self._request(validate_only), check=False)
-        (row,) = answer.responses
+            response = controller.send(self._request(validate_only), check=False)
+        (row,) = response.responses
         about = f"broker {self.broker}"
         failure = row_failure(row, about, requires="AlterConfigs on the cluster")
         return Results.of(self.changes, [failure] * len(self.keys))
@@ -85,7 +85,12 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
         ),
         touches=frozenset({"configs"}),
         refused=Results(
-            {}, {Resource("broker", str(b)): why for b, why in refused.items() if why is not None}
+            {},
+            {
+                Resource("broker", str(b)): failure
+                for b, failure in refused.items()
+                if failure is not None
+            },
         ),
     )
 

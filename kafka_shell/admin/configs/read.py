@@ -59,12 +59,12 @@ def describe(
     returns (its own and its loggers'). Documentation is about ten times the size of the rest:
     request it once, not for each topic.
     """
-    asked = list(dict.fromkeys(resources))
+    requested = list(dict.fromkeys(resources))
     found: Entries = Results()
-    for part in in_parts(cluster, asked, keys, synonyms=synonyms, documentation=documentation):
+    for part in in_parts(cluster, requested, keys, synonyms=synonyms, documentation=documentation):
         found.values.update(part.values)
         found.failures.update(part.failures)
-    return Results({r: found.values[r] for r in asked if r in found.values}, found.failures)
+    return Results({r: found.values[r] for r in requested if r in found.values}, found.failures)
 
 
 def in_parts(
@@ -78,10 +78,10 @@ def in_parts(
     """The same one response at a time. All brokers are asked at once, and no more responses are
     kept in memory than requests are in flight."""
     wrong: Entries = Results()
-    asked = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
+    requested = [r for r in dict.fromkeys(resources) if not _no_broker(r, wrong)]
     if wrong.failures:
         yield wrong
-    whole = by_answerer(asked)
+    whole = by_answerer(requested)
     groups = _spread(cluster, whole)
     lowest = config_wire.DOCUMENTED_SINCE if documentation else None
     calls = [
@@ -91,11 +91,11 @@ def in_parts(
     brokers = len({call.to for call in calls})
     # Only these are limited: requests to brokers about themselves are all in flight at once.
     ahead = max(len(whole), min(_AHEAD * brokers, _AHEAD_IN_ALL))
-    answers = cluster.send_each(calls, ahead)
-    for (target, group), call, answer in zip(groups, calls, answers, strict=True):
-        if isinstance(answer, Failure) and target != answerer(group[0]):
-            answer = cluster.send_all([replace(call, to=ANY)])[0]  # that broker is down
-        yield _read(cluster, target, group, answer)
+    responses = cluster.send_each(calls, ahead)
+    for (target, group), call, response in zip(groups, calls, responses, strict=True):
+        if isinstance(response, Failure) and target != answerer(group[0]):
+            response = cluster.send_all([replace(call, to=ANY)])[0]  # that broker is down
+        yield _read(cluster, target, group, response)
 
 
 def _spread(
@@ -114,21 +114,21 @@ def _spread(
 
 
 def _read(
-    cluster: Cluster, target: Target, group: Sequence[ConfigResource], answer: Any
+    cluster: Cluster, target: Target, group: Sequence[ConfigResource], response: Any
 ) -> Entries:
     """The resources of one response."""
     found: Entries = Results()
-    if isinstance(answer, Failure):
-        found.failures.update(dict.fromkeys(group, answer))
+    if isinstance(response, Failure):
+        found.failures.update(dict.fromkeys(group, response))
         return found
-    rows = {resource: row for resource, *row in answer}
+    rows = {resource: row for resource, *row in response}
     for resource in group:
         code, message, entries = rows.get(resource, _MISSING)
-        why = why_not(cluster, target, resource, code, message)
-        if why is None:
+        reason = why_not(cluster, target, resource, code, message)
+        if reason is None:
             found.values[resource] = entries
         else:
-            found.failures[resource] = why
+            found.failures[resource] = reason
     return Results(found.values, with_near_misses(cluster, found.failures, _topic_name))
 
 
@@ -319,14 +319,14 @@ def of_some_broker(
 ) -> dict[str, ConfigEntry]:
     """The configs of one broker by key: of the first that returns them, connected brokers first.
     Raises ShellError if none does."""
-    why = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
+    reason = Failure("BROKER_NOT_AVAILABLE", "no broker is running", 8)
     for broker in sorted(cluster.brokers(refresh=True), key=lambda each: not each.version):
         resource = ConfigResource(ResourceType.BROKER, str(broker.id))
         found = describe(cluster, [resource], keys, synonyms=synonyms)
         if found.ok:
             return by_name(found[resource])
-        why = found.failures[resource]
-    raise as_error(why)
+        reason = found.failures[resource]
+    raise as_error(reason)
 
 
 def _of_subscription(
@@ -401,4 +401,4 @@ def own_values(
         for entry in entries
         if entry.overridden
     ]
-    return own, {resource.name: why for resource, why in found.failures.items()}
+    return own, {resource.name: reason for resource, reason in found.failures.items()}

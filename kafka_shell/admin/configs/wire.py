@@ -60,15 +60,15 @@ def read_response(version: int, body: bytes) -> list[Answer]:
     reader, flexible = Reader(body), version >= _FLEXIBLE_SINCE
     reader.int32()  # throttle time
     entry = _Entries(reader, version, body)
-    answers: list[Answer] = []
+    responses: list[Answer] = []
     for _ in range(reader.count(flexible)):
         error, message = reader.int16(), reader.string(flexible) or ""
         resource = ConfigResource(ResourceType(reader.int8()), reader.string(flexible) or "")
         entries = [entry.next(resource, place) for place in range(reader.count(flexible))]
         _end(reader, flexible)
         entries.sort(key=lambda entry: entry.name)
-        answers.append((resource, error, message, tuple(entries)))
-    return answers
+        responses.append((resource, error, message, tuple(entries)))
+    return responses
 
 
 class _Entries:

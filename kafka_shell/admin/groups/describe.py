@@ -67,7 +67,7 @@ def read(name: str, coordinator: int, told: dict[GroupType, Any]) -> Group | Fai
             failures.append(row)
         elif row.group_state != "Dead":  # the state of an unknown group before Kafka 4.0
             return _READERS[kind](name, coordinator, row)
-    real = [why for why in failures if why.name not in _NOT_OF_THIS]
+    real = [failure for failure in failures if failure.name not in _NOT_OF_THIS]
     return real[0] if real else not_found(name)
 
 
@@ -78,12 +78,12 @@ def _read_classic(name: str, coordinator: int, row: Any) -> Group:
     readable = row.protocol_type == _CONSUMER
     members = [
         Member(
-            name, each.member_id, each.client_id, _host(each),
-            getattr(each, "group_instance_id", None),
-            subscription=_topics(each.member_metadata) if readable else (),
-            assignment=_partitions(each.member_assignment) if readable else (),
+            name, member.member_id, member.client_id, _host(member),
+            getattr(member, "group_instance_id", None),
+            subscription=_topics(member.member_metadata) if readable else (),
+            assignment=_partitions(member.member_assignment) if readable else (),
         )
-        for each in row.members
+        for member in row.members
     ]  # fmt: skip
     return Group(
         name, GroupType.CLASSIC, row.group_state, row.protocol_type, row.protocol_data,
@@ -93,13 +93,13 @@ def _read_classic(name: str, coordinator: int, row: Any) -> Group:
 
 def _read_consumer(name: str, coordinator: int, row: Any) -> Group:
     members = []
-    for each in row.members:
-        now, then = _assigned(each.assignment), _assigned(each.target_assignment)
+    for member in row.members:
+        now, then = _assigned(member.assignment), _assigned(member.target_assignment)
         members.append(
             Member(
-                name, each.member_id, each.client_id, _host(each), each.instance_id,
-                each.rack_id, each.member_epoch, tuple(sorted(each.subscribed_topic_names)),
-                each.subscribed_topic_regex or None, now, then if then != now else None,
+                name, member.member_id, member.client_id, _host(member), member.instance_id,
+                member.rack_id, member.member_epoch, tuple(sorted(member.subscribed_topic_names)),
+                member.subscribed_topic_regex or None, now, then if then != now else None,
             )
         )  # fmt: skip
     return Group(
@@ -111,11 +111,11 @@ def _read_consumer(name: str, coordinator: int, row: Any) -> Group:
 def _read_share(name: str, coordinator: int, row: Any) -> Group:
     members = [
         Member(
-            name, each.member_id, each.client_id, _host(each), rack=each.rack_id,
-            epoch=each.member_epoch, subscription=tuple(sorted(each.subscribed_topic_names)),
-            assignment=_assigned(each.assignment),
+            name, member.member_id, member.client_id, _host(member), rack=member.rack_id,
+            epoch=member.member_epoch, subscription=tuple(sorted(member.subscribed_topic_names)),
+            assignment=_assigned(member.assignment),
         )
-        for each in row.members
+        for member in row.members
     ]  # fmt: skip
     return Group(
         name, GroupType.SHARE, row.group_state, "share", row.assignor_name, coordinator,
@@ -131,8 +131,8 @@ def _read_streams(name: str, coordinator: int, row: Any) -> Group:
         for part in (row.topology.subtopologies if row.topology else None) or ()
     }
     members = []
-    for each in row.members:
-        tasks = _tasks(each.assignment)
+    for member in row.members:
+        tasks = _tasks(member.assignment)
         reads = (
             TopicPartition(topic, task.partition)
             for task in tasks
@@ -141,8 +141,8 @@ def _read_streams(name: str, coordinator: int, row: Any) -> Group:
         )
         members.append(
             Member(
-                name, each.member_id, each.client_id, _host(each), each.instance_id,
-                each.rack_id, each.member_epoch, assignment=tuple(sorted(reads)), tasks=tasks,
+                name, member.member_id, member.client_id, _host(member), member.instance_id,
+                member.rack_id, member.member_epoch, assignment=tuple(sorted(reads)), tasks=tasks,
             )
         )  # fmt: skip
     return Group(

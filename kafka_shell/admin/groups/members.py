@@ -58,18 +58,18 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         """The groups with their current offsets. Raises ShellError if one has members now, or was
         deleted."""
         plan = plan_delete(cluster, [group.name for group in self.groups])
-        for resource, why in plan.refused.failures.items():
-            message = f"{resource} changed while the question was open: {why.message}"
-            raise ShellError(message, hint=why.hint, code="changed-meanwhile", see=why.see)
+        for resource, reason in plan.refused.failures.items():
+            message = f"{resource} changed while the question was open: {reason.message}"
+            raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
         (step,) = plan.steps
         assert isinstance(step, DeleteGroups)
         return step
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        answers = ask(cluster, {group.name: [_DELETE] for group in self.groups})
+        responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})
         failures: list[Failure | None] = []
         for group in self.groups:
-            failure = row_failure(answers[group.name].told[_DELETE], group.resource)
+            failure = row_failure(responses[group.name].told[_DELETE], group.resource)
             failures += [failure for _ in _changes(group)]
         return Results.of(self.changes, failures)
 
@@ -87,7 +87,7 @@ def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
     """Delete groups. A group with members is refused, as is one that does not exist."""
     found = groups.describe(cluster, names, offsets=True)
     refused = {
-        Resource("group", each): found.failures[each] for each in names if each in found.failures
+        Resource("group", name): found.failures[name] for name in names if name in found.failures
     }
     deleted = []
     for group in found:

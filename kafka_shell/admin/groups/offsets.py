@@ -68,12 +68,12 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
     Raises ShellError.
     """
     question = SHARED if kind is GroupType.SHARE else COMMITTED
-    told = ask(cluster, {group: [question]})[group].told[question]
-    if isinstance(told, Failure) and told.code == _GROUP_NOT_FOUND:
+    response = ask(cluster, {group: [question]})[group].told[question]
+    if isinstance(response, Failure) and response.code == _GROUP_NOT_FOUND:
         return {}
-    if isinstance(told, Failure):
-        raise as_error(told)
-    return _read(told, kind)
+    if isinstance(response, Failure):
+        raise as_error(response)
+    return _read(response, kind)
 
 
 def _read(row: Any, kind: GroupType) -> Offsets:
@@ -83,29 +83,29 @@ def _read(row: Any, kind: GroupType) -> Offsets:
 
 def _read_committed(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
     for topic in row.topics:
-        for each in topic.partitions:
-            if each.committed_offset >= 0 or each.error_code:
+        for partition in topic.partitions:
+            if partition.committed_offset >= 0 or partition.error_code:
                 yield (
-                    TopicPartition(topic.name, each.partition_index),
+                    TopicPartition(topic.name, partition.partition_index),
                     Committed(
-                        _known(each.committed_offset),
-                        _known(each.committed_leader_epoch),
-                        each.metadata or "",
-                        error=each.error_code,
+                        _known(partition.committed_offset),
+                        _known(partition.committed_leader_epoch),
+                        partition.metadata or "",
+                        error=partition.error_code,
                     ),
                 )
 
 
 def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
     for topic in row.topics:
-        for each in topic.partitions:
+        for partition in topic.partitions:
             yield (
-                TopicPartition(topic.topic_name, each.partition_index),
+                TopicPartition(topic.topic_name, partition.partition_index),
                 Committed(
-                    _known(each.start_offset),
-                    _known(each.leader_epoch),
-                    lag=_known(each.lag),
-                    error=each.error_code,
+                    _known(partition.start_offset),
+                    _known(partition.leader_epoch),
+                    lag=_known(partition.lag),
+                    error=partition.error_code,
                 ),
             )
 
@@ -122,23 +122,23 @@ def with_offsets(
     at once.
     """
     failures = dict(groups.failures)
-    told: dict[str, Offsets] = {}
+    offsets: dict[str, Offsets] = {}
     for name, group in groups.values.items():
         row = answers[name].told[SHARED if group.type is GroupType.SHARE else COMMITTED]
         if isinstance(row, Failure):
             failures[name] = row
         else:
-            told[name] = _read(row, group.type)
-    readers = {name: _readers(groups.values[name].members) for name in told}
-    wanted = {name: sorted({*told[name], *readers[name]}) for name in told}
+            offsets[name] = _read(row, group.type)
+    readers = {name: _readers(groups.values[name].members) for name in offsets}
+    wanted = {name: sorted({*offsets[name], *readers[name]}) for name in offsets}
     ends = list_offsets(cluster, {each: LATEST for listed in wanted.values() for each in listed})
     values = {
         name: replace(
             groups.values[name],
             offsets=tuple(
-                _row(groups.values[name], each, told[name].get(each), ends, readers[name])
+                _row(groups.values[name], each, offsets[name].get(each), ends, readers[name])
                 for each in listed
-                if not _is_beyond_topic(groups.values[name], each, told[name], ends)
+                if not _is_beyond_topic(groups.values[name], each, offsets[name], ends)
             ),
         )
         for name, listed in wanted.items()
@@ -149,10 +149,10 @@ def with_offsets(
 def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
     """A failure for each broker that did not return the ends of its partitions."""
     by_reason: dict[Failure, list[TopicPartition]] = {}
-    for each, why in ends.failures.items():
-        if why.code is None:
-            by_reason.setdefault(why, []).append(each)
-    return {f"lag in {_some(partitions)}": why for why, partitions in by_reason.items()}
+    for each, failure in ends.failures.items():
+        if failure.code is None:
+            by_reason.setdefault(failure, []).append(each)
+    return {f"lag in {_some(partitions)}": failure for failure, partitions in by_reason.items()}
 
 
 def _some(partitions: Sequence[TopicPartition]) -> str:
@@ -167,33 +167,33 @@ def _readers(members: Iterable[Member]) -> dict[TopicPartition, Member]:
 def _is_beyond_topic(
     group: Group,
     each: TopicPartition,
-    told: Offsets,
+    offsets: Offsets,
     ends: Results[TopicPartition, Offset],
 ) -> bool:
     """Whether a task's partition number is beyond this topic: its subtopology has a larger
     topic."""
-    why = ends.failures.get(each)
-    gone = why is not None and why.code == _UNKNOWN_TOPIC
-    return group.type is GroupType.STREAMS and gone and each not in told
+    failure = ends.failures.get(each)
+    gone = failure is not None and failure.code == _UNKNOWN_TOPIC
+    return group.type is GroupType.STREAMS and gone and each not in offsets
 
 
 def _row(
     group: Group,
     each: TopicPartition,
-    told: Committed | None,
+    committed_offset: Committed | None,
     ends: Results[TopicPartition, Offset],
     readers: Mapping[TopicPartition, Member],
 ) -> GroupOffset:
-    offset = told.offset if told else None
+    offset = committed_offset.offset if committed_offset else None
     end = ends.values[each].offset if each in ends.values else None
-    lag = told.lag if told else None
+    lag = committed_offset.lag if committed_offset else None
     if lag is None and offset is not None and end is not None:
         lag = end - offset
     row = GroupOffset(
         group.name, each.topic, each.partition, offset, end, lag,
-        told.leader_epoch if told else None,
-        told.metadata if told else "",
-        _note(told, ends.failures.get(each)),
+        committed_offset.leader_epoch if committed_offset else None,
+        committed_offset.metadata if committed_offset else "",
+        _note(committed_offset, ends.failures.get(each)),
     )  # fmt: skip
     member = readers.get(each)
     if member is None or group.type is GroupType.SHARE:  # several members share a partition
@@ -201,12 +201,12 @@ def _row(
     return replace(row, client_id=member.client_id, host=member.host, member_id=member.id)
 
 
-def _note(told: Committed | None, why: Failure | None) -> str:
-    if told and told.error:
-        return error_name(told.error)
-    if why is None:
+def _note(committed_offset: Committed | None, failure: Failure | None) -> str:
+    if committed_offset and committed_offset.error:
+        return error_name(committed_offset.error)
+    if failure is None:
         return ""
-    return "no such topic" if why.code == _UNKNOWN_TOPIC else why.name
+    return "no such topic" if failure.code == _UNKNOWN_TOPIC else failure.name
 
 
 def _known(number: int) -> int | None:

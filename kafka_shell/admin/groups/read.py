@@ -49,11 +49,11 @@ def list_groups(
             row.protocol_type,
             broker,
         )
-        for broker, answer in found.values.items()
-        for row in answer.groups
+        for broker, response in found.values.items()
+        for row in response.groups
     }
     in_order = {name: listed[name] for name in sorted(listed)}
-    return Results(in_order, {f"broker {id}": why for id, why in found.failures.items()})
+    return Results(in_order, {f"broker {id}": failure for id, failure in found.failures.items()})
 
 
 def describe(
@@ -69,40 +69,40 @@ def describe(
     requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint
     is a similar name.
     """
-    asked = list(dict.fromkeys(names))
+    requested = list(dict.fromkeys(names))
     known = types or {}
-    wanted = {name: _questions(known.get(name, GroupType.UNKNOWN), offsets) for name in asked}
-    answers = ask(cluster, wanted)
+    wanted = {name: _questions(known.get(name, GroupType.UNKNOWN), offsets) for name in requested}
+    responses = ask(cluster, wanted)
     results: Results[str, Group] = Results()
-    for name in asked:
-        answer = answers[name]
+    for name in requested:
+        answer = responses[name]
         group = read(name, answer.coordinator, _by_type(answer.told))
         if isinstance(group, Failure):
             results.failures[name] = group
         else:
             results.values[name] = group
     if offsets:
-        results = group_offsets.with_offsets(cluster, results, answers)
+        results = group_offsets.with_offsets(cluster, results, responses)
     return Results(results.values, _with_near_misses(cluster, results.failures))
 
 
 def _questions(kind: GroupType, offsets: bool) -> list[Question]:
     kinds = list(QUESTIONS) if kind is GroupType.UNKNOWN else [kind]
-    asked = [QUESTIONS[each] for each in kinds]
+    requested = [QUESTIONS[each] for each in kinds]
     if offsets and kinds != [GroupType.SHARE]:
-        asked.append(group_offsets.COMMITTED)
+        requested.append(group_offsets.COMMITTED)
     if offsets and GroupType.SHARE in kinds:
-        asked.append(group_offsets.SHARED)
-    return asked
+        requested.append(group_offsets.SHARED)
+    return requested
 
 
-def _by_type(told: Mapping[Question, Any]) -> dict[GroupType, Any]:
-    return {kind: told[question] for kind, question in QUESTIONS.items() if question in told}
+def _by_type(answers: Mapping[Question, Any]) -> dict[GroupType, Any]:
+    return {kind: answers[question] for kind, question in QUESTIONS.items() if question in answers}
 
 
 def _with_near_misses(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
     """The failures; the hint of an unknown group is a similar name."""
-    missing = [name for name, why in failures.items() if why.code == _NOT_FOUND]
+    missing = [name for name, failure in failures.items() if failure.code == _NOT_FOUND]
     found = dict(failures)
     if not missing:
         return found

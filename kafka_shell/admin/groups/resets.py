@@ -49,10 +49,10 @@ def plan_reset(
     found = _Found.of(cluster, name, kind, may_be_missing=partitions is not None)
     if found.why is not None:
         return _refused(name, found.why)
-    asked = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
-    if not asked:
+    requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
+    if not requested:
         return _refused(name, _nothing_to_reset(name))
-    resets, refused = _targets(cluster, found.now, where, asked)
+    resets, refused = _targets(cluster, found.now, where, requested)
     return _plan(cluster, found, resets, refused)
 
 
@@ -71,16 +71,18 @@ def plan_offsets(
     found = _Found.of(cluster, name, kind, may_be_missing=True)
     if found.why is not None:
         return _refused(name, found.why)
-    held = records.ranges(cluster, [each for each, offset in wanted.items() if offset is not None])
-    refused: Refused = {each.resource: why for each, why in held.failures.items()}
+    current = records.ranges(
+        cluster, [each for each, offset in wanted.items() if offset is not None]
+    )
+    refused: Refused = {each.resource: failure for each, failure in current.failures.items()}
     resets = []
     put = _exactly if exact else _within
     for each, offset in wanted.items():
         before = _now(found.now, each)
         if offset is None:
             resets.append(Reset(each, before, None))
-        elif each not in held.failures:
-            resets.append(put(each, before, offset, held[each]))
+        elif each not in current.failures:
+            resets.append(put(each, before, offset, current[each]))
     return _plan(cluster, found, resets, refused)
 
 
@@ -92,14 +94,16 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
         return _refused(name, found.why)
     refused: Refused = {}
     resets = []
-    for each in dict.fromkeys(partitions):
-        readers = [member for member in found.members if each.topic in _topics(member)]
+    for partition in dict.fromkeys(partitions):
+        readers = [member for member in found.members if partition.topic in _topics(member)]
         if readers:
-            refused[Resource("topic", each.topic)] = _subscribed(name, each.topic, readers)
-        elif each in found.now:
-            resets.append(Reset(each, _now(found.now, each), None))
+            refused[Resource("topic", partition.topic)] = _subscribed(
+                name, partition.topic, readers
+            )
+        elif partition in found.now:
+            resets.append(Reset(partition, _now(found.now, partition), None))
         else:
-            refused[each.resource] = _no_offset(name, each)
+            refused[partition.resource] = _no_offset(name, partition)
     return _plan(cluster, found, resets, refused)
 
 
@@ -131,10 +135,10 @@ class _Found(Struct):
         described = groups.describe(cluster, [name])
         if name in described.values:
             return _found(cluster, described[name], kind, may_be_active)
-        why = described.failures[name]
-        if why.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
-            return _Found(name, kind, why=why)
-        near = f" ({why.hint})" if why.hint.startswith("Did you") else ""
+        failure = described.failures[name]
+        if failure.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
+            return _Found(name, kind, why=failure)
+        near = f" ({failure.hint})" if failure.hint.startswith("Did you") else ""
         warning = f"group {name} does not exist and is created{near}"
         made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
         return _Found(name, made, warnings=(warning,))
@@ -204,18 +208,18 @@ def _no_offset(name: str, each: TopicPartition) -> Failure:
 
 
 def _targets(
-    cluster: Cluster, now: Offsets, where: ResetTo, asked: Sequence[TopicPartition]
+    cluster: Cluster, now: Offsets, where: ResetTo, requested: Sequence[TopicPartition]
 ) -> tuple[list[Reset], Refused]:
-    held = records.ranges(cluster, asked)
-    failures = dict(held.failures)
+    ranges = records.ranges(cluster, requested)
+    failures = dict(ranges.failures)
     at: Mapping[TopicPartition, Offset] = {}
     if where.to is To.TIME:
-        found = list_offsets(cluster, dict.fromkeys(held.values, where.number))
+        found = list_offsets(cluster, dict.fromkeys(ranges.values, where.number))
         failures |= found.failures
         at = found.values
-    refused: Refused = {each.resource: why for each, why in failures.items()}
+    refused: Refused = {each.resource: failure for each, failure in failures.items()}
     resets = []
-    for each, range_ in held.values.items():
+    for each, range_ in ranges.values.items():
         if each in failures:
             continue
         before = _now(now, each)
@@ -230,23 +234,25 @@ def _targets(
     return resets, refused
 
 
-def _target(where: ResetTo, before: int | None, held: OffsetRange) -> int:
+def _target(where: ResetTo, before: int | None, range_: OffsetRange) -> int:
     """The target offset, inside the range of the partition or not."""
     if where.to is To.EARLIEST:
-        return held.earliest
+        return range_.earliest
     if where.to is To.OFFSET:
         return where.number
     if where.to is To.SHIFT and before is not None:
         return before + where.number
-    return held.latest
+    return range_.latest
 
 
 def _at_time(
-    each: TopicPartition, before: int | None, found: Offset, held: OffsetRange, time: int
+    each: TopicPartition, before: int | None, found: Offset, range_: OffsetRange, time: int
 ) -> Reset:
     """The first record of that time or later, else the end. Notes show the time zone."""
     if found.offset is None:
-        return Reset(each, before, held.latest, f"end offset: no record since {format_time(time)}")
+        return Reset(
+            each, before, range_.latest, f"end offset: no record since {format_time(time)}"
+        )
     when = time if found.timestamp is None else found.timestamp
     return Reset(each, before, found.offset, f"record of {format_time(when)}")
 
@@ -255,19 +261,21 @@ def _no_shift(each: TopicPartition) -> Failure:
     return Failure("NO_OFFSETS", f"{each} cannot be shifted: it has no committed offset")
 
 
-def _within(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
+def _within(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """The offset, or the first or end offset of the partition if it is out of range."""
-    if target < held.earliest:
-        return Reset(each, before, held.earliest, f"first offset: {target} is out of range")
-    if target > held.latest:
-        return Reset(each, before, held.latest, f"end offset: {target} is out of range")
+    if target < range_.earliest:
+        return Reset(each, before, range_.earliest, f"first offset: {target} is out of range")
+    if target > range_.latest:
+        return Reset(each, before, range_.latest, f"end offset: {target} is out of range")
     return Reset(each, before, target)
 
 
-def _exactly(each: TopicPartition, before: int | None, target: int, held: OffsetRange) -> Reset:
+def _exactly(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """Exactly this offset, with a note if it is out of range."""
-    note = _within(each, before, target, held).note
-    return Reset(each, before, target, note and f"out of range {held.earliest} to {held.latest}")
+    note = _within(each, before, target, range_).note
+    return Reset(
+        each, before, target, note and f"out of range {range_.earliest} to {range_.latest}"
+    )
 
 
 def _now(now: Offsets, each: TopicPartition) -> int | None:
@@ -279,7 +287,7 @@ def _now(now: Offsets, each: TopicPartition) -> int | None:
 
 def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Refused) -> Plan:
     name, kind = found.name, found.kind
-    moved = tuple(each for each in resets if each.before != each.after)
+    moved = tuple(reset for reset in resets if reset.before != reset.after)
     steps: list[Any] = []
     if kind is GroupType.SHARE:
         steps, refused = _share_steps(found, moved, refused)
@@ -340,7 +348,9 @@ def offsets_of(cluster: Cluster, name: str) -> dict[TopicPartition, int]:
     if name in described.failures:
         raise as_error(described.failures[name])
     now = committed(cluster, name, described[name].type)
-    found = {each: told.offset for each, told in now.items() if told.offset is not None}
+    found = {
+        each: committed.offset for each, committed in now.items() if committed.offset is not None
+    }
     if not found:
         raise as_error(Failure("NO_OFFSETS", f"group {name} has no committed offsets"))
     return found

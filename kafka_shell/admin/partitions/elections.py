@@ -55,16 +55,16 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
         note = "records missing on this replica are lost" if self.unclean else ""
         return tuple(
             Change(
-                each.partition.resource, "alter", "leader",
-                _NO_LEADER if each.before is None else each.before, each.after,
+                election.partition.resource, "alter", "leader",
+                _NO_LEADER if election.before is None else election.before, election.after,
                 note=note, reversible=not self.unclean,
             )
-            for each in self.elections
+            for election in self.elections
         )  # fmt: skip
 
     def again(self, cluster: Cluster) -> ElectLeaders:
         """The leaders as they are now. The broker refuses partitions deleted since."""
-        now = find(cluster, [each.partition for each in self.elections]).values
+        now = find(cluster, [election.partition for election in self.elections]).values
         return ElectLeaders(
             tuple(
                 Election(each.partition, now[each.partition].leader, each.after)
@@ -77,7 +77,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
         )
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        by_partition = {each.partition: each for each in self.elections}
+        by_partition = {election.partition: election for election in self.elections}
         try:
             response = cluster.send(
                 self._request(by_partition),
@@ -94,7 +94,9 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             for row in topic.partition_result
         }
         partitions = (each.partition for each in self.elections)
-        results = Results.of(self.changes, (_failure(each, rows.get(each)) for each in partitions))
+        results = Results.of(
+            self.changes, (_failure(partition, rows.get(partition)) for partition in partitions)
+        )
         done = {change.resource for change in results.values}
         self._settle(cluster, [each for each in self.elections if each.partition.resource in done])
         return results
@@ -106,7 +108,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             election_type=_UNCLEAN if self.unclean else _PREFERRED,
             topic_partitions=[
                 ElectLeadersRequest.TopicPartitions(
-                    topic=name, partitions=[each.partition for each in group]
+                    topic=name, partitions=[partition.partition for partition in group]
                 )
                 for name, group in by_topic(partitions).items()
             ],
@@ -145,19 +147,19 @@ def _seen(cluster: Cluster) -> MetadataScan:
 def leaderless(cluster: Cluster) -> Found:
     """All offline partitions (without a leader)."""
     found = _seen(cluster)
-    offline = [each.name for each in found.summaries() if each.offline]
+    offline = [summary.name for summary in found.summaries() if summary.offline]
     wanted = [
-        (name, each.partition)
+        (name, partition.partition)
         for name in offline
-        for each in found.topic(name).partitions
-        if each.leader is None
+        for partition in found.topic(name).partitions
+        if partition.leader is None
     ]
     return _decoded(found, wanted)
 
 
 def _decoded(found: Any, wanted: Sequence[tuple[str, int]]) -> Found:
     topics = {
-        name: {each.partition: each for each in found.topic(name).partitions}
+        name: {partition.partition: partition for partition in found.topic(name).partitions}
         for name in dict.fromkeys(name for name, _ in wanted)
     }
     return Results(
@@ -177,31 +179,31 @@ def plan_preferred(
     refused = dict(partitions.failures)
     by_reason: dict[str, list[Partition]] = {}
     for resource, partition in partitions.values.items():
-        why = _cannot_lead(partition)
+        reason = _cannot_lead(partition)
         if partition.on_preferred_leader:
             unchanged.append(_unchanged(resource, partition, "no change: is the leader"))
-        elif not why:
+        elif not reason:
             elections.append(_election(partition, partition.replicas[0]))
         elif named:
-            refused[resource] = _not_elected(f"partition {resource.name}", [partition], why)
+            refused[resource] = _not_elected(f"partition {resource.name}", [partition], reason)
         else:
-            by_reason.setdefault(why, []).append(partition)
-    for why, refused_partitions in by_reason.items():
+            by_reason.setdefault(reason, []).append(partition)
+    for reason, refused_partitions in by_reason.items():
         preferred = Resource("broker", str(refused_partitions[0].replicas[0]))
         total = len(refused_partitions)
         count = f"{total:,} partition{'' if total == 1 else 's'}"
         known = refused.get(preferred)
-        failure = _not_elected(count, refused_partitions, why)
+        failure = _not_elected(count, refused_partitions, reason)
         refused[preferred] = failure if known is None else _combined(known, failure)
     return _plan(elections, False, unchanged, refused, timeout_ms)
 
 
-def _not_elected(what: str, partitions: Sequence[Partition], why: str) -> Failure:
+def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Failure:
     leaders = [_leader(partition) for partition in partitions]
     leader = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
-        ours=f"{what} cannot be moved from {leader}: {why}",
+        ours=f"{what} cannot be moved from {leader}: {reason}",
         see=Resource("topic", partitions[0].topic) if len(partitions) == 1 else Resource("broker"),
     )
 
@@ -218,7 +220,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> 
     elections, unchanged = [], []
     refused = dict(partitions.failures)
     for resource, partition in partitions.values.items():
-        alive = [each for each in partition.replicas if each not in partition.offline]
+        alive = [replica for replica in partition.replicas if replica not in partition.offline]
         if partition.leader is not None:
             unchanged.append(_unchanged(resource, partition, "no change: it has a leader"))
         elif not alive:
@@ -239,10 +241,10 @@ def _plan(
     refused: Mapping[Resource, Failure],
     timeout_ms: int,
 ) -> Plan:
-    chosen = [each.partition for each in elections]
+    chosen = [election.partition for election in elections]
     return Plan(
         Effect.DESTROY if unclean else Effect.CHANGE,
-        tuple(ElectLeaders(each, unclean, timeout_ms) for each in in_requests(elections)),
+        tuple(ElectLeaders(request, unclean, timeout_ms) for request in in_requests(elections)),
         touches=frozenset({"topics"}),
         fresh=lambda later: find(later, chosen),
         refused=Results({}, dict(refused)),
@@ -257,21 +259,21 @@ def status(partitions: Found) -> ElectionStatus:
     cannot lead, or the partition does not exist.
     """
     rows = [_status(partition) for partition in partitions]
-    rows += [_unknown(resource, why) for resource, why in partitions.failures.items()]
+    rows += [_unknown(resource, reason) for resource, reason in partitions.failures.items()]
     return ElectionStatus(tuple(sorted(rows, key=lambda row: (row.topic, row.partition or 0))))
 
 
 def _status(partition: Partition) -> LeaderStatus:
     preferred = partition.replicas[0]
-    why = ""
+    reason = ""
     if partition.leader == preferred:
         state = "completed"
     else:
-        why = _cannot_lead(partition)
-        state = "failed" if why else "in progress"
-        why = why or f"{_leader(partition)} leads; broker {preferred} could"
+        reason = _cannot_lead(partition)
+        state = "failed" if reason else "in progress"
+        reason = reason or f"{_leader(partition)} leads; broker {preferred} could"
     return LeaderStatus(
-        partition.topic, partition.partition, state, partition.leader, preferred, why
+        partition.topic, partition.partition, state, partition.leader, preferred, reason
     )
 
 

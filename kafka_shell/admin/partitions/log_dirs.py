@@ -27,17 +27,19 @@ def describe(
     """
     if brokers is None:
         brokers = [broker.id for broker in cluster.brokers(refresh=True)]
-    asked = list(dict.fromkeys(brokers))
-    calls = [Call(_describe_request(partitions), Node(broker), check=False) for broker in asked]
+    requested = list(dict.fromkeys(brokers))
+    calls = [Call(_describe_request(partitions), Node(broker), check=False) for broker in requested]
     results: Results[int, tuple[LogDir, ...]] = Results()
-    for broker, answer in zip(asked, cluster.send_all(calls), strict=True):
-        why = answer if isinstance(answer, Failure) else _refused(broker, answer)
-        if why is None:
+    for broker, response in zip(requested, cluster.send_all(calls), strict=True):
+        reason = response if isinstance(response, Failure) else _refused(broker, response)
+        if reason is None:
             results.values[broker] = tuple(
-                sorted((_log_dir(broker, row) for row in answer.results), key=lambda dir: dir.path)
+                sorted(
+                    (_log_dir(broker, row) for row in response.results), key=lambda dir: dir.path
+                )
             )
         else:
-            results.failures[broker] = why
+            results.failures[broker] = reason
     return results
 
 
@@ -49,7 +51,7 @@ def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
     topic = DescribeLogDirsRequest.DescribableLogDirTopic
     return DescribeLogDirsRequest(
         topics=[
-            topic(topic=name, partitions=[each.partition for each in group])
+            topic(topic=name, partitions=[partition.partition for partition in group])
             for name, group in by_topic(partitions).items()
         ]
     )

@@ -142,11 +142,16 @@ class LogDir(Struct, frozen=True):
         """Its replicas, each with the directory."""
         return tuple(
             ReplicaOnDisk(
-                self.broker, self.path, each.topic, each.partition, each.size, each.offset_lag,
-                each.future,
+                self.broker,
+                self.path,
+                replica.topic,
+                replica.partition,
+                replica.size,
+                replica.offset_lag,
+                replica.future,
             )
-            for each in self.replicas
-        )  # fmt: skip
+            for replica in self.replicas
+        )
 
 
 class LogDirUse(Struct, frozen=True):
@@ -200,7 +205,7 @@ class ElectionStatus(Struct, frozen=True):
     @property
     def ok(self) -> bool:
         """Whether all are completed."""
-        return all(each.status == "completed" for each in self.partitions)
+        return all(partition.status == "completed" for partition in self.partitions)
 
 
 class Reassignment(Struct, frozen=True):

@@ -98,7 +98,7 @@ def broker_loads(
             incoming[broker] += size or 0
         for broker in move.removing:
             outgoing[broker] += sizes.copy(move.partition, broker) or 0
-    held = [_held(layout) for layout in (before, after)]
+    replicas = [_held(layout) for layout in (before, after)]
     led = [Counter(replicas[0] for replicas in layout.values()) for layout in (before, after)]
     brokers = sorted({*racks, *(broker for move in moves for broker in move.before)})
     loads = []
@@ -107,7 +107,7 @@ def broker_loads(
         then = None if now is None else now + incoming[broker] - outgoing[broker]
         loads.append(
             BrokerLoad(
-                broker, racks.get(broker), held[0][broker], held[1][broker],
+                broker, racks.get(broker), replicas[0][broker], replicas[1][broker],
                 led[0][broker], led[1][broker], now, None if unknown else then,
                 None if unknown else incoming[broker],
             )

@@ -95,7 +95,7 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
             self.throttle.send(cluster, validate_only=False)
 
     def _send(self, cluster: Cluster, misplaced: Mapping[Change, Failure]) -> Outcomes:
-        refused = {change.resource.name: why for change, why in misplaced.items()}
+        refused = {change.resource.name: reason for change, reason in misplaced.items()}
         wanted = [move for move in self.moves if str(move.partition) not in refused]
         sent = _send_moves(cluster, wanted, cancel=self.cancelled)
         if self.cancelled:
@@ -129,18 +129,18 @@ def _send_moves(
         except ShellError as error:
             if not number:
                 raise
-            why = as_failure(error)
-            results.failures.update((move.partition, why) for move in some)
+            failure = as_failure(error)
+            results.failures.update((move.partition, failure) for move in some)
             left = [move.partition for later in requests[number + 1 :] for move in later]
-            results.failures.update(dict.fromkeys(left, _not_sent(why)))
+            results.failures.update(dict.fromkeys(left, _not_sent(failure)))
             break
         results.values.update(sent.values)
         results.failures.update(sent.failures)
     return results
 
 
-def _not_sent(why: Failure) -> Failure:
-    return Failure("not-sent", f"skipped: an earlier request failed ({why.message})")
+def _not_sent(failure: Failure) -> Failure:
+    return Failure("not-sent", f"skipped: an earlier request failed ({failure.message})")
 
 
 def _send_request(
@@ -161,7 +161,10 @@ def _send_request(
     partitions = [move.partition for move in moves]
     return Results.of(
         partitions,
-        (failures.get(each, not_mentioned(f"partition {each}")) for each in partitions),
+        (
+            failures.get(partition, not_mentioned(f"partition {partition}"))
+            for partition in partitions
+        ),
     )
 
 

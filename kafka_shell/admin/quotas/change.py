@@ -48,18 +48,23 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         before = {(quota.entity, quota.key): quota.value for quota in self.now}
         return tuple(
-            Change(each.entity.resource, "alter", each.key, before.get((each.entity, each.key)),
-                   each.value)
-            for each in self.alterations
-        )  # fmt: skip
+            Change(
+                alteration.entity.resource,
+                "alter",
+                alteration.key,
+                before.get((alteration.entity, alteration.key)),
+                alteration.value,
+            )
+            for alteration in self.alterations
+        )
 
     def again(self, cluster: Cluster) -> AlterQuotas:
-        found = describe_each(cluster, [each.entity for each in self.alterations])
-        for entity, why in found.failures.items():
+        found = describe_each(cluster, [alteration.entity for alteration in self.alterations])
+        for entity, failure in found.failures.items():
             raise ShellError(
-                f"the quotas of {entity} could not be read again before the change: {why}",
+                f"the quotas of {entity} could not be read again before the change: {failure}",
                 hint="Nothing was sent.",
-                code=why.name,
+                code=failure.name,
             )
         return AlterQuotas(self.alterations, _flat(found))
 
@@ -68,8 +73,8 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
 
         kind = AlterClientQuotasRequest.EntryData
         by_entity: dict[QuotaEntity, list[QuotaAlteration]] = {}
-        for each in self.alterations:
-            by_entity.setdefault(each.entity, []).append(each)
+        for alteration in self.alterations:
+            by_entity.setdefault(alteration.entity, []).append(alteration)
         request = AlterClientQuotasRequest(
             entries=[
                 kind(
@@ -104,7 +109,9 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
 
     def _settle(self, cluster: Cluster, done: Set[Resource]) -> None:
         """Wait until a broker shows the changes of these entities."""
-        wanted = [each for each in self.alterations if each.entity.resource in done]
+        wanted = [
+            alteration for alteration in self.alterations if alteration.entity.resource in done
+        ]
         entities = [each.entity for each in wanted]
 
         def visible() -> bool:
@@ -122,9 +129,11 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
     or its quotas cannot be read. Values that are already set are not sent.
     """
     refused = _invalid(alterations)
-    asked = [each.entity for each in alterations if each.entity.resource not in refused]
-    found = describe_each(cluster, asked)
-    refused |= {entity.resource: why for entity, why in found.failures.items()}
+    requested = [
+        alteration.entity for alteration in alterations if alteration.entity.resource not in refused
+    ]
+    found = describe_each(cluster, requested)
+    refused |= {entity.resource: failure for entity, failure in found.failures.items()}
     wanted = tuple(each for each in alterations if each.entity.resource not in refused)
     changed = list(found.values)
     now = _flat(found)
@@ -159,18 +168,18 @@ def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan
 def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
     refused: dict[Resource, Failure] = {}
     seen: set[tuple[QuotaEntity, str]] = set()
-    for each in alterations:
-        what = f"{each.key} of {each.entity}"
-        if not each.entity.parts:
+    for alteration in alterations:
+        what = f"{alteration.key} of {alteration.entity}"
+        if not alteration.entity.parts:
             message = "a quota needs a user, a client id or an IP address"
-        elif (each.entity, each.key) in seen:
+        elif (alteration.entity, alteration.key) in seen:
             message = f"{what} is set twice"
-        elif each.value is not None and not math.isfinite(each.value):
-            message = f"{what} must be a finite number, got {each.value}"
+        elif alteration.value is not None and not math.isfinite(alteration.value):
+            message = f"{what} must be a finite number, got {alteration.value}"
         else:
-            seen.add((each.entity, each.key))
+            seen.add((alteration.entity, alteration.key))
             continue
-        refused[each.entity.resource] = Failure(
+        refused[alteration.entity.resource] = Failure(
             "INVALID_REQUEST",
             message,
             _INVALID_REQUEST,

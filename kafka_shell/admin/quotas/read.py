@@ -46,10 +46,10 @@ def describe_many(cluster: Cluster, filters: Sequence[QuotaFilter]) -> tuple[Quo
     Raises ShellError if the broker refuses one.
     """
     found: dict[Quota, None] = {}
-    for answer in cluster.send_all([Call(_describe_request(which)) for which in filters]):
-        if isinstance(answer, Failure):
-            raise as_error(_refused(answer))
-        found.update(dict.fromkeys(_quotas(answer)))
+    for response in cluster.send_all([Call(_describe_request(which)) for which in filters]):
+        if isinstance(response, Failure):
+            raise as_error(_refused(response))
+        found.update(dict.fromkeys(_quotas(response)))
     return tuple(sorted(found, key=lambda quota: (quota.entity.order, quota.key)))
 
 
@@ -86,32 +86,32 @@ def describe_each(
     cluster: Cluster, entities: Sequence[QuotaEntity]
 ) -> Results[QuotaEntity, tuple[Quota, ...]]:
     """The quotas of exactly these entities. No quota is not a failure."""
-    asked = list(dict.fromkeys(entities))
-    if len(asked) > MANY:
-        return _describe_by_listing(cluster, asked)
-    calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in asked]
+    requested = list(dict.fromkeys(entities))
+    if len(requested) > MANY:
+        return _describe_by_listing(cluster, requested)
+    calls = [Call(_describe_request(QuotaFilter.exactly(entity))) for entity in requested]
     results: Results[QuotaEntity, tuple[Quota, ...]] = Results()
-    for entity, answer in zip(asked, cluster.send_all(calls), strict=True):
-        if isinstance(answer, Failure):
-            results.failures[entity] = _refused(answer)
+    for entity, response in zip(requested, cluster.send_all(calls), strict=True):
+        if isinstance(response, Failure):
+            results.failures[entity] = _refused(response)
         else:
-            results.values[entity] = _quotas(answer)
+            results.values[entity] = _quotas(response)
     return results
 
 
 def _describe_by_listing(
-    cluster: Cluster, asked: Sequence[QuotaEntity]
+    cluster: Cluster, requested: Sequence[QuotaEntity]
 ) -> Results[QuotaEntity, tuple[Quota, ...]]:
-    own: dict[QuotaEntity, list[Quota]] = {entity: [] for entity in asked}
+    own: dict[QuotaEntity, list[Quota]] = {entity: [] for entity in requested}
     for quota in describe(cluster):
         if quota.entity in own:
             own[quota.entity].append(quota)
     return Results({entity: tuple(found) for entity, found in own.items()})
 
 
-def _refused(why: Failure) -> Failure:
-    missing = needs(why.code or 0, "DescribeConfigs on the cluster")
-    return replace(why, hint=missing or why.hint)
+def _refused(failure: Failure) -> Failure:
+    missing = needs(failure.code or 0, "DescribeConfigs on the cluster")
+    return replace(failure, hint=missing or failure.hint)
 
 
 def _describe_request(which: QuotaFilter) -> Any:

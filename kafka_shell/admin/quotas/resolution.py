@@ -43,8 +43,8 @@ def resolve(
     """
     rungs, doors = _asked(user, client_id, ip)
     found = quotas.describe_each(cluster, [*rungs, *doors])
-    for why in found.failures.values():
-        raise as_error(why)
+    for failure in found.failures.values():
+        raise as_error(failure)
     set_ = [quota for owned in found for quota in owned]
     return ladder_of(set_, user, client_id, ip)
 
@@ -53,10 +53,10 @@ def ladder_of(
     found: Iterable[Quota], user: str | None, client_id: str | None, ip: str | None = None
 ) -> QuotaLadder:
     """The same from quotas that were read before."""
-    held = {(quota.entity, quota.key): quota.value for quota in found}
+    current = {(quota.entity, quota.key): quota.value for quota in found}
     rungs, doors = _asked(user, client_id, ip)
-    resolutions = [_resolved(key, rungs, held) for key in CLIENT_QUOTAS if rungs]
-    resolutions += [_resolved(key, doors, held) for key in IP_QUOTAS if doors]
+    resolutions = [_resolved(key, rungs, current) for key in CLIENT_QUOTAS if rungs]
+    resolutions += [_resolved(key, doors, current) for key in IP_QUOTAS if doors]
     return QuotaLadder(user, client_id, ip, tuple(resolutions))
 
 
@@ -99,10 +99,11 @@ def callback(cluster: Cluster) -> str:
 
 
 def _resolved(
-    key: str, entities: Sequence[QuotaEntity], held: Mapping[tuple[QuotaEntity, str], float]
+    key: str, entities: Sequence[QuotaEntity], current: Mapping[tuple[QuotaEntity, str], float]
 ) -> QuotaResolution:
     rungs = tuple(
-        QuotaLevel(QuotaSource.of(entity), entity, held.get((entity, key))) for entity in entities
+        QuotaLevel(QuotaSource.of(entity), entity, current.get((entity, key)))
+        for entity in entities
     )
     won = next((rung for rung in rungs if rung.value is not None), None)
     if won is None:

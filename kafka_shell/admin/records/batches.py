@@ -131,12 +131,12 @@ def fetch(
     whose batch does not fit into the response are empty."""
     request = fetch_request(at, partition_bytes)
     call = Call(request, Node(leader), highest=NAMED, change=False, check=False)
-    answer = _fetch(cluster, call)
+    response = _fetch(cluster, call)
     results: Results[TopicPartition, bytes] = Results()
-    if isinstance(answer, Failure):
-        results.failures.update(dict.fromkeys(at, answer))
+    if isinstance(response, Failure):
+        results.failures.update(dict.fromkeys(at, response))
         return results
-    for topic in answer.responses:
+    for topic in response.responses:
         for row in topic.partitions:
             where = TopicPartition(topic.topic, row.partition_index)
             if row.error_code:
@@ -156,10 +156,10 @@ def _fetch(cluster: Cluster, call: Call) -> Any:
     """The response to a Fetch, or a Failure. A throttled response has no topics: the request is
     repeated after the throttle time, until the deadline."""
     for _ in cluster.attempts():
-        (answer,) = cluster.send_all([call])
-        if isinstance(answer, Failure) or answer.error_code or not held_back(answer):
-            return answer
-        wait_out(cluster, answer)
+        (response,) = cluster.send_all([call])
+        if isinstance(response, Failure) or response.error_code or not held_back(response):
+            return response
+        wait_out(cluster, response)
     return THROTTLED
 
 

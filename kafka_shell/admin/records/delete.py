@@ -87,7 +87,11 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         for _ in cluster.attempts(_MOVED_S):
             failed = self._round(cluster, left)
             ended |= {cut.partition: failed.get(cut.partition) for cut in left}
-            left = [cut for cut in left if (why := failed.get(cut.partition)) and why.code in MOVED]
+            left = [
+                cut
+                for cut in left
+                if (reason := failed.get(cut.partition)) and reason.code in MOVED
+            ]
             if not left:
                 break
         return Results.of(self.changes, (ended[cut.partition] for cut in self.cuts))
@@ -104,15 +108,18 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
             else:
                 by_leader.setdefault(partition.leader, []).append(each)
         calls = [
-            Call(self._request({each: offsets[each] for each in group}), Node(leader),
-                 timeout=self.timeout_ms / 1000 + _ANSWER_GRACE_S)
+            Call(
+                self._request({partition: offsets[partition] for partition in group}),
+                Node(leader),
+                timeout=self.timeout_ms / 1000 + _ANSWER_GRACE_S,
+            )
             for leader, group in by_leader.items()
-        ]  # fmt: skip
-        for group, answer in zip(by_leader.values(), cluster.send_all(calls), strict=True):
-            if isinstance(answer, Failure):
-                failed |= dict.fromkeys(group, answer)
+        ]
+        for group, response in zip(by_leader.values(), cluster.send_all(calls), strict=True):
+            if isinstance(response, Failure):
+                failed |= dict.fromkeys(group, response)
             else:
-                failed |= _failures(group, answer)
+                failed |= _failures(group, response)
         return failed
 
     def _request(self, offsets: Mapping[TopicPartition, int]) -> Any:
@@ -125,9 +132,9 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
                     name=name,
                     partitions=[
                         topic.DeleteRecordsPartition(
-                            partition_index=each.partition, offset=offsets[each]
+                            partition_index=partition.partition, offset=offsets[partition]
                         )
-                        for each in group
+                        for partition in group
                     ],
                 )
                 for name, group in by_topic(offsets).items()
@@ -147,7 +154,7 @@ def plan_delete(
     LATEST is resolved now: records written after the plan was made are kept.
     """
     current = ranges(cluster, list(targets))
-    refused = {each.resource: why for each, why in current.failures.items()}
+    refused = {each.resource: reason for each, reason in current.failures.items()}
     cuts, unchanged = [], []
     for each, holds in current.values.items():
         to = holds.latest if targets[each] == LATEST else targets[each]
@@ -184,7 +191,7 @@ def plan_delete_before(
         for each, offset in found.values.items()
     }
     plan = plan_delete(cluster, targets, timeout_ms=timeout_ms)
-    plan.refused.failures.update({each.resource: why for each, why in found.failures.items()})
+    plan.refused.failures.update({each.resource: reason for each, reason in found.failures.items()})
     return plan
 
 
@@ -225,7 +232,7 @@ def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicParti
         for topic in response.topics
         for row in topic.partitions
     }
-    failures = {each: _failure(each, codes.get(each)) for each in group}
+    failures = {partition: _failure(partition, codes.get(partition)) for partition in group}
     return {each: failure for each, failure in failures.items() if failure is not None}
 
 

@@ -37,13 +37,13 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     """
     at, end = _bounds(cluster, TopicPartition(topic, partition))
     found: list[LogRecord] = []
-    asked = cluster.attempts()
+    requested = cluster.attempts()
     while at < end:
         some, after = _fetch(cluster, topic, partition, at)
         found += [record for record in some if at <= record.offset < end]
         if after > at:
-            at, asked = after, cluster.attempts()
-        elif next(asked, None) is None:
+            at, requested = after, cluster.attempts()
+        elif next(requested, None) is None:
             raise ShellError(
                 f"topic {topic} partition {partition} could not be read to its end: no records"
                 f" at offset {at:,} of {end:,}",
@@ -69,8 +69,8 @@ def _one(cluster: Cluster, where: TopicPartition, when: int) -> Offset:
 def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
     """The records from offset `at` in one response, and the offset after them."""
     request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
-    answer = _of_leader(cluster, request, topic, partition, _fetched)
-    found, after = records(bytes(answer.records or b""))
+    response = _of_leader(cluster, request, topic, partition, _fetched)
+    found, after = records(bytes(response.records or b""))
     return found, after or at
 
 
@@ -110,8 +110,8 @@ def append(
             )
         ],
     )
-    answer = _of_leader(cluster, request, topic, partition, _produced)
-    return int(answer.base_offset)
+    response = _of_leader(cluster, request, topic, partition, _produced)
+    return int(response.base_offset)
 
 
 def _produced(response: Any) -> Any:
@@ -123,12 +123,12 @@ def _producer(cluster: Cluster) -> tuple[int, int]:
     """A producer id and epoch of our own (API key 22)."""
     from kafka.protocol.producer import InitProducerIdRequest
 
-    answer = cluster.send(
+    response = cluster.send(
         InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000,
                               producer_id=-1, producer_epoch=-1),
         change=False,
     )  # fmt: skip
-    return answer.producer_id, answer.producer_epoch
+    return response.producer_id, response.producer_epoch
 
 
 def _batch(
@@ -151,7 +151,7 @@ def _batch(
 def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read: Any) -> Any:
     """The partition's part of the leader's response. Retries while the leader changes."""
     about = f"topic {topic}"
-    why: Failure | None = None
+    reason: Failure | None = None
     for _ in cluster.attempts():
         leader = _leader(cluster, topic, partition)
         if leader is None:
@@ -160,20 +160,20 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
         response = cluster.send(request, Node(leader), highest=NAMED, change=False)
         answer = read(response)
         if answer is None:
-            why = THROTTLED if held_back(response) else _MISSING
+            reason = THROTTLED if held_back(response) else _MISSING
             wait_out(cluster, response)
             continue
         code = answer.error_code if hasattr(answer, "error_code") else 0
         if code in (0, _DUPLICATE_SEQUENCE):
             return answer
-        why = failure(code, getattr(answer, "error_message", None), about=about)
+        reason = failure(code, getattr(answer, "error_message", None), about=about)
         if code not in _AGAIN:
-            raise as_error(why)
-    if why is not None and not why.code:
-        raise as_error(replace(why, name="deadline", message=f"{about}: {why.message}"))
+            raise as_error(reason)
+    if reason is not None and not reason.code:
+        raise as_error(replace(reason, name="deadline", message=f"{about}: {reason.message}"))
     raise ShellError(
         f"{about} partition {partition} has no leader that responds"
-        + (f" (last error: {error_name(why.code)})" if why and why.code else ""),
+        + (f" (last error: {error_name(reason.code)})" if reason and reason.code else ""),
         code="deadline",
         see=Resource("topic", topic),
     )

@@ -75,16 +75,19 @@ def _ask(
             lowest = _SINCE.get(wanted[each], 1)
             requests.setdefault((partition.leader, lowest), []).append(each)
     calls = [
-        Call(_request({each: wanted[each] for each in group}, committed), Node(leader),
-             lowest=lowest)
+        Call(
+            _request({partition: wanted[partition] for partition in group}, committed),
+            Node(leader),
+            lowest=lowest,
+        )
         for (leader, lowest), group in requests.items()
-    ]  # fmt: skip
+    ]
     again: list[TopicPartition] = []
-    for group, answer in zip(requests.values(), cluster.send_all(calls), strict=True):
-        if isinstance(answer, Failure):
-            found.failures.update(dict.fromkeys(group, answer))
+    for group, response in zip(requests.values(), cluster.send_all(calls), strict=True):
+        if isinstance(response, Failure):
+            found.failures.update(dict.fromkeys(group, response))
         else:
-            again += _take(group, answer, found)
+            again += _take(group, response, found)
     return again
 
 
@@ -103,9 +106,9 @@ def log_ends(
     ]  # fmt: skip
     return {
         (broker, TopicPartition(topic.name, row.partition_index)): row.offset
-        for broker, answer in zip(replicas, cluster.send_all(calls), strict=True)
-        if not isinstance(answer, Failure)
-        for topic in answer.topics
+        for broker, response in zip(replicas, cluster.send_all(calls), strict=True)
+        if not isinstance(response, Failure)
+        for topic in response.topics
         for row in topic.partitions
         if not row.error_code
     }
@@ -126,9 +129,9 @@ def _request(
                 name=name,
                 partitions=[
                     topic.ListOffsetsPartition(
-                        partition_index=each.partition, timestamp=wanted[each]
+                        partition_index=partition.partition, timestamp=wanted[partition]
                     )
-                    for each in group
+                    for partition in group
                 ],
             )
             for name, group in by_topic(wanted).items()
@@ -139,8 +142,8 @@ def _request(
 def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartition]]:
     """The partitions by topic, as most requests need them."""
     grouped: dict[str, list[TopicPartition]] = {}
-    for each in partitions:
-        grouped.setdefault(each.topic, []).append(each)
+    for partition in partitions:
+        grouped.setdefault(partition.topic, []).append(partition)
     return grouped
 
 
@@ -153,20 +156,20 @@ def _take(
         for row in topic.partitions
     }
     again = []
-    for each in group:
-        row = rows.get(each)
+    for partition in group:
+        row = rows.get(partition)
         if row is None:
-            found.failures[each] = not_mentioned(f"partition {each}")
+            found.failures[partition] = not_mentioned(f"partition {partition}")
         elif row.error_code:
-            found.failures[each] = failure(
+            found.failures[partition] = failure(
                 row.error_code,
-                about=f"partition {each}",
-                hint=needs(row.error_code, f"Describe on topic {each.topic}"),
+                about=f"partition {partition}",
+                hint=needs(row.error_code, f"Describe on topic {partition.topic}"),
             )
             if row.error_code in _PASSING:
-                again.append(each)
+                again.append(partition)
         else:
-            found.values[each] = Offset(
+            found.values[partition] = Offset(
                 _known(row.offset), _known(row.timestamp), _known(row.leader_epoch)
             )
     return again

@@ -76,30 +76,30 @@ class CreateToken(Struct, BaseStep, frozen=True):
             max_lifetime_ms=-1 if self.max_life is None else self.max_life,
         )
         lowest = _FOR_OTHERS_SINCE if self.owner else None
-        answer = cluster.send(request, to=CONTROLLER, lowest=lowest, check=False)
-        if answer.error_code:
+        response = cluster.send(request, to=CONTROLLER, lowest=lowest, check=False)
+        if response.error_code:
             (change,) = self.changes
-            return Results({}, {change: self._refused(answer.error_code)})
-        self.created.append(self._new(answer))
+            return Results({}, {change: self._refused(response.error_code)})
+        self.created.append(self._new(response))
         token = self.created[0].token
         if token.owner == token.requester:  # else the caller may not see it
             settle(lambda: token.id in read_tokens(cluster))
         (change,) = self.changes
         return Results({change: change})
 
-    def _new(self, answer: Any) -> NewToken:
+    def _new(self, response: Any) -> NewToken:
         token = DelegationToken(
-            id=answer.token_id,
-            owner=spell_principal(answer.principal_type, answer.principal_name),
+            id=response.token_id,
+            owner=spell_principal(response.principal_type, response.principal_name),
             requester=spell_principal(
-                answer.token_requester_principal_type, answer.token_requester_principal_name
+                response.token_requester_principal_type, response.token_requester_principal_name
             ),
             renewers=self.renewers,
-            issued=answer.issue_timestamp_ms,
-            expires=answer.expiry_timestamp_ms,
-            max_time=answer.max_timestamp_ms,
+            issued=response.issue_timestamp_ms,
+            expires=response.expiry_timestamp_ms,
+            max_time=response.max_timestamp_ms,
         )
-        return NewToken(token, hmac_secret(answer.hmac))
+        return NewToken(token, hmac_secret(response.hmac))
 
     def _refused(self, code: int) -> Failure:
         about = f"a token for {self.owner}" if self.owner else "a token"
@@ -154,7 +154,8 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
     def again(self, cluster: Cluster) -> AlterExpiry:
         now = read_tokens(cluster)
         return replace(
-            self, tokens=tuple(now[each.id][0] if each.id in now else each for each in self.tokens)
+            self,
+            tokens=tuple(now[token.id][0] if token.id in now else token for token in self.tokens),
         )
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:

@@ -71,8 +71,8 @@ def _token(row: Any) -> DelegationToken:
         requester=spell_principal(
             row.token_requester_principal_type, row.token_requester_principal_name
         ),
-        renewers=tuple(spell_principal(each.principal_type, each.principal_name)
-                       for each in row.renewers),
+        renewers=tuple(spell_principal(renewer.principal_type, renewer.principal_name)
+                       for renewer in row.renewers),
         issued=row.issue_timestamp,
         expires=row.expiry_timestamp,
         max_time=row.max_timestamp,

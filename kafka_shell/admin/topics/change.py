@@ -48,7 +48,7 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
             refused.failures[Resource("topic", new.name)] = wrong
     return Plan(
         Effect.CHANGE,
-        tuple(CreateTopics(each, timeout_ms) for each in in_requests(wanted, records_of)),
+        tuple(CreateTopics(request, timeout_ms) for request in in_requests(wanted, records_of)),
         touches=frozenset({"topics"}),
         fresh=lambda cluster: _there(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
@@ -99,11 +99,11 @@ def _cannot_be(new: NewTopic) -> Failure | None:
     (-1)."""
     count, factor = new.partitions, new.replication_factor
     if count is not None and not 0 < count <= _INT32:
-        said = f"topic {new.name} cannot have {count} partitions"
-        return _failure(_INVALID_PARTITIONS, said, "Give at least 1, or leave it out.")
+        message = f"topic {new.name} cannot have {count} partitions"
+        return _failure(_INVALID_PARTITIONS, message, "Give at least 1, or leave it out.")
     if factor is not None and not 0 < factor <= _INT16:
-        said = f"topic {new.name} cannot have a replication factor of {factor}"
-        return _failure(_INVALID_FACTOR, said, "Give at least 1, or leave it out.")
+        message = f"topic {new.name} cannot have a replication factor of {factor}"
+        return _failure(_INVALID_FACTOR, message, "Give at least 1, or leave it out.")
     return _no_brokers(new.name, new.assignment)
 
 
@@ -130,8 +130,8 @@ def plan_delete(
     return Plan(
         Effect.DESTROY,
         tuple(
-            DeleteTopics(each, timeout_ms)
-            for each in in_requests(found, lambda topic: 1 + len(topic.partitions))
+            DeleteTopics(request, timeout_ms)
+            for request in in_requests(found, lambda topic: 1 + len(topic.partitions))
         ),
         touches=frozenset({"topics"}),
         warnings=warnings,
@@ -175,8 +175,8 @@ def plan_partitions(
     return Plan(
         Effect.CHANGE,
         tuple(
-            CreatePartitions(each, timeout_ms)
-            for each in in_requests(growths, lambda growth: growth.after - growth.before)
+            CreatePartitions(request, timeout_ms)
+            for request in in_requests(growths, lambda growth: growth.after - growth.before)
         ),
         touches=frozenset({"topics"}),
         refused=refused,
@@ -191,15 +191,17 @@ def _cannot_grow(
     have = len(topic.partitions)
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
-        said = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
-        return _failure(_INVALID_ASSIGNMENT, said, "List every partition, existing ones first.")
+        message = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
+        return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
-        said = f"topic {topic.name} already has {count_of(have)}"
-        return _failure(_INVALID_PARTITIONS, said, "The number of partitions can only be raised.")
+        message = f"topic {topic.name} already has {count_of(have)}"
+        return _failure(
+            _INVALID_PARTITIONS, message, "The number of partitions can only be raised."
+        )
     if count == have:
-        said = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
+        message = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
         hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
-        return _failure(_INVALID_ASSIGNMENT, said, hint)
+        return _failure(_INVALID_ASSIGNMENT, message, hint)
     if count > _INT32:
         return _failure(_INVALID_PARTITIONS, f"topic {topic.name} cannot have {count} partitions")
     if not assignment:
@@ -214,7 +216,9 @@ def _cannot_grow(
 
 
 def _as_refused(found: Results[str, Topic]) -> Results[Resource, Any]:
-    return Results({}, {Resource("topic", name): why for name, why in found.failures.items()})
+    return Results(
+        {}, {Resource("topic", name): failure for name, failure in found.failures.items()}
+    )
 
 
 def _failure(error: tuple[str, int], message: str, hint: str = "") -> Failure:

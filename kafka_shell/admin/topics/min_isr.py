@@ -22,7 +22,7 @@ def read(cluster: Cluster, topics: Iterable[str]) -> Results[str, int]:
         return Results()
     found = configs.describe(cluster, resources, [KEY])
     values: dict[str, int] = {}
-    failures = {resource.name: why for resource, why in found.failures.items()}
+    failures = {resource.name: failure for resource, failure in found.failures.items()}
     for resource, entries in found.values.items():
         if entries and entries[0].value is not None:
             values[resource.name] = int(entries[0].value)

@@ -20,13 +20,13 @@ _LEADER_NOT_AVAILABLE = 5
 
 def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, Partition]:
     """These partitions, or why one cannot be described. One Metadata request (API key 3)."""
-    asked = list(dict.fromkeys(wanted))
+    requested = list(dict.fromkeys(wanted))
     results: Results[TopicPartition, Partition] = Results()
-    if not asked:
+    if not requested:
         return results
-    found = scan(cluster, list(dict.fromkeys(each.topic for each in asked)))
+    found = scan(cluster, list(dict.fromkeys(each.topic for each in requested)))
     topics: dict[str, Topic] = {}
-    for each in asked:
+    for each in requested:
         if each.topic not in found:
             results.failures[each] = _no_topic(found, each.topic)
             continue
@@ -70,7 +70,9 @@ def _numbered(topic: Topic, number: int) -> Partition | None:
     """The partition of this number: usually at that index."""
     if number < len(topic.partitions) and topic.partitions[number].partition == number:
         return topic.partitions[number]
-    return next((each for each in topic.partitions if each.partition == number), None)
+    return next(
+        (partition for partition in topic.partitions if partition.partition == number), None
+    )
 
 
 def _no_topic(found: MetadataScan, name: str) -> Failure:

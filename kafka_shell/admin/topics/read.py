@@ -25,12 +25,12 @@ def describe(
     `seen` is metadata that was just read; without it, it is requested. Topics that `only` rejects
     are left out, and never decoded.
     """
-    asked = list(dict.fromkeys(names))
+    requested = list(dict.fromkeys(names))
     results: Results[str, Topic] = Results()
-    if not asked:
+    if not requested:
         return results
-    found = scan(cluster, asked) if seen is None else seen
-    for name in asked:
+    found = scan(cluster, requested) if seen is None else seen
+    for name in requested:
         if name in found:
             if only is None or only(found.summary(name)):
                 results.values[name] = found.topic(name)

@@ -26,8 +26,8 @@ def with_near_misses(
     """The failures; the hint of an unknown topic is a similar name. Lists all topics once."""
     missing = [
         key
-        for key, why in failures.items()
-        if why.code == _UNKNOWN_TOPIC and not why.hint and name_of(key)
+        for key, failure in failures.items()
+        if failure.code == _UNKNOWN_TOPIC and not failure.hint and name_of(key)
     ]
     found = dict(failures)
     if not 0 < len(missing) <= _MOST_UNKNOWN:

@@ -74,13 +74,13 @@ class CreateTopics(Struct, BaseStep, frozen=True):
                 timeout_ms=timeout.broker_ms,
                 validate_only=validate_only,
             )
-            answer = cluster.send(
+            response = cluster.send(
                 request,
                 to=CONTROLLER,
                 lowest=4 if by_default else 1,
                 timeout=timeout.begin(),
             )
-            return getattr(answer, "throttle_time_ms", 0), answer.topics
+            return getattr(response, "throttle_time_ms", 0), response.topics
 
         if validate_only:
             _, rows = ask(self.topics)
@@ -189,8 +189,8 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
 
         rows = in_turn(cluster, self.topics, lambda topic: topic.name, ask)
         results = _by_topic(self.changes, rows, "Delete")
-        for change, why in results.failures.items():
-            if why.code == _UNKNOWN_TOPIC_ID:
+        for change, failure in results.failures.items():
+            if failure.code == _UNKNOWN_TOPIC_ID:
                 results.failures[change] = _already_deleted(change.resource.name, ids)
         return timeout.wait(
             results,
@@ -342,7 +342,7 @@ def _validated(results: Outcomes) -> Outcomes:
     """The outcomes of a validation, without those that failed for an exhausted quota only."""
     return Results(
         results.values,
-        {c: why for c, why in results.failures.items() if why.code != QUOTA_EXCEEDED},
+        {c: failure for c, failure in results.failures.items() if failure.code != QUOTA_EXCEEDED},
     )
 
 

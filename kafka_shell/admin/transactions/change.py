@@ -51,21 +51,21 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(
             Change(
-                each.resource,
+                transaction.resource,
                 "abort",
-                note=f"producer {each.producer_id}, epoch {each.producer_epoch}",
+                note=f"producer {transaction.producer_id}, epoch {transaction.producer_epoch}",
                 reversible=False,
                 lost="records of the transaction are never visible to read_committed consumers",
             )
-            for each in self.transactions
+            for transaction in self.transactions
         )
 
     def again(self, cluster: Cluster) -> AbortTransactions:
         open_ = _open(cluster, [each.topic_partition for each in self.transactions])
-        for each in self.transactions:
-            if _identity(each) not in open_:
+        for transaction in self.transactions:
+            if _identity(transaction) not in open_:
                 raise ShellError(
-                    f"the transaction of {each.resource.name} has already ended",
+                    f"the transaction of {transaction.resource.name} has already ended",
                     hint="Nothing was sent.",
                     code="changed-meanwhile",
                     see=Resource("hanging-transaction"),
@@ -76,27 +76,27 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         partitions = find(cluster, [each.topic_partition for each in self.transactions])
         failures: dict[HangingTransaction, Failure | None] = {}
         by_leader: dict[int, list[HangingTransaction]] = {}
-        for each in self.transactions:
-            leader = _leader(partitions, each.topic_partition)
+        for transaction in self.transactions:
+            leader = _leader(partitions, transaction.topic_partition)
             if isinstance(leader, Failure):
-                failures[each] = leader
+                failures[transaction] = leader
             else:
-                by_leader.setdefault(leader, []).append(each)
+                by_leader.setdefault(leader, []).append(transaction)
         calls = [Call(_markers(each), Node(leader)) for leader, each in by_leader.items()]
         for group, response in zip(by_leader.values(), cluster.send_all(calls), strict=True):
             failed = isinstance(response, Failure)
             codes = {} if failed else _codes(response)
-            for each in group:
-                code = codes.get((each.producer_id, each.topic_partition))
-                failures[each] = _abort_failure(each, response if failed else code)
+            for transaction in group:
+                code = codes.get((transaction.producer_id, transaction.topic_partition))
+                failures[transaction] = _abort_failure(transaction, response if failed else code)
         self._settle(cluster, [each for each in self.transactions if failures[each] is None])
         return Results.of(self.changes, (failures[each] for each in self.transactions))
 
     def _settle(self, cluster: Cluster, done: Sequence[HangingTransaction]) -> None:
         wanted = {_identity(each) for each in done}
         if wanted:
-            asked = [each.topic_partition for each in done]
-            settle(lambda: not wanted & _open(cluster, asked))
+            requested = [each.topic_partition for each in done]
+            settle(lambda: not wanted & _open(cluster, requested))
 
 
 def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
@@ -130,18 +130,18 @@ def _markers(group: Iterable[HangingTransaction]) -> Any:
     return WriteTxnMarkersRequest(
         markers=[
             marker(
-                producer_id=each.producer_id,
-                producer_epoch=each.producer_epoch,
+                producer_id=transaction.producer_id,
+                producer_epoch=transaction.producer_epoch,
                 transaction_result=False,
                 # Without a previous marker there is no coordinator epoch: 0 is never too high.
-                coordinator_epoch=each.coordinator_epoch or 0,
+                coordinator_epoch=transaction.coordinator_epoch or 0,
                 topics=[
                     marker.WritableTxnMarkerTopic(
-                        name=each.topic, partition_indexes=[each.partition]
+                        name=transaction.topic, partition_indexes=[transaction.partition]
                     )
                 ],
             )
-            for each in group
+            for transaction in group
         ]
     )
 
@@ -184,9 +184,9 @@ def _not_hanging(
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = transactions.describe(cluster, ids.values(), clock=clock)
-    for name, why in known.failures.items():
-        if why.code != transactions.NOT_FOUND:
-            yield f"transactional ID {name} could not be described: {why.message}"
+    for name, reason in known.failures.items():
+        if reason.code != transactions.NOT_FOUND:
+            yield f"transactional ID {name} could not be described: {reason.message}"
     for each in chosen:
         transaction = known.values.get(ids.get(each.producer_id, ""))
         if transaction is not None and each.topic_partition in transaction.partitions:
@@ -246,17 +246,17 @@ class FenceProducers(Struct, BaseStep, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return tuple(_fenced(each) for each in self.transactions)
+        return tuple(_fenced(transaction) for transaction in self.transactions)
 
     def again(self, cluster: Cluster) -> FenceProducers:
         found = transactions.describe(
-            cluster, [each.transactional_id for each in self.transactions]
+            cluster, [transaction.transactional_id for transaction in self.transactions]
         )
-        for name, why in found.failures.items():
+        for name, reason in found.failures.items():
             raise ShellError(
-                f"transactional id {name} could not be read again before the change: {why}",
+                f"transactional id {name} could not be read again before the change: {reason}",
                 hint="Nothing was sent.",
-                code=why.name,
+                code=reason.name,
             )
         return FenceProducers(tuple(found))
 
@@ -270,12 +270,12 @@ class FenceProducers(Struct, BaseStep, frozen=True):
                 for each in left
             ]  # fmt: skip
             for each, answer in zip(left, cluster.send_all(calls), strict=True):
-                told = answer if isinstance(answer, Failure) else answer.error_code
-                codes[each.transactional_id] = told
+                outcome = answer if isinstance(answer, Failure) else answer.error_code
+                codes[each.transactional_id] = outcome
             left = [each for each in left if _is_retriable(codes[each.transactional_id])]
             if not left:
                 break
-        ids = (each.transactional_id for each in self.transactions)
+        ids = (transaction.transactional_id for transaction in self.transactions)
         return Results.of(self.changes, (_fence_failure(id, codes[id]) for id in ids))
 
 
@@ -302,9 +302,9 @@ def _init(each: Transaction) -> Any:
     )
 
 
-def _is_retriable(told: int | Failure) -> bool:
+def _is_retriable(outcome: int | Failure) -> bool:
     """Whether to retry, for example while the coordinator aborts the open transaction."""
-    return told == CONCURRENT_TRANSACTIONS or told in COORDINATION
+    return outcome == CONCURRENT_TRANSACTIONS or outcome in COORDINATION
 
 
 def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
@@ -327,6 +327,6 @@ def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
         fresh=lambda later: transactions.describe(later, names),
         refused=Results(
             {},
-            {Resource("transactional-id", name): why for name, why in found.failures.items()},
+            {Resource("transactional-id", name): reason for name, reason in found.failures.items()},
         ),
     )

@@ -59,9 +59,9 @@ def _by_broker(
         elif broker is not None and broker not in partition.replicas:
             found.failures[each] = _no_replica(each, partition.replicas, broker)
         else:
-            asked = partition.leader if broker is None else broker
-            assert asked is not None
-            grouped.setdefault(asked, []).append(each)
+            requested = partition.leader if broker is None else broker
+            assert requested is not None
+            grouped.setdefault(requested, []).append(each)
     return grouped
 
 
@@ -81,11 +81,11 @@ def _ask(
     batches = [(node, batch) for node, each in wanted.items() for batch in _batches(each)]
     calls = [Call(_request(batch), Node(node)) for node, batch in batches]
     again: list[TopicPartition] = []
-    for (_, batch), answer in zip(batches, cluster.send_all(calls), strict=True):
-        if isinstance(answer, Failure):
-            found.failures.update(dict.fromkeys(batch, answer))
+    for (_, batch), response in zip(batches, cluster.send_all(calls), strict=True):
+        if isinstance(response, Failure):
+            found.failures.update(dict.fromkeys(batch, response))
         else:
-            again += _take(batch, answer, found)
+            again += _take(batch, response, found)
     return tuple(again)
 
 
@@ -101,7 +101,7 @@ def _request(wanted: Iterable[TopicPartition]) -> Any:
     return DescribeProducersRequest(
         topics=[
             DescribeProducersRequest.TopicRequest(
-                name=name, partition_indexes=[each.partition for each in group]
+                name=name, partition_indexes=[partition.partition for partition in group]
             )
             for name, group in by_topic(wanted).items()
         ]

@@ -59,17 +59,17 @@ def list_transactions(
         duration_filter=-1 if longer_than_ms is None else longer_than_ms,
         transactional_id_pattern=pattern,
     )
-    answers = cluster.each_broker(lambda _: request)
-    found: Results[int, tuple[TransactionListing, ...]] = Results({}, answers.failures)
-    for broker, answer in answers.values.items():
-        if unknown := answer.unknown_state_filters:
+    responses = cluster.each_broker(lambda _: request)
+    found: Results[int, tuple[TransactionListing, ...]] = Results({}, responses.failures)
+    for broker, response in responses.values.items():
+        if unknown := response.unknown_state_filters:
             raise ShellError(
                 f"unknown transaction state {', '.join(sorted(unknown))}",
                 code="unknown-state",
             )
         rows = (
             TransactionListing(row.transactional_id, broker, row.producer_id, row.transaction_state)
-            for row in answer.transaction_states
+            for row in response.transaction_states
         )
         found.values[broker] = tuple(sorted(rows, key=lambda row: row.transactional_id))
     return found
@@ -83,26 +83,26 @@ def describe(
     Sends one request to each coordinator, all at once. Brokers leave out partitions of topics that
     the caller may not DESCRIBE.
     """
-    asked = list(dict.fromkeys(transactional_ids))
+    requested = list(dict.fromkeys(transactional_ids))
     found: Results[str, Transaction] = Results()
-    left = asked
+    left = requested
     for _ in cluster.attempts(_PATIENCE_S):
         left = _describe_round(cluster, left, found, clock)
         if not left:
             break
     return Results(
-        {each: found.values[each] for each in asked if each in found.values},
-        {each: found.failures[each] for each in asked if each not in found.values},
+        {each: found.values[each] for each in requested if each in found.values},
+        {each: found.failures[each] for each in requested if each not in found.values},
     )
 
 
 def _describe_round(
-    cluster: Cluster, asked: Sequence[str], found: Results[str, Transaction], clock: Clock
+    cluster: Cluster, requested: Sequence[str], found: Results[str, Transaction], clock: Clock
 ) -> list[str]:
     """Send one round of requests, add the results to `found`, and return IDs to retry."""
     from kafka.protocol.admin import DescribeTransactionsRequest
 
-    where = _coordinators(cluster, asked)
+    where = _coordinators(cluster, requested)
     found.failures.update(where.failures)
     by_node: dict[int, list[str]] = {}
     for each, node in where.values.items():
@@ -116,29 +116,29 @@ def _describe_round(
             found.failures.update(dict.fromkeys(group, answer))
             continue
         rows = {row.transactional_id: row for row in answer.transaction_states}
-        for each in group:
-            told = _transaction(each, node, rows.get(each), clock)
-            if isinstance(told, Failure):
-                found.failures[each] = told
+        for name in group:
+            transaction = _transaction(name, node, rows.get(name), clock)
+            if isinstance(transaction, Failure):
+                found.failures[name] = transaction
             else:
-                found.values[each] = told
+                found.values[name] = transaction
     return [
         each
-        for each in asked
+        for each in requested
         if each not in found.values and found.failures[each].code in COORDINATION
     ]
 
 
-def _coordinators(cluster: Cluster, asked: Sequence[str]) -> Results[str, int]:
+def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, int]:
     """The coordinator of each ID: one FindCoordinator request (API key 10) for all."""
     from kafka.protocol.metadata import FindCoordinatorRequest
 
     found: Results[str, int] = Results()
-    if not asked:
+    if not requested:
         return found
     if is_missing(cluster, _STATE_TOPIC):  # the request would create it
-        return Results({}, {each: _why(each, NOT_FOUND) for each in asked})
-    request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(asked))
+        return Results({}, {each: _why(each, NOT_FOUND) for each in requested})
+    request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(requested))
     for row in cluster.send(request, lowest=_BATCHED).coordinators:
         if row.error_code:
             found.failures[row.key] = _why(row.key, row.error_code)
@@ -215,12 +215,14 @@ def find_hanging(
         doubts=doubts(cluster) if nameless else (),
         unread=(
             *(
-                Unread(name, None, why.name, why.message, why.hint, why.see)
-                for name, why in refused.items()
+                Unread(name, None, reason.name, reason.message, reason.hint, reason.see)
+                for name, reason in refused.items()
             ),
             *(
-                Unread(each.topic, each.partition, why.name, why.message, why.hint, why.see)
-                for each, why in (states.failures | untold).items()
+                Unread(
+                    each.topic, each.partition, reason.name, reason.message, reason.hint, reason.see
+                )
+                for each, reason in (states.failures | untold).items()
             ),
         ),
     )
@@ -238,9 +240,9 @@ def _to_search(
     found = scan(cluster, topics)
     wanted = list(partitions or ())
     for name in sorted(found.names):
-        for each in found.topic(name).partitions:
-            if broker is None or broker in each.replicas:
-                wanted.append(TopicPartition(name, each.partition))
+        for partition in found.topic(name).partitions:
+            if broker is None or broker in partition.replicas:
+                wanted.append(TopicPartition(name, partition.partition))
     refused = {}
     for name in topics or ():
         if name not in found:
@@ -264,16 +266,18 @@ def only_hanging(
     now = int(clock() * 1000)
     found = []
     untold: dict[TopicPartition, Failure] = {}
-    for each in sorted(candidates, key=lambda each: (each.topic_partition, each.producer_id)):
-        transactional_id = ids.get(each.producer_id)
-        why = silent if transactional_id is None else known.failures.get(transactional_id)
-        if why is not None and why.code != NOT_FOUND:
-            untold[each.topic_partition] = why
+    for candidate in sorted(
+        candidates, key=lambda candidate: (candidate.topic_partition, candidate.producer_id)
+    ):
+        transactional_id = ids.get(candidate.producer_id)
+        reason = silent if transactional_id is None else known.failures.get(transactional_id)
+        if reason is not None and reason.code != NOT_FOUND:
+            untold[candidate.topic_partition] = reason
             continue
         transaction = known.values.get(transactional_id) if transactional_id is not None else None
         # The coordinator will end the transactions that it lists.
-        if transaction is None or each.topic_partition not in transaction.partitions:
-            found.append(hanging(each, transactional_id, now))
+        if transaction is None or candidate.topic_partition not in transaction.partitions:
+            found.append(hanging(candidate, transactional_id, now))
     return tuple(found), untold
 
 
@@ -294,16 +298,16 @@ def hanging(state: ProducerState, transactional_id: str | None, now: int) -> Han
     )
 
 
-def _unasked(broker: int, why: Failure) -> Failure:
-    message = f"the transactions coordinated by broker {broker} are unknown: {why.message}"
-    return Failure(why.name, message, None, why.hint, why.see)
+def _unasked(broker: int, reason: Failure) -> Failure:
+    message = f"the transactions coordinated by broker {broker} are unknown: {reason.message}"
+    return Failure(reason.name, message, None, reason.hint, reason.see)
 
 
 def doubts(cluster: Cluster) -> tuple[str, ...]:
     """Why a coordinator could know one of the transactions after all."""
     found = []
-    (why,) = describe(cluster, [_UNUSED_ID]).failures.values()
-    if why.code in AUTHORIZATION:
+    (reason,) = describe(cluster, [_UNUSED_ID]).failures.values()
+    if reason.code in AUTHORIZATION:
         found.append(
             "You may not describe all transactional IDs, so a coordinator may know some of these"
             " transactions. Requires DESCRIBE on transactional ID *."

@@ -50,7 +50,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     bindings = _part(lambda: _bindings(cluster, principal))
     which = ClientConfigFilter(user=user)
     now = int(time.time() * 1000)
-    said = _part(lambda: client_configs.registrations(cluster, which, now=now))
+    registrations = _part(lambda: client_configs.registrations(cluster, which, now=now))
     own = bindings if isinstance(bindings, Failure) else _about(principal, bindings)
     return UserPage(
         user=user,
@@ -60,11 +60,11 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         quotas=found if isinstance(found, Failure) else _of_user(found, user),
         limits=() if isinstance(found, Failure) else _limits(found, user),
         client_configs=_part(lambda: client_configs.describe(cluster, which)),
-        registrations=said,
+        registrations=registrations,
         acls=own,
         tokens=_part(lambda: _tokens(cluster, principal)),
         groups=_part(lambda: _groups(cluster, principal, rules, bindings)),
-        client_ids=_client_ids(user, found, said),
+        client_ids=_client_ids(user, found, registrations),
     )
 
 
@@ -77,9 +77,9 @@ def _part(read: Callable[[], T]) -> T | Failure:
 
 def _credentials(cluster: Cluster, user: str) -> tuple[ScramCredential, ...]:
     found = scram.describe(cluster, [user])
-    for why in found.failures.values():
-        if why.name != "RESOURCE_NOT_FOUND":
-            raise as_error(why)
+    for failure in found.failures.values():
+        if failure.name != "RESOURCE_NOT_FOUND":
+            raise as_error(failure)
     return found.values.get(user, ())
 
 
@@ -145,22 +145,22 @@ def _groups(
             raise as_error(part)
     assert not isinstance(rules, Failure) and not isinstance(bindings, Failure)
     found = groups.list_groups(cluster)
-    for why in found.failures.values():
-        raise as_error(why)
-    held = replace(rules, bindings=bindings)
-    asked = (
+    for failure in found.failures.values():
+        raise as_error(failure)
+    current = replace(rules, bindings=bindings)
+    requested = (
         Access(principal, AclOperation.READ, AclResourceType.GROUP, name) for name in found.values
     )
-    return tuple(access.name for access in asked if authorizer.verdict(held, access).allowed)
+    return tuple(access.name for access in requested if authorizer.verdict(current, access).allowed)
 
 
 def _client_ids(
     user: str,
     found: tuple[Quota, ...] | Failure,
-    said: tuple[ClientRegistration, ...] | Failure,
+    registrations: tuple[ClientRegistration, ...] | Failure,
 ) -> tuple[str, ...]:
     """The client ids in the user's quotas and registrations (KIP-649)."""
     quoted = () if isinstance(found, Failure) else _of_user(found, user)
-    registered = () if isinstance(said, Failure) else said
+    registered = () if isinstance(registrations, Failure) else registrations
     names = {*_named(quoted), *(each.entity.client_id for each in registered)}
     return tuple(sorted(name for name in names if name))

@@ -40,15 +40,15 @@ def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credential
 
     A user without any is a RESOURCE_NOT_FOUND failure. Raises ShellError without permission.
     """
-    asked = None if users is None else list(dict.fromkeys(users))
-    if asked == []:
+    requested = None if users is None else list(dict.fromkeys(users))
+    if requested == []:
         return Results()  # a request without names returns all users
-    if asked is None:
+    if requested is None:
         # Without permission, brokers do not respond to a request for all users.
         _ask(cluster, [_ANY_USER])
-    rows = {row.user: row for row in _ask(cluster, asked).results}
+    rows = {row.user: row for row in _ask(cluster, requested).results}
     found: Credentials = Results()
-    for user in sorted(rows) if asked is None else asked:
+    for user in sorted(rows) if requested is None else requested:
         failure = _failure(user, rows.get(user))
         if failure is not None:
             found.failures[user] = failure
@@ -165,11 +165,11 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
 def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
     """Delete credentials, each (user, mechanism). A user without one of
     them is refused alone."""
-    asked = list(dict.fromkeys(credentials))
-    found = describe(cluster, [user for user, _ in asked])
-    refused = {_resource(user): why for user, why in found.failures.items()}
+    requested = list(dict.fromkeys(credentials))
+    found = describe(cluster, [user for user, _ in requested])
+    refused = {_resource(user): failure for user, failure in found.failures.items()}
     had = {(old.user, old.mechanism): old for owned in found for old in owned}
-    for user, mechanism in asked:
+    for user, mechanism in requested:
         if (user, mechanism) not in had:
             missing = Failure(
                 "RESOURCE_NOT_FOUND",
@@ -177,7 +177,7 @@ def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
                 _RESOURCE_NOT_FOUND,
             )
             refused.setdefault(_resource(user), missing)
-    existing = [had[key] for key in asked if _resource(key[0]) not in refused]
+    existing = [had[key] for key in requested if _resource(key[0]) not in refused]
     return Plan(
         Effect.DESTROY,
         tuple(AlterScramCredentials((), olds, olds) for olds in _requests(existing)),
@@ -203,13 +203,13 @@ def salted_password(
 def _requests(credentials: Iterable[C]) -> list[tuple[C, ...]]:
     """The credentials split into requests with each user once."""
     rounds: list[dict[str, C]] = []
-    for each in credentials:
+    for credential in credentials:
         for users in rounds:
-            if each.user not in users:
-                users[each.user] = each
+            if credential.user not in users:
+                users[credential.user] = credential
                 break
         else:
-            rounds.append({each.user: each})
+            rounds.append({credential.user: credential})
     return [some for users in rounds for some in in_requests(users.values())]
 
 

@@ -238,11 +238,11 @@ def test_quotas_and_client_configs_never_show_in_each_others_lists(store: Cluste
 @pytest.mark.parametrize(
     ("key", "value", "said"),
     [
-        ("acks", "2", "acks=2: one of all, -1, 0, 1 is wanted"),
+        ("acks", "2", "acks must be one of all, -1, 0, 1, got '2'"),
         ("compression.type", "snapy", "Did you mean snappy?"),
-        ("linger.ms", "soon", "a whole number from 0"),
-        ("linger.ms", "-1", "a whole number from 0"),
-        ("session.timeout.ms", "10", "the brokers take 6000 to 1800000"),
+        ("linger.ms", "soon", "an integer from 0"),
+        ("linger.ms", "-1", "an integer from 0"),
+        ("session.timeout.ms", "10", "brokers accept 6000 to 1800000"),
         ("ack", "1", "Did you mean acks?"),
         ("retention.ms", "1", "Use one of: acks, "),
     ],

@@ -67,9 +67,9 @@ def test_registrations_read_back(of: ClientRegistration) -> None:
 @pytest.mark.parametrize(
     ("key", "why"),
     [
-        (None, "no JSON"),
-        (b"\xff", "no JSON"),
-        (b"[1]", "no JSON object"),
+        (None, "not JSON"),
+        (b"\xff", "not JSON"),
+        (b"[1]", "not a JSON object"),
         (b'{"version":2,"user":"a","client_id":null,"key":"acks"}', "version is 2"),
         (b'{"user":"a","client_id":null,"key":"acks"}', "version is None"),
         (b'{"version":1,"client_id":null,"key":"acks"}', "has no user"),

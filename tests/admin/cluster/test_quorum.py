@@ -169,7 +169,7 @@ def test_a_fixed_quorum_says_so_until_it_is_upgraded(static_quorum: Cluster) -> 
     assert kraft is not None and (kraft.level, kraft.highest) == (0, 1)
     why = refusals(quorum_change.plan_alter(static_quorum, [ABSENT], []))["99"]
     assert why.name == "UNSUPPORTED_VERSION"
-    assert why.hint == "Change that first: update-features kraft.version=1"
+    assert why.hint == "Set the feature kraft.version to 1 first."
     # The broker's own words, where it is asked all the same.
     step = quorum_change.AddVoter(
         replace(ABSENT, endpoints=(Endpoint("CONTROLLER", "h", 1),)), 1000

@@ -99,7 +99,7 @@ def test_an_unclean_election_saves_what_is_left(cluster: Cluster, three_brokers:
     plan = elections.plan_unclean(look(cluster, topic, 0, 1))
     assert plan.effect is Effect.DESTROY
     [change] = plan.changes
-    assert (change.before, change.after, change.reversible) == ("nobody", 2, False)
+    assert (change.before, change.after, change.reversible) == ("none", 2, False)
     assert [told.note for told in plan.unchanged] == ["no change: it has a leader"]
     [step] = plan.steps
     assert step.again(cluster) == step

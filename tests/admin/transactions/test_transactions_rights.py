@@ -48,7 +48,7 @@ def test_who_sees_no_coordinator_is_told_of_doubts(
         wait_for("alice may read", lambda: producers.describe(alice, [each]).ok)
         search = transactions.find_hanging(alice, partitions=[each])
         assert len(search.found) == 1, "to her it looks like one that hangs"
-        assert "Describe on transactional id *" in " ".join(search.doubts)
+        assert "DESCRIBE on transactional ID *" in " ".join(search.doubts)
         plan = transaction_changes.plan_abort(alice, search.found)
         assert plan.warnings == search.doubts, "the plan does not tell of the doubts"
         (why,) = plan.steps[0].send(alice, validate_only=False).failures.values()
