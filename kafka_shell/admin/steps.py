@@ -48,4 +48,5 @@ def row_failure(
     if code == REQUEST_TIMED_OUT:
         hint = "The change may still happen."
         return failure(code, message, about=str(about), hint=hint, see=see)
-    return failure(code, message, about=str(about), hint=needs(code, requires))
+    hint = needs(code, requires) if requires else ""
+    return failure(code, message, about=str(about), hint=hint)

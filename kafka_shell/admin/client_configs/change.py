@@ -61,7 +61,7 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
         )
 
     def again(self, cluster: Cluster) -> AlterClientConfigs:
-        now = _of_entities(cluster, self.alterations)
+        now = _current(cluster, self.alterations)
         return replace(self, now=now, invalid=_invalid(cluster, now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -86,7 +86,7 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
     kept = [alteration for alteration in alterations if alteration.entity.resource not in refused]
     same = tuple(each for each in kept if current.get((each.entity, each.key)) == each.value)
     wanted = tuple(each for each in kept if each not in same)
-    now = _among(current, wanted)
+    now = _replaced(current, wanted)
     steps = (AlterClientConfigs(wanted, now, _invalid(cluster, now)),) if wanted else ()
     made = client_config_store.plan_create(cluster, state) if wanted else Plan(Effect.CHANGE, ())
     entities = {each.entity for each in wanted}
@@ -99,17 +99,17 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
             config for config in describe(later) if config.entity in entities
         ),
         refused=Results({}, refused),
-        unchanged=AlterClientConfigs(same, _among(current, same)).changes,
+        unchanged=AlterClientConfigs(same, _replaced(current, same)).changes,
     )
 
 
-def _of_entities(
+def _current(
     cluster: Cluster, alterations: Iterable[ClientConfigAlteration]
 ) -> tuple[ClientConfig, ...]:
-    return _among(read_configs(cluster), alterations)
+    return _replaced(read_configs(cluster), alterations)
 
 
-def _among(
+def _replaced(
     current: Held, alterations: Iterable[ClientConfigAlteration]
 ) -> tuple[ClientConfig, ...]:
     """The current configs that the alterations replace."""

@@ -48,7 +48,7 @@ class AddVoter(Struct, BaseStep, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return (Change(_resource(self.voter.id), "create", after=_spell(self.voter)),)
+        return (Change(_resource(self.voter.id), "create", after=_format_voter(self.voter)),)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.quorum import AddRaftVoterRequest
@@ -75,7 +75,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        return (Change(_resource(self.voter.id), "delete", before=_spell(self.voter)),)
+        return (Change(_resource(self.voter.id), "delete", before=_format_voter(self.voter)),)
 
     def again(self, cluster: Cluster) -> RemoveVoter:
         for replica in describe(cluster).voters:
@@ -114,7 +114,7 @@ def plan_alter(
     refused: dict[Resource, Failure] = {}
     adding, removing = [], []
     for voter in remove:
-        found = _to_remove(quorum, voter)
+        found = _voter_to_remove(quorum, voter)
         if isinstance(found, Failure):
             refused[_resource(voter.id)] = found
         else:
@@ -124,7 +124,7 @@ def plan_alter(
         removing = []
     replaced = {step.voter.id for step in removing}
     for voter in add:
-        found = _to_add(quorum, voter, replaced)
+        found = _voter_to_add(quorum, voter, replaced)
         if isinstance(found, Failure):
             refused[_resource(voter.id)] = found
         else:
@@ -143,7 +143,7 @@ def plan_alter(
     )
 
 
-def _to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
+def _voter_to_remove(quorum: Quorum, voter: Voter) -> Voter | Failure:
     candidates = [each for each in quorum.voters if each.id == voter.id]
     found = [
         candidate for candidate in candidates if voter.directory_id in ("", candidate.directory_id)
@@ -166,7 +166,7 @@ def _no_voter(voter: Voter, failure: str) -> Failure:
     )
 
 
-def _to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
+def _voter_to_add(quorum: Quorum, voter: Voter, replaced: Iterable[int]) -> Voter | Failure:
     """The voter with its missing parts, as known to the quorum."""
     if any(each.id == voter.id for each in quorum.voters) and voter.id not in replaced:
         return Failure(
@@ -254,6 +254,6 @@ def _voter(replica: QuorumReplica) -> Voter:
     return Voter(replica.id, replica.directory_id, replica.endpoints)
 
 
-def _spell(voter: Voter) -> str:
+def _format_voter(voter: Voter) -> str:
     """`CONTROLLER://host:port:directory id`, as in `--add ID@...`."""
     return f"{','.join(map(str, voter.endpoints))}:{voter.directory_id}"

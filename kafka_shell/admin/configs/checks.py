@@ -81,7 +81,7 @@ def check(
     ConfigRefused."""
     key, entry = alteration.key, entry_of(resource, known, alteration.key)
     if entry is None or (entry.type is ConfigType.UNKNOWN and key not in known):
-        _unknown(resource, known, key, warnings)
+        _check_unknown(resource, known, key, warnings)
     if entry is None:
         return alteration
     if _is_static(entry):
@@ -94,7 +94,8 @@ def check(
     if alteration.op in LIST_OPS and entry.type not in (ConfigType.LIST, ConfigType.UNKNOWN):
         raise ConfigRefused(
             key,
-            f"{key} is {_a(entry.type)}, not a list: it cannot be appended to or subtracted from",
+            f"{key} is {_with_article(entry.type)}, not a list: it cannot be appended to or"
+            " subtracted from",
             hint=f"Set it with {key}=VALUE.",
             code="not-a-list",
         )
@@ -137,9 +138,11 @@ def _raw(key: str, kind: ConfigType, value: str) -> str:
         raise ConfigRefused(key, error.message, hint=error.hint, code="wrong-type") from None
 
 
-def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[str, None]) -> None:
+def _check_unknown(
+    resource: ConfigResource, known: Known, key: str, warnings: dict[str, None]
+) -> None:
     """Refuse a key that the broker does not list, or warn if such keys are allowed."""
-    near = _near(key, known)
+    near = _similar_key(key, known)
     if resource.type in _CLOSED and known:
         raise ConfigRefused(
             key,
@@ -152,7 +155,7 @@ def _unknown(resource: ConfigResource, known: Known, key: str, warnings: dict[st
     warnings[f"{warning}. Did you mean {near}?" if near else warning] = None
 
 
-def _near(key: str, known: Known) -> str | None:
+def _similar_key(key: str, known: Known) -> str | None:
     prefixed = _PREFIXED.fullmatch(key)
     if prefixed is None:
         return near_miss(key, known)
@@ -160,7 +163,7 @@ def _near(key: str, known: Known) -> str | None:
     return prefixed[1] + near if near else None
 
 
-def _a(kind: ConfigType) -> str:
+def _with_article(kind: ConfigType) -> str:
     word = kind.name.lower()
     return f"an {word}" if word[0] in "aeiou" else f"a {word}"
 

@@ -83,7 +83,7 @@ def describe(
             results.values[name] = group
     if offsets:
         results = group_offsets.with_offsets(cluster, results, responses)
-    return Results(results.values, _with_near_misses(cluster, results.failures))
+    return Results(results.values, _with_similar_names(cluster, results.failures))
 
 
 def _questions(kind: GroupType, offsets: bool) -> list[Question]:
@@ -100,7 +100,7 @@ def _by_type(answers: Mapping[Question, Any]) -> dict[GroupType, Any]:
     return {kind: answers[question] for kind, question in QUESTIONS.items() if question in answers}
 
 
-def _with_near_misses(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
+def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:
     """The failures; the hint of an unknown group is a similar name."""
     missing = [name for name, failure in failures.items() if failure.code == _NOT_FOUND]
     found = dict(failures)

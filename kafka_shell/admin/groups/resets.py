@@ -78,7 +78,7 @@ def plan_offsets(
     resets = []
     put = _exactly if exact else _within
     for each, offset in wanted.items():
-        before = _now(found.now, each)
+        before = _offset(found.now, each)
         if offset is None:
             resets.append(Reset(each, before, None))
         elif each not in current.failures:
@@ -101,7 +101,7 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
                 name, partition.topic, readers
             )
         elif partition in found.now:
-            resets.append(Reset(partition, _now(found.now, partition), None))
+            resets.append(Reset(partition, _offset(found.now, partition), None))
         else:
             refused[partition.resource] = _no_offset(name, partition)
     return _plan(cluster, found, resets, refused)
@@ -222,7 +222,7 @@ def _targets(
     for each, range_ in ranges.values.items():
         if each in failures:
             continue
-        before = _now(now, each)
+        before = _offset(now, each)
         if where.to is To.TIME:
             resets.append(_at_time(each, before, at[each], range_, where.number))
         elif where.to is To.CURRENT and before is not None:
@@ -278,7 +278,7 @@ def _exactly(each: TopicPartition, before: int | None, target: int, range_: Offs
     )
 
 
-def _now(now: Offsets, each: TopicPartition) -> int | None:
+def _offset(now: Offsets, each: TopicPartition) -> int | None:
     return now[each].offset if each in now else None
 
 

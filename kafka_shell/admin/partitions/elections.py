@@ -130,11 +130,11 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
 
 def misplaced(cluster: Cluster) -> Found:
     """All partitions not led by their preferred replica."""
-    found = _seen(cluster)
+    found = _scan(cluster)
     return _decoded(found, found.misplaced())
 
 
-def _seen(cluster: Cluster) -> MetadataScan:
+def _scan(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
         raise ShellError(
@@ -146,7 +146,7 @@ def _seen(cluster: Cluster) -> MetadataScan:
 
 def leaderless(cluster: Cluster) -> Found:
     """All offline partitions (without a leader)."""
-    found = _seen(cluster)
+    found = _scan(cluster)
     offline = [summary.name for summary in found.summaries() if summary.offline]
     wanted = [
         (name, partition.partition)
@@ -227,7 +227,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> 
             refused[resource] = failure(
                 _ELIGIBLE_LEADERS_NOT_AVAILABLE,
                 ours=f"partition {resource.name} has no online replica",
-                hint=f"Start one of its brokers: {_list(partition.replicas)}.",
+                hint=f"Start one of its brokers: {_ids(partition.replicas)}.",
             )
         else:
             elections.append(_election(partition, alive[0]))
@@ -299,7 +299,7 @@ def _leader(partition: Partition) -> str:
     return "no leader" if partition.leader is None else f"broker {partition.leader}"
 
 
-def _list(ids: Sequence[int]) -> str:
+def _ids(ids: Sequence[int]) -> str:
     return ", ".join(map(str, ids))
 
 

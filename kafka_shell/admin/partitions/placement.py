@@ -197,7 +197,7 @@ class _Board:
                 return None
             barred = True
             for each in reversed(self._held[here]):
-                if self._may(each, here, there):
+                if self._keeps_racks(each, here, there):
                     barred = False
                     if each not in self._held[there] and each not in shifted:
                         return each
@@ -211,7 +211,7 @@ class _Board:
 
         _even(self.racks, lambda broker: len(self._held[broker]), pick, shift)
 
-    def _may(self, each: TopicPartition, old: int, new: int) -> bool:
+    def _keeps_racks(self, each: TopicPartition, old: int, new: int) -> bool:
         """Whether the partition keeps its number of racks."""
         others = {self._rack(broker) for broker in self.layout[each] if broker != old}
         return self._rack(new) not in others or self._rack(old) in others

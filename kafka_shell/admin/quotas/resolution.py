@@ -41,7 +41,7 @@ def resolve(
 
     An IP address alone gives connection quotas only. Raises ShellError if quotas cannot be read.
     """
-    rungs, doors = _asked(user, client_id, ip)
+    rungs, doors = _requested(user, client_id, ip)
     found = quotas.describe_each(cluster, [*rungs, *doors])
     for failure in found.failures.values():
         raise as_error(failure)
@@ -54,13 +54,15 @@ def ladder_of(
 ) -> QuotaLadder:
     """The same from quotas that were read before."""
     current = {(quota.entity, quota.key): quota.value for quota in found}
-    rungs, doors = _asked(user, client_id, ip)
+    rungs, doors = _requested(user, client_id, ip)
     resolutions = [_resolved(key, rungs, current) for key in CLIENT_QUOTAS if rungs]
     resolutions += [_resolved(key, doors, current) for key in IP_QUOTAS if doors]
     return QuotaLadder(user, client_id, ip, tuple(resolutions))
 
 
-def _asked(user: str | None, client_id: str | None, ip: str | None) -> tuple[Entities, Entities]:
+def _requested(
+    user: str | None, client_id: str | None, ip: str | None
+) -> tuple[Entities, Entities]:
     """The levels of clients (unless only an IP address is given), and those of addresses."""
     only_ip = ip is not None and user is None and client_id is None
     rungs = () if only_ip else levels(user, client_id)

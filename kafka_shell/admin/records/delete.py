@@ -161,7 +161,7 @@ def plan_delete(
         if to > holds.latest or to < 0:
             refused[each.resource] = _out_of_range(each, to, holds)
         elif to <= holds.earliest:
-            unchanged.append(_nothing_before(each, to, holds))
+            unchanged.append(_unchanged(each, to, holds))
         else:
             cuts.append(Cut(each, holds.earliest, to))
     names = list(dict.fromkeys(cut.partition.topic for cut in cuts))
@@ -221,7 +221,7 @@ def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
     )
 
 
-def _nothing_before(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
+def _unchanged(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
     note = "no change: empty" if not holds.records else f"no change: no records before {to}"
     return Change(each.resource, "alter", "first offset", holds.earliest, holds.earliest, note=note)
 

@@ -229,7 +229,7 @@ def _plan(
     by_hmac = {hmac: token for token, hmac in known.values()}
     chosen = {token: hmac for each in ids for token, hmac in [known.get(each, (None, None))]
               if token is not None and hmac is not None}  # fmt: skip
-    chosen |= {by_hmac.get(hmac, _unseen(hmac)): hmac for hmac in hmacs}
+    chosen |= {by_hmac.get(hmac, _token_of_hmac(hmac)): hmac for hmac in hmacs}
     missing = {
         Resource("token", each): failure_of(NOT_FOUND, f"token {each}")
         for each in ids
@@ -241,12 +241,12 @@ def _plan(
     return Plan(
         Effect.CHANGE if renew else Effect.DESTROY,
         (step,) if tokens else (),
-        fresh=lambda later: _left(later, seen) or None,
+        fresh=lambda later: _remaining(later, seen) or None,
         refused=Results({}, missing),
     )
 
 
-def _unseen(hmac: Secret) -> DelegationToken:
+def _token_of_hmac(hmac: Secret) -> DelegationToken:
     """A token that is named by its HMAC and that the caller may not see, identified by a digest."""
     from hashlib import sha256
 
@@ -254,6 +254,6 @@ def _unseen(hmac: Secret) -> DelegationToken:
     return DelegationToken(f"of the HMAC given ({digest})", "", "", (), 0, 0, 0)
 
 
-def _left(cluster: Cluster, ids: Iterable[str]) -> tuple[DelegationToken, ...]:
+def _remaining(cluster: Cluster, ids: Iterable[str]) -> tuple[DelegationToken, ...]:
     now = read_tokens(cluster)
     return tuple(now[each][0] for each in ids if each in now)

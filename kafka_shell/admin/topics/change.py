@@ -41,7 +41,9 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
     refused: Results[Resource, Any] = Results()
     wanted = []
     for new in {new.name: new for new in topics}.values():
-        wrong = _twice(new.name, count[new.name]) if count[new.name] > 1 else _cannot_be(new)
+        wrong = (
+            _duplicates(new.name, count[new.name]) if count[new.name] > 1 else _invalid_numbers(new)
+        )
         if wrong is None:
             wanted.append(new)
         else:
@@ -50,12 +52,14 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
         Effect.CHANGE,
         tuple(CreateTopics(request, timeout_ms) for request in in_requests(wanted, records_of)),
         touches=frozenset({"topics"}),
-        fresh=lambda cluster: _there(cluster, wanted) if timeout_ms > 0 else None,
+        fresh=lambda cluster: _existing_configs(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
     )
 
 
-def _there(cluster: Cluster, wanted: Sequence[NewTopic]) -> Results[Resource, TopicDescription]:
+def _existing_configs(
+    cluster: Cluster, wanted: Sequence[NewTopic]
+) -> Results[Resource, TopicDescription]:
     """The topics that exist, with their own configs. Others were reported as failures already."""
     found = scan(cluster, [new.name for new in wanted])
     there = [new for new in wanted if new.name in found]
@@ -86,7 +90,7 @@ def _own_configs(cluster: Cluster, made: Sequence[NewTopic]) -> dict[str, tuple[
     }
 
 
-def _twice(name: str, times: int) -> Failure:
+def _duplicates(name: str, times: int) -> Failure:
     return _failure(
         _INVALID_REQUEST,
         f"topic {name} is given {times} times",
@@ -94,7 +98,7 @@ def _twice(name: str, times: int) -> Failure:
     )
 
 
-def _cannot_be(new: NewTopic) -> Failure | None:
+def _invalid_numbers(new: NewTopic) -> Failure | None:
     """Why a topic cannot be created: numbers that the request cannot hold or that mean the default
     (-1)."""
     count, factor = new.partitions, new.replication_factor
@@ -167,7 +171,7 @@ def plan_partitions(
                 )
             )  # fmt: skip
             continue
-        wrong = _cannot_grow(topic, count, placed)
+        wrong = _growth_refusal(topic, count, placed)
         if wrong is None:
             growths.append(Growth(topic.name, have, count, placed[have:]))
         else:
@@ -185,7 +189,7 @@ def plan_partitions(
     )
 
 
-def _cannot_grow(
+def _growth_refusal(
     topic: Topic, count: int, assignment: tuple[tuple[int, ...], ...]
 ) -> Failure | None:
     have = len(topic.partitions)

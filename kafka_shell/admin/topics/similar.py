@@ -37,13 +37,13 @@ def with_near_misses(
     except ShellError:
         return found
     for key in missing:
-        near = _near(name_of(key), names)
+        near = _similar_name(name_of(key), names)
         if near is not None:
             found[key] = replace(found[key], hint=f"Did you mean {near}?")
     return found
 
 
-def _near(name: str, names: Sequence[str]) -> str | None:
+def _similar_name(name: str, names: Sequence[str]) -> str | None:
     if len(names) > _MANY:
         first = name[0].lower()
         names = [

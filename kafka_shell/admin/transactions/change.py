@@ -171,12 +171,12 @@ def plan_abort(
     return Plan(
         Effect.DESTROY,
         (AbortTransactions(tuple(hanging)),) if hanging else (),
-        warnings=tuple(_not_hanging(cluster, hanging, clock)),
+        warnings=tuple(_warnings(cluster, hanging, clock)),
         fresh=lambda later: _last_stable(later, partitions),
     )
 
 
-def _not_hanging(
+def _warnings(
     cluster: Cluster, chosen: Sequence[HangingTransaction], clock: Clock
 ) -> Iterable[str]:
     listed = transactions.list_transactions(
@@ -265,10 +265,14 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         left = list(self.transactions)
         for _ in cluster.attempts(_RETRY_S):
             calls = [
-                Call(_init(each), Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id),
-                     highest=_FENCE_HIGHEST, check=False)
+                Call(
+                    _init_producer_id(each),
+                    Coordinator(CoordinatorKind.TRANSACTION, each.transactional_id),
+                    highest=_FENCE_HIGHEST,
+                    check=False,
+                )
                 for each in left
-            ]  # fmt: skip
+            ]
             for each, answer in zip(left, cluster.send_all(calls), strict=True):
                 outcome = answer if isinstance(answer, Failure) else answer.error_code
                 codes[each.transactional_id] = outcome
@@ -291,7 +295,7 @@ def _fenced(each: Transaction) -> Change:
     )  # fmt: skip
 
 
-def _init(each: Transaction) -> Any:
+def _init_producer_id(each: Transaction) -> Any:
     from kafka.protocol.producer import InitProducerIdRequest
 
     return InitProducerIdRequest(

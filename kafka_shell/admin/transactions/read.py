@@ -137,11 +137,11 @@ def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, in
     if not requested:
         return found
     if is_missing(cluster, _STATE_TOPIC):  # the request would create it
-        return Results({}, {each: _why(each, NOT_FOUND) for each in requested})
+        return Results({}, {each: _failure(each, NOT_FOUND) for each in requested})
     request = FindCoordinatorRequest(key_type=_TRANSACTION, coordinator_keys=list(requested))
     for row in cluster.send(request, lowest=_BATCHED).coordinators:
         if row.error_code:
-            found.failures[row.key] = _why(row.key, row.error_code)
+            found.failures[row.key] = _failure(row.key, row.error_code)
         else:
             found.values[row.key] = row.node_id
     return found
@@ -151,7 +151,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
     if row is None:
         return not_mentioned(f"transactional id {each}")
     if row.error_code:
-        return _why(each, row.error_code)
+        return _failure(each, row.error_code)
     started = row.transaction_start_time_ms if row.transaction_start_time_ms >= 0 else None
     open_ = started is not None and row.transaction_state in UNDER_WAY
     return Transaction(
@@ -173,7 +173,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
     )
 
 
-def _why(each: str, code: int) -> Failure:
+def _failure(each: str, code: int) -> Failure:
     about = f"transactional id {each}"
     see = Resource("transactional-id") if code == NOT_FOUND else None
     return failure(code, about=about, hint=needs(code, f"Describe on {about}"), see=see)
@@ -262,7 +262,7 @@ def only_hanging(
     )
     ids = {row.producer_id: row.transactional_id for rows in listed for row in rows}
     known = describe(cluster, ids.values(), clock=clock)
-    silent = next((_unasked(*each) for each in listed.failures.items()), None)
+    silent = next((_unknown_transactions(*each) for each in listed.failures.items()), None)
     now = int(clock() * 1000)
     found = []
     untold: dict[TopicPartition, Failure] = {}
@@ -298,7 +298,7 @@ def hanging(state: ProducerState, transactional_id: str | None, now: int) -> Han
     )
 
 
-def _unasked(broker: int, reason: Failure) -> Failure:
+def _unknown_transactions(broker: int, reason: Failure) -> Failure:
     message = f"the transactions coordinated by broker {broker} are unknown: {reason.message}"
     return Failure(reason.name, message, None, reason.hint, reason.see)
 

@@ -92,9 +92,11 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
     @property
     def changes(self) -> tuple[Change, ...]:
         """Deletions first. A replaced password cannot be restored."""
-        before = {(had.user, had.mechanism): _shape(had) for had in self.now}
+        before = {(had.user, had.mechanism): _format(had) for had in self.now}
         deleted = (_deleted(old, before.get((old.user, old.mechanism))) for old in self.deletions)
-        upserted = (_set(new, before.get((new.user, new.mechanism))) for new in self.upsertions)
+        upserted = (
+            _upserted(new, before.get((new.user, new.mechanism))) for new in self.upsertions
+        )
         return (*deleted, *upserted)
 
     def again(self, cluster: Cluster) -> AlterScramCredentials:
@@ -258,7 +260,7 @@ def _deleted(old: ScramCredential, before: str | None) -> Change:
     return Change(_resource(old.user), "alter", old.mechanism.label, before, None, reversible=False)
 
 
-def _set(new: NewScramCredential, before: str | None) -> Change:
+def _upserted(new: NewScramCredential, before: str | None) -> Change:
     note = "" if before is None else "the password is replaced"
     return Change(
         _resource(new.user), "alter", new.mechanism.label, before, f"iterations={new.iterations}",
@@ -266,7 +268,7 @@ def _set(new: NewScramCredential, before: str | None) -> Change:
     )  # fmt: skip
 
 
-def _shape(credential: ScramCredential) -> str:
+def _format(credential: ScramCredential) -> str:
     return f"iterations={credential.iterations}"
 
 
