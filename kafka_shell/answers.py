@@ -1,4 +1,4 @@
-"""What a command answers besides models: nothing, rows that come slowly, a list of names."""
+"""Results of commands besides models: no rows, rows created when needed, a list of names."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ Row = TypeVar("Row", covariant=True)
 
 
 class Nothing(Struct, frozen=True):
-    """An answer without rows, and what a person is told of it (on standard error)."""
+    """A result without rows. `note` is printed on standard error."""
 
     note: str
 
 
 class Lazy(Sequence[Row]):
-    """Rows that are made when they are looked at: of a hundred thousand, mostly the names do."""
+    """Rows that are created when accessed: often only the names of many rows are needed."""
 
     def __init__(self, names: Sequence[str], make: Callable[[str], Row]) -> None:
         self.names = names
@@ -37,14 +37,14 @@ class Lazy(Sequence[Row]):
 
 
 class Listing(Struct, frozen=True):
-    """Rows of which a person mostly wants one field: printed bare, one a line, unless `long`."""
+    """Rows that are printed as one field per line, unless `long`."""
 
     rows: Sequence[object]
     field: str = "name"
     long: bool = False
 
     def bare(self) -> list[str]:
-        """That field of each row."""
+        """The field of each row."""
         if isinstance(self.rows, Lazy):
             return list(self.rows.names)
         return [str(getattr(row, self.field)) for row in self.rows]

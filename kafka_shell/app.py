@@ -273,7 +273,7 @@ def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> 
     flags = session.client_flags(sandbox)
     environ = settings.without_connection(context.environ)
     found = settings.load(flags, environ, context.paths.config_file)
-    return replace(context, environ=environ).elsewhere(found)
+    return replace(context, environ=environ).with_settings(found)
 
 
 def _say(text: str) -> None:

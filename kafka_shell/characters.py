@@ -1,22 +1,22 @@
-"""Characters of names and messages that come from elsewhere: what a terminal would obey (C0, C1,
-DEL), hide (zero width) or turn around (bidi) is spelled out.
+"""Escaping of text from clusters and files: characters that control a terminal (C0, C1, DEL), are
+invisible (zero width) or change the direction (bidi) are written as escapes.
 """
 
 from __future__ import annotations
 
-_LONGEST_QUOTE = 1_000
+_MAX_QUOTE = 1_000  # characters
 _NAMED = {"\n": r"\n", "\t": r"\t", "\r": r"\r"}
 
 
 def escape(value: str) -> str:
-    r"""What a terminal may not be sent as it is, spelled out: `\x1b`, `\n`, `\u202e`, ..."""
+    r"""The text with characters that are not printable as escapes: `\x1b`, `\n`, `\u202e`."""
     if value.isprintable():
         return value
-    return "".join(char if char.isprintable() else _spelled(char) for char in value)
+    return "".join(char if char.isprintable() else _escape(char) for char in value)
 
 
 def printable(value: str) -> str:
-    """The same for a text of several lines: ends of lines and tabs stay."""
+    """Like `escape`, but line breaks and tabs are kept."""
     if value.isprintable():
         return value
     if "\t" in value:
@@ -25,14 +25,13 @@ def printable(value: str) -> str:
 
 
 def quoted(value: str) -> str:
-    """The words of another program, in quotes and on one line, so that they are never taken for
-    ours: no line of theirs can begin with `error:` or `hint:`. No more of them than anybody reads.
-    """
-    short = value if len(value) <= _LONGEST_QUOTE else value[:_LONGEST_QUOTE] + "…"
+    """Text of another program in quotes and on one line, shortened if very long, so that it cannot
+    be mistaken for an `error:` or `hint:` of this program."""
+    short = value if len(value) <= _MAX_QUOTE else value[:_MAX_QUOTE] + "…"
     return '"' + escape(short).replace('"', "'") + '"'
 
 
-def _spelled(char: str) -> str:
+def _escape(char: str) -> str:
     if char in _NAMED:
         return _NAMED[char]
     code = ord(char)

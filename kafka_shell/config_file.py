@@ -1,4 +1,4 @@
-"""config.toml: profiles, and settings of the program."""
+"""The configuration file config.toml: profiles, and settings of the program."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ PROFILE_KEYS = (
 
 
 class ConfigFile:
-    """config.toml: profiles, and settings of the program."""
+    """A parsed config.toml."""
 
     def __init__(self, path: Path, text: str, values: dict[str, Any]) -> None:
         self.path = path
@@ -31,49 +31,50 @@ class ConfigFile:
 
     @classmethod
     def read(cls, path: Path) -> ConfigFile:
-        """An absent file is an empty one."""
+        """Read the file. A file that does not exist is treated as empty."""
         try:
             text = path.read_bytes().decode("utf-8-sig")
         except FileNotFoundError:
             return cls(path, "", {})
         except (OSError, UnicodeDecodeError) as error:
-            why = getattr(error, "strerror", None) or "it is not UTF-8"
-            raise bad(str(path), f"it cannot be read: {why}", "Expected a TOML file.") from None
-        found = cls(path, text, _parse_toml(path, text))
-        found._check_program()
-        return found
+            why = getattr(error, "strerror", None) or "not UTF-8"
+            raise bad(str(path), f"cannot be read: {why}", "Expected a TOML file.") from None
+        file = cls(path, text, _parse_toml(path, text))
+        file._check_program()
+        return file
 
     @property
     def profiles(self) -> dict[str, Any]:
         """Profiles by name."""
-        found: dict[str, Any] = self.values.get("profiles", {})
-        return found
+        profiles: dict[str, Any] = self.values.get("profiles", {})
+        return profiles
 
     def profile(self, name: str) -> dict[str, Property]:
-        """A profile's settings, checked; nested tables are dotted names."""
+        """A profile's settings, checked. Keys of nested tables are joined with dots."""
         table = self.profiles[name]
         if not isinstance(table, dict):
-            raise self.wrong("profiles", name, "a profile is a table", f"Write [profiles.{name}].")
+            what = f"profile {name} must be a table"
+            raise self.wrong("profiles", name, what, f"Expected [profiles.{name}].")
         header = f"profiles.{name}"
-        found: dict[str, Property] = {}
-        for key, value in _flat(table):
+        settings: dict[str, Property] = {}
+        for key, value in _flatten(table):
             text = self._text(header, key, value)
-            known = key if "." in key else key.replace("_", "-")
-            if known in PROFILE_KEYS:
+            setting = key if "." in key else key.replace("_", "-")
+            if setting in PROFILE_KEYS:
                 self._check_string(header, key, value)
-            known = "colour" if known == "color" else known
-            found[known] = Property(text, self.where(header, key))
-        self._check_profile(header, found)
-        return found
+            setting = "color" if setting == "colour" else setting  # the spelling of older versions
+            settings[setting] = Property(text, self.where(header, key))
+        self._check_profile(header, settings)
+        return settings
 
     def text(self, key: str) -> Property | None:
-        """A setting of the program at the top of the file."""
+        """A setting of the program, or None if it is not set."""
         if key not in self.values:
             return None
         return Property(self._text("", key, self.values[key]), self.where("", key))
 
     def where(self, header: str, key: str) -> str:
-        """`config.toml:3`: the line of a key below a table's header."""
+        """`config.toml:3`: the line of a key in the table with this header."""
         table = ""
         for number, line in enumerate(self._lines, 1):
             line = line.strip()
@@ -98,10 +99,10 @@ class ConfigFile:
             return str(value)
         if isinstance(value, list) and all(isinstance(item, str) for item in value):
             return ",".join(value)
-        raise self.wrong(header, key, f"{key} is {_kind(value)}", "Expected a string.")
+        raise self.wrong(header, key, f"{key} is {_type_name(value)}", "Expected a string.")
 
     def _check_string(self, header: str, key: str, value: object) -> None:
-        """`bootstrap = 9092` is no host of that name."""
+        """Raise ShellError unless it is a string: `bootstrap = 9092` has no host."""
         expected = 'Expected "host:port".' if key == "bootstrap" else "Expected a string."
         if not isinstance(value, str | list):
             raise self.wrong(header, key, f"{key} is {value!r}, not a string", expected)
@@ -113,28 +114,28 @@ class ConfigFile:
             if key not in PROGRAM_KEYS:
                 raise self._unknown("", key, PROGRAM_KEYS)
         if not isinstance(self.profiles, dict):
-            raise self.wrong("", "profiles", "profiles is no table", "Write [profiles.NAME].")
+            raise self.wrong("", "profiles", "profiles must be a table", "Use [profiles.NAME].")
         self._check_choice("", "output", self.text("output"), OUTPUTS)
         self._check_choice("", "editing-mode", self.text("editing-mode"), EDITING_MODES)
         self._check_choice("", "no-color", self.text("no-color"), ("true", "false"))
 
-    def _check_profile(self, header: str, found: Mapping[str, Property]) -> None:
-        for key in found:
+    def _check_profile(self, header: str, settings: Mapping[str, Property]) -> None:
+        for key in settings:
             if "." not in key and key not in PROFILE_KEYS:
                 raise self._unknown(header, key, (*PROFILE_KEYS, BOOTSTRAP))
-        self._check_choice(header, "guard", found.get("guard"), GUARDS)
+        self._check_choice(header, "guard", settings.get("guard"), GUARDS)
 
     def _check_choice(
-        self, header: str, key: str, found: Property | None, choices: tuple[str, ...]
+        self, header: str, key: str, setting: Property | None, choices: tuple[str, ...]
     ) -> None:
-        if found is not None and found.value not in choices:
-            said = f"{key} is {found.value!r}"
-            raise self.wrong(header, key, said, f"Expected one of {', '.join(choices)}.")
+        if setting is not None and setting.value not in choices:
+            what = f"{key} is {setting.value!r}"
+            raise self.wrong(header, key, what, f"Expected one of {', '.join(choices)}.")
 
-    def _unknown(self, header: str, key: str, known: tuple[str, ...]) -> ShellError:
-        near = near_miss(key, known)
-        hint = f"Did you mean {near}?" if near else f"Expected one of {', '.join(known)}."
-        return self.wrong(header, key, f"there is no setting {key}", hint)
+    def _unknown(self, header: str, key: str, keys: tuple[str, ...]) -> ShellError:
+        near = near_miss(key, keys)
+        hint = f"Did you mean {near}?" if near else f"Expected one of {', '.join(keys)}."
+        return self.wrong(header, key, f"unknown setting {key}", hint)
 
 
 def _parse_toml(path: Path, text: str) -> dict[str, Any]:
@@ -147,17 +148,17 @@ def _parse_toml(path: Path, text: str) -> dict[str, Any]:
         at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", str(error))
         what = str(error)[: at.start()] if at else str(error)
         line = at[1] if at and at[1] else str(text.count("\n") + 1)
-        raise bad(f"{path}:{line}", f"it is no TOML: {what}", 'Expected key = "value".') from None
+        raise bad(f"{path}:{line}", f"invalid TOML: {what}", 'Expected key = "value".') from None
 
 
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:
-    """Java names that somebody left without quotes are nested tables to TOML."""
+def _flatten(table: Mapping[str, Any], prefix: str = "") -> Iterable[tuple[str, object]]:
+    """Keys and values. Java property names without quotes are nested tables in TOML."""
     for key, value in table.items():
         if isinstance(value, dict):
-            yield from _flat(value, f"{prefix}{key}.")
+            yield from _flatten(value, f"{prefix}{key}.")
         else:
             yield f"{prefix}{key}", value
 
 
-def _kind(value: object) -> str:
+def _type_name(value: object) -> str:
     return "a list" if isinstance(value, list) else f"a {type(value).__name__}"

@@ -1,4 +1,4 @@
-"""What the command line and the environment say about the connection, as client properties."""
+"""The connection options of the command line and the environment, as client properties."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .units import to_path
 
 FLAGS = ("broker", "command-config", "adminclient-property", "profile")
 
-# A comma begins another setting only where a name of a Java property follows: `a:1,b:2` is a value.
+# A comma separates two settings only if the name of a Java property follows: `a:1,b:2` is a value.
 _NEXT_PROPERTY = re.compile(r",\s*(?=[A-Za-z][\w-]*(?:\.[\w-]+)+=)")
 _ENVIRONMENT = {
     "KAFKA_SH_THEME": "theme",
@@ -24,23 +24,23 @@ _ENVIRONMENT = {
 CONNECTION_VARIABLES = ("KAFKA_SH_BROKER", "KAFKA_SH_PROFILE", "KAFKA_SH_COMMAND_CONFIG")
 
 
-class Spoken:
-    """What the command line and the environment say, as layers of properties."""
+class ConnectionOptions:
+    """The connection options of the command line and the environment, as layers of properties."""
 
     def __init__(self, flags: Mapping[str, object], environ: Mapping[str, str]) -> None:
         self._flags = flags
         self._environ = environ
         for name in FLAGS:
-            _refuse_empty(flags.get(name), f"--{name}")
+            _check_not_empty(flags.get(name), f"--{name}")
         for variable in CONNECTION_VARIABLES:
-            _refuse_empty(environ.get(variable), variable)
+            _check_not_empty(environ.get(variable), variable)
         self.profile = self._one("profile", "KAFKA_SH_PROFILE")
         self.warnings: tuple[str, ...] = ()
         self.files: dict[str, Property] = {}
-        """What the file that --command-config names has."""
+        """The properties in the file of --command-config."""
         if "profile" in flags:
             self._environ = self._without_another_cluster(environ)
-        # The weakest first: a file may name a cluster too, what names the file is stronger.
+        # The lowest precedence first.
         self.files = file_layer(flags.get("command-config"), "--command-config")
         self._layers = [
             file_layer(self._environ.get("KAFKA_SH_COMMAND_CONFIG"), "KAFKA_SH_COMMAND_CONFIG"),
@@ -49,11 +49,11 @@ class Spoken:
             dict(_pairs(flags.get("adminclient-property"))),
             _broker(flags.get("broker"), "--broker"),
         ]
-        self._say_which_cluster()
+        self._warn_of_ignored_clusters()
 
     @property
     def merged(self) -> dict[str, Property]:
-        """Client properties, the stronger over the weaker."""
+        """Client properties of all layers."""
         merged: dict[str, Property] = {}
         for layer in self._layers:
             merged |= layer
@@ -61,11 +61,11 @@ class Spoken:
 
     @property
     def names_a_cluster(self) -> bool:
-        """Whether the default profile is out of the question."""
+        """Whether any option selects a cluster: then the default profile is not used."""
         return any(BOOTSTRAP in layer for layer in self._layers)
 
     def program_values(self) -> dict[str, Property]:
-        """Settings of the program itself in the environment."""
+        """Settings of the program in the environment."""
         return {
             name: Property(self._environ[variable], variable)
             for variable, name in _ENVIRONMENT.items()
@@ -73,20 +73,23 @@ class Spoken:
         }
 
     def _without_another_cluster(self, environ: Mapping[str, str]) -> dict[str, str]:
-        """A profile named by a flag is a cluster and a login: the environment has no say in it."""
+        """The environment without connection variables: --profile selects cluster and login."""
         for variable in ("KAFKA_SH_BROKER", "KAFKA_SH_COMMAND_CONFIG"):
             if variable in environ:
-                said = f"{variable} is not used: --profile names the cluster"
-                self.warnings = (*self.warnings, said)
+                warning = f"{variable} is ignored: --profile selects the cluster"
+                self.warnings = (*self.warnings, warning)
         return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
 
-    def _say_which_cluster(self) -> None:
-        named = self.merged.get(BOOTSTRAP)
+    def _warn_of_ignored_clusters(self) -> None:
+        selected = self.merged.get(BOOTSTRAP)
         for file in (self._layers[0], self.files):
             other = file.get(BOOTSTRAP)
-            if named is not None and other is not None and not same_cluster(other, named):
-                said = f"{other.where}: bootstrap.servers is not used: {named.where} names"
-                self.warnings = (*self.warnings, f"{said} {named.value}")
+            if selected is not None and other is not None and not same_cluster(other, selected):
+                warning = (
+                    f"{other.where}: bootstrap.servers is ignored: {selected.where} selects"
+                    f" {selected.value}"
+                )
+                self.warnings = (*self.warnings, warning)
 
     def _one(self, flag: str, variable: str) -> Property | None:
         if self._flags.get(flag):
@@ -95,8 +98,9 @@ class Spoken:
         return Property(value, variable) if value else None
 
 
-def _refuse_empty(value: object, name: str) -> None:
-    """An unset variable of somebody's script must not mean the default cluster."""
+def _check_not_empty(value: object, name: str) -> None:
+    """Raise UsageError if empty: an unset variable in a script must not select the default
+    cluster."""
     if value is None or any(str(each).strip() for each in as_list(value)):
         return
     if isinstance(value, list | tuple) and not value:
@@ -104,9 +108,9 @@ def _refuse_empty(value: object, name: str) -> None:
     flag = name.startswith("--")
     raise UsageError(
         f"{name} is empty" if flag else f"the environment variable {name} is set but empty",
-        hint=f"Give {name} a value, or leave it out."
+        hint=f"Set {name} to a value, or omit it."
         if flag
-        else f"Give {name} a value, or unset it.",
+        else f"Set {name} to a value, or unset it.",
         code="empty",
     )
 
@@ -116,13 +120,14 @@ def _broker(value: object, where: str) -> dict[str, Property]:
 
 
 def as_list(given: object) -> list[object]:
+    """The values of an option that may be repeated."""
     if given is None:
         return []
     return list(given) if isinstance(given, list | tuple) else [given]
 
 
 def _pairs(given: object) -> Iterable[tuple[str, Property]]:
-    """`--adminclient-property k=v,k=v`, taken apart already or not."""
+    """The settings of `--adminclient-property k=v,k=v`, as text or already split."""
     for each in as_list(given):
         text = "=".join(map(str, each)) if isinstance(each, tuple) else str(each)
         for pair in _NEXT_PROPERTY.split(text):
@@ -136,6 +141,7 @@ def _pairs(given: object) -> Iterable[tuple[str, Property]]:
 
 
 def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, Property]:
+    """The properties in a file (relative to `base`), or none without a path. Raises ShellError."""
     if not path:
         return {}
     file = to_path(str(path))
@@ -150,6 +156,7 @@ def file_layer(path: object, where: str, base: Path | None = None) -> dict[str, 
 
 
 def same_cluster(one: Property, other: Property) -> bool:
+    """Whether two lists of bootstrap servers are equal. Malformed ones are not."""
     try:
         return parse_addresses(one.value) == parse_addresses(other.value)
     except UsageError:

@@ -153,7 +153,7 @@ class Context(Struct, frozen=True):
     """Streams, clock, paths, cluster, progress and questions of one command.
 
     A context is immutable: a command that needs another output or another cluster gets a new one
-    (`structs.replace`, `elsewhere`). What changes between lines is in `session`, `script` and
+    (`structs.replace`, `with_settings`). What changes between lines is in `session`, `script` and
     `resources`, which contexts share.
 
     `ask` asks the user a question and returns the answer; None without a terminal. `shell` is the
@@ -208,7 +208,7 @@ class Context(Struct, frozen=True):
             session.cluster.expect(session.cache.view.cluster_id)
         return session.cluster
 
-    def accept(self, cluster_id: str) -> None:
+    def accept_cluster(self, cluster_id: str) -> None:
         """Use this cluster from now on, although another one had this address before."""
         self.session.expected_id = cluster_id
         self.session.close()
@@ -219,7 +219,7 @@ class Context(Struct, frozen=True):
         """Add a warning to be printed on stderr after the line."""
         self.script.notes.append(message)
 
-    def elsewhere(self, settings: Settings) -> Context:
+    def with_settings(self, settings: Settings) -> Context:
         """Return a context with other settings and a connection of its own, for one line."""
         same = settings.connection.bootstrap == self.settings.connection.bootstrap
         expected = (self.session.expected_id or self.session.known_id) if same else ""

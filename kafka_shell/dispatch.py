@@ -23,7 +23,7 @@ from kafka_shell.structs import replace
 from .commands import REGISTRY
 from .context import Context
 from .errors import ShellError, Status, UsageError
-from .identity import on_the_right_cluster
+from .identity import on_expected_cluster
 from .pipe import open_pipe, run_program
 from .units import to_path
 
@@ -318,10 +318,12 @@ def _connected(context: Context, invocation: Invocation) -> Context:
     }
     if not flags or flags == context.settings.flags:
         return context
-    found = settings.load_over(context.settings, flags, context.environ, context.paths.config_file)
+    found = settings.load_for_line(
+        context.settings, flags, context.environ, context.paths.config_file
+    )
     for message in found.warnings:
         warn(context, message)
-    return context.elsewhere(found)
+    return context.with_settings(found)
 
 
 def _execute(invocation: Invocation, context: Context) -> Status:
@@ -339,7 +341,7 @@ def _execute(invocation: Invocation, context: Context) -> Status:
         with context.cluster.within(deadline / 1000 if deadline else None):
             return _run_and_write(invocation, context, writer)
 
-    return on_the_right_cluster(context, work)
+    return on_expected_cluster(context, work)
 
 
 def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> Status:
@@ -351,9 +353,9 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         raise
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
-        from kafka_shell.plan.execute import carry_out
+        from kafka_shell.plan.execute import execute
 
-        value = carry_out(
+        value = execute(
             value,
             context,
             command=render(invocation),

@@ -1,4 +1,4 @@
-"""The exception this program raises on purpose, and its kinds."""
+"""The exceptions that this program raises for expected errors, and its exit statuses."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ from .resource import Resource
 
 
 class Status(IntEnum):
-    """Exit statuses: what a script may rely on."""
+    """Exit statuses. Scripts rely on them."""
 
     OK = 0
-    FAILED = 1  # the cluster, or our check against it, refused: some item failed
-    WRONG = 2  # the line is wrong whatever the cluster holds
-    UNREACHABLE = 3  # no broker could be reached, or the login failed
+    FAILED = 1  # at least one item failed, on the cluster or in a check against it
+    WRONG = 2  # the command line or a file is invalid, whatever the state of the cluster
+    UNREACHABLE = 3  # no broker could be reached, or authentication failed
     INTERRUPTED = 130
 
 
 class ShellError(Exception):
-    """What happened, to which thing, and why; `hint` says what to do now, and `see` names
-    the resource whose state explains the error.
+    """What failed, on which resource, and why. `hint` says what to do next, and
+    `see` names the resource whose state explains the failure.
 
-    `code` is a stable word for programs (`no-broker`, `unknown-option`, a broker's own error name).
-    `span` is (start, end) in the command line, when one word of it is to blame.
+    `code` is a stable identifier for programs (`no-broker`, `unknown-option`, or Kafka's error
+    name). `span` is the (start, end) of the invalid word in the command line, if there is one.
     """
 
     def __init__(
@@ -47,12 +47,12 @@ class ShellError(Exception):
         self.see = see
 
 
-class EndedElsewhere(ShellError):
-    """A long change that was followed is over, and is not what was wanted."""
+class UnexpectedEnd(ShellError):
+    """A long-running change ended with another result than the one requested."""
 
 
 class UsageError(ShellError):
-    """The line is wrong whatever the cluster holds. `text` is the line that `span` points into."""
+    """The command line is invalid. `text` is the line that `span` refers to."""
 
     def __init__(
         self,
@@ -70,37 +70,41 @@ class UsageError(ShellError):
         self.usage = usage
 
 
-# Letters of the word times letters of all candidates that are compared: a comparison may take time
-# in proportion to that, and names are chosen by whoever may create topics and groups.
-_COMPARED = 1_000_000
+# The limit for (length of the word) x (total length of the candidates). The time of a comparison
+# can be proportional to it, and anyone who may create topics chooses the candidates.
+_MAX_COMPARISON = 1_000_000
 
 
 def near_miss(word: str, candidates: Iterable[str]) -> str | None:
-    """The candidate that was probably meant, or None where nothing is close."""
+    """The candidate that was probably meant, or None if none is similar."""
     if not 0 < len(word) <= 64:
         return None
-    known = list(dict.fromkeys(candidates))
-    folded = {each.lower().replace("_", "-"): each for each in reversed(known)}
-    plain = word.lower().replace("_", "-")
-    if plain in folded:
-        return folded[plain]
-    parts = sorted(plain.split("-"))
-    for each, original in folded.items():
-        if len(parts) > 1 and sorted(each.split("-")) == parts:
-            return original  # topics-list
-    # difflib is slow to import, and only a mistake needs it
-    from difflib import get_close_matches
+    names = list(dict.fromkeys(candidates))
+    by_normalized = {_normalize(name): name for name in reversed(names)}
+    normalized = _normalize(word)
+    if normalized in by_normalized:
+        return by_normalized[normalized]
+    parts = sorted(normalized.split("-"))
+    for key, name in by_normalized.items():
+        if len(parts) > 1 and sorted(key.split("-")) == parts:
+            return name  # topics-list
+    from difflib import get_close_matches  # slow to import, and only needed for a mistake
 
-    alike = [each for each in folded if 0.5 < len(each) / len(plain) < 2]  # others never reach 0.7
-    if len(plain) * sum(map(len, alike)) <= _COMPARED:
-        close = get_close_matches(plain, alike, n=1, cutoff=0.7)
+    # Candidates of very different length never reach the cutoff.
+    similar = [key for key in by_normalized if 0.5 < len(key) / len(normalized) < 2]
+    if len(normalized) * sum(map(len, similar)) <= _MAX_COMPARISON:
+        close = get_close_matches(normalized, similar, n=1, cutoff=0.7)
         if close:
-            return folded[close[0]]
-    begun = [each for each in known if len(word) > 2 and each.lower().startswith(plain)]
-    return begun[0] if len(begun) == 1 else None
+            return by_normalized[close[0]]
+    completed = [name for name in names if len(word) > 2 and name.lower().startswith(normalized)]
+    return completed[0] if len(completed) == 1 else None
+
+
+def _normalize(name: str) -> str:
+    return name.lower().replace("_", "-")
 
 
 def did_you_mean(word: str, candidates: Iterable[str], otherwise: str = "") -> str:
-    """The hint that names the near miss, or `otherwise`."""
+    """A hint with the candidate that was probably meant, or `otherwise`."""
     near = near_miss(word, candidates)
     return f"Did you mean {quote(escape(near))}?" if near else otherwise

@@ -1,6 +1,6 @@
-"""Files that a user names, read whole: limits, and errors that name the file and the line.
+"""Reading files that the user names, with size limits, and errors with file and line.
 
-Every error is a ShellError of status 2, and raised before anything is sent.
+Every error is a ShellError with exit status 2, raised before anything is sent.
 """
 
 from __future__ import annotations
@@ -13,20 +13,20 @@ from .errors import ShellError, Status
 from .units import to_path
 
 _MIB = 1 << 20
-LARGEST = 128 * _MIB  # of a reassignment of a million partitions
-LARGEST_YAML = 8 * _MIB  # its parser takes a second for each 200 KiB
-_DEEPEST = 50  # levels of YAML
-_MOST_NODES = 2_000_000  # of YAML, each alias counted as what it stands for
+MAX_SIZE = 128 * _MIB  # enough for a reassignment of a million partitions
+MAX_YAML_SIZE = 8 * _MIB  # the parser needs one second for 200 KiB
+_MAX_DEPTH = 50  # of YAML
+_MAX_NODES = 2_000_000  # of YAML, with aliases expanded
 
 
 def bad_file(file: object, what: str, *, hint: str = "", line: int | None = None) -> ShellError:
-    """The error of a file that cannot be used."""
+    """The error of an invalid file."""
     where = f"{file}:{line}" if line is not None else f"{file}"
     return ShellError(f"{where}: {what}", hint=hint, code="bad-file", status=Status.WRONG)
 
 
-def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
-    """All of a file. Raises OSError, or ShellError where it is larger than `largest` bytes."""
+def read_bytes(path: Path, *, largest: int = MAX_SIZE) -> bytes:
+    """The content of a file. Raises OSError, or ShellError if it has more than `largest` bytes."""
     with path.open("rb") as stream:
         data = stream.read(largest + 1)
     if len(data) > largest:
@@ -35,8 +35,8 @@ def read_bytes(path: Path, *, largest: int = LARGEST) -> bytes:
     return data
 
 
-def read_text(file: str | Path, *, largest: int = LARGEST) -> str:
-    """All of a UTF-8 file, without a byte order mark."""
+def read_text(file: str | Path, *, largest: int = MAX_SIZE) -> str:
+    """The text of a UTF-8 file, without byte order mark."""
     path = to_path(file) if isinstance(file, str) else file
     try:
         data = read_bytes(path, largest=largest)
@@ -50,35 +50,35 @@ def read_text(file: str | Path, *, largest: int = LARGEST) -> str:
 
 
 def read_json(file: str | Path) -> Any:
-    """The value of a JSON file. A key that is there twice is an error."""
+    """The value of a JSON file. A key that is set twice is an error."""
     import json
 
     text = read_text(file)
     try:
         return json.loads(text, object_pairs_hook=_unique)
     except json.JSONDecodeError as error:
-        said = f"not valid JSON: {error.msg} at column {error.colno}"
-        raise bad_file(file, said, line=error.lineno) from None
+        what = f"not valid JSON: {error.msg} at column {error.colno}"
+        raise bad_file(file, what, line=error.lineno) from None
     except RecursionError:
         raise bad_file(file, "not valid JSON: nested too deeply") from None
-    except ValueError as error:  # ours of a key, or Python's of a number of 5,000 digits
+    except ValueError as error:  # a duplicate key, or a number with more than 4,300 digits
         raise bad_file(file, f"not valid JSON: {error}") from None
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    found = dict(pairs)
-    if len(found) < len(pairs):
+    values = dict(pairs)
+    if len(values) < len(pairs):
         seen: set[str] = set()
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {twice[:60]!r} is set twice")
-    return found
+    return values
 
 
 def read_yaml(file: str | Path) -> Any:
-    """The value of a YAML file. A key that is there twice is an error."""
+    """The value of a YAML file. A key that is set twice is an error."""
     import yaml
 
-    loader = yaml.SafeLoader(read_text(file, largest=LARGEST_YAML))
+    loader = yaml.SafeLoader(read_text(file, largest=MAX_YAML_SIZE))
     try:
         node = loader.get_single_node()
         if node is None:
@@ -97,15 +97,15 @@ def read_yaml(file: str | Path) -> Any:
 
 
 def _check_nodes(file: object, root: Any) -> None:
-    """Refuse keys that are there twice, and what aliases or nesting make endless."""
+    """Raise ShellError for keys that are set twice, deep nesting, and too many aliases."""
     import yaml
 
     left, count = [(root, 1)], 0
     while left:
         node, depth = left.pop()
         count += 1
-        if depth > _DEEPEST or count > _MOST_NODES:
-            why = "nested too deeply" if depth > _DEEPEST else "too many values behind its aliases"
+        if depth > _MAX_DEPTH or count > _MAX_NODES:
+            why = "nested too deeply" if depth > _MAX_DEPTH else "too many values in its aliases"
             raise bad_file(file, f"not valid YAML: {why}", line=node.start_mark.line + 1)
         if isinstance(node, yaml.SequenceNode):
             left += [(item, depth + 1) for item in node.value]
@@ -114,16 +114,16 @@ def _check_nodes(file: object, root: Any) -> None:
             for key, value in node.value:
                 name = (key.tag, str(key.value))
                 if name in keys:
-                    raise bad_file(file, f"the key {name[1][:60]!r} is set twice",
-                                   line=key.start_mark.line + 1)  # fmt: skip
+                    what = f"the key {name[1][:60]!r} is set twice"
+                    raise bad_file(file, what, line=key.start_mark.line + 1)
                 keys.add(name)
                 left += [(key, depth + 1), (value, depth + 1)]
 
 
 def read_csv(file: str | Path) -> list[tuple[int, list[str]]]:
-    """The rows of a CSV file, each with its line; empty lines are left out.
+    """The rows of a CSV file with their lines, without empty lines.
 
-    A field does not go over the end of a line: that is a quote that was left open.
+    A field with a line break is an error: its quote was probably not closed.
     """
     import csv
     import io
@@ -133,30 +133,30 @@ def read_csv(file: str | Path) -> list[tuple[int, list[str]]]:
     line = 0
     try:
         for row in reader:
-            begun, line = line + 1, reader.line_num
-            if begun < line:
-                raise bad_file(file, "a quote is not closed on its line", line=begun)
+            first, line = line + 1, reader.line_num
+            if first < line:
+                raise bad_file(file, "a quote is not closed on its line", line=first)
             if row:
                 rows.append((line, row))
     except csv.Error as error:
         at_end = "unexpected end of data" in str(error)
-        said = "a quote is not closed" if at_end else f"not valid CSV: {error}"
-        raise bad_file(file, said, line=line + 1) from None
+        what = "a quote is not closed" if at_end else f"not valid CSV: {error}"
+        raise bad_file(file, what, line=line + 1) from None
     return rows
 
 
 def read_table(file: str | Path) -> list[tuple[int, Mapping[str, str]]]:
-    """The rows of a CSV file whose first line names the columns, each with its line."""
+    """The rows of a CSV file with a header line, by column name, with their lines."""
     rows = read_csv(file)
     if not rows:
-        raise bad_file(file, "is empty: the first line names the columns")
+        raise bad_file(file, "the file is empty: it must start with a line of column names")
     (first, header), *rest = rows
     names = [name.strip() for name in header]
     for name in names:
         if names.count(name) > 1:
-            raise bad_file(file, f"the column {name[:60]!r} is there twice", line=first)
+            raise bad_file(file, f"duplicate column {name[:60]!r}", line=first)
     for line, row in rest:
         if len(row) != len(names):
-            said = f"{len(row)} fields, but the first line names {len(names)} columns"
-            raise bad_file(file, said, line=line)
+            what = f"{len(row)} fields, but the header has {len(names)} columns"
+            raise bad_file(file, what, line=line)
     return [(line, dict(zip(names, row, strict=True))) for line, row in rest]

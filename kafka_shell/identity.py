@@ -1,7 +1,7 @@
-"""Which cluster this is, by its id: what a session may talk to, and whose guard applies.
+"""The identity of the cluster: which cluster a session may use, and whose guard applies.
 
-The id that a profile led to is kept in a file of the state folder. `cluster-id` of the profile,
-where it is set, is stronger: nothing else is accepted then.
+The cluster ID of a profile's last connection is kept in a file of the state directory. If the
+profile sets `cluster-id`, no other cluster is accepted.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-def on_the_right_cluster(context: Context, work: Callable[[], T]) -> T:
-    """Do what asks this cluster something. Where another cluster answers, a person is asked whether
-    to go on with that one; without a terminal it stays an error."""
+def on_expected_cluster(context: Context, work: Callable[[], T]) -> T:
+    """Run work that uses the cluster. If another cluster answers, the user is asked whether to
+    continue with that one. Without a terminal it is an error."""
     try:
         return work()
     except ShellError as error:
@@ -37,67 +37,66 @@ def on_the_right_cluster(context: Context, work: Callable[[], T]) -> T:
             raise
         return work()
     finally:
-        remember(context)
+        _remember_id(context)
 
 
 def _accepted(context: Context, error: OtherClusterError) -> bool:
-    found = context.settings
-    pinned = found.sources.get("cluster-id") if found.connection.cluster_id else None
-    of_profile = f" (profile {found.profile})" if found.profile else ""
+    """Whether the user accepts the other cluster. If not, the error says why and what to do."""
+    current = context.settings
+    pinned = current.sources.get("cluster-id") if current.connection.cluster_id else None
+    of_profile = f" (profile {current.profile})" if current.profile else ""
     if pinned is not None:
-        error.message += f", which profile {found.profile} names"
+        error.message += f", which profile {current.profile} requires"
         error.hint = (
-            f"Nothing was sent to it. Change cluster-id in {pinned.source} if this is right."
+            "Nothing was sent. If the new cluster is correct, change cluster-id in"
+            f" {pinned.source}."
         )
         return False
-    if found.profile and not found.own_address:
-        error.message += f", the one of profile {found.profile}"
+    if current.profile and not current.profile_address:
+        error.message += f", the cluster of profile {current.profile}"
         error.hint = (
-            "Nothing was sent to it. Name its own profile with --profile, or work on it with:"
+            "Nothing was sent. Use the profile of this cluster with --profile, or run:"
             f" connect {error.where}"
         )
         return False
     if context.ask is None:
         error.message += of_profile
         how = (
-            f'Set cluster-id = "{error.found}" in [profiles.{found.profile}] of'
-            f" {context.paths.config_file}, or answer the question of:"
-            f" kafka.sh --profile {found.profile} --list-topics (at a terminal)."
-            if found.profile
-            else "Begin a new session to work on it."
+            f'set cluster-id = "{error.found}" in [profiles.{current.profile}] of'
+            f" {context.paths.config_file}, or run this at a terminal and confirm:"
+            f" kafka.sh --profile {current.profile} --list-topics"
+            if current.profile
+            else "start a new session."
         )
-        error.hint = f"Nothing was sent to it. If it is the right one: {how}"
+        error.hint = f"Nothing was sent. If the new cluster is correct, {how}"
         return False
     question = (
-        f"{error.message}{of_profile}. Nothing was sent to it.\n"
-        f"Go on with cluster {error.found}? [y/N] "
+        f"{error.message}{of_profile}. Nothing was sent.\n"
+        f"Continue with cluster {error.found}? [y/N] "
     )
     if context.ask(question).strip().lower() not in ("y", "yes"):
         error.message = f"not confirmed: {error.message}"
         return False
-    context.accept(error.found)
+    context.accept_cluster(error.found)
     return True
 
 
-# -- what is remembered ----------------------------------------------------------------------------
-
-
-def remember(context: Context) -> None:
-    """Keep which cluster the profile leads to, once it has told its id."""
-    found = context.settings
-    if not found.profile or not found.own_address or found.connection.cluster_id:
+def _remember_id(context: Context) -> None:
+    """Save the ID of the profile's cluster, if it is known."""
+    current = context.settings
+    if not current.profile or not current.profile_address or current.connection.cluster_id:
         return
     cluster_id = context.session.known_id
-    known = remembered_ids(context.paths)
-    if not cluster_id or known.get(found.profile) == cluster_id:
+    ids = remembered_ids(context.paths)
+    if not cluster_id or ids.get(current.profile) == cluster_id:
         return
     import json
 
     from .private import write_private
 
     try:
-        names = json.dumps({**known, found.profile: cluster_id}, indent=1)
-        write_private(context.paths.cluster_ids, names)
+        content = json.dumps({**ids, current.profile: cluster_id}, indent=1)
+        write_private(context.paths.cluster_ids, content)
     except OSError as error:
         context.note(f"{context.paths.cluster_ids} cannot be written: {error.strerror}")
 
@@ -106,33 +105,35 @@ def remember(context: Context) -> None:
 
 
 def guard_of(context: Context) -> tuple[str, str]:
-    """(the guard that holds for a change, the profile it is of).
+    """The guard that applies to a change, and the profile that sets it.
 
-    A profile's own guard; without one, the strictest of the profiles that lead to this cluster. A
-    guard is for accidents: `guard = "none"`, or another profile, is how one says that it is meant.
+    The session's profile may set its own guard. Otherwise the strictest guard of all profiles of
+    this cluster applies. Guards prevent accidents: `guard = "none"` or another profile overrides
+    them.
     """
-    found = context.settings
-    if found.guard:
-        return ("" if found.guard == "none" else found.guard), found.profile
+    current = context.settings
+    if current.guard:
+        return ("" if current.guard == "none" else current.guard), current.profile
     guarded = settings.guarded_profiles(context.paths.config_file)
     if not guarded:
         return "", ""
-    here = context.cluster.cluster_id
+    cluster_id = context.cluster.cluster_id
     brokers = context.cluster.brokers()
-    addresses = {*found.connection.bootstrap, *((each.host, each.port) for each in brokers)}
-    known = remembered_ids(context.paths)
-    holding = [
-        each
-        for each in guarded
-        if _leads_here(replace(each, cluster_id=each.cluster_id or known.get(each.name, "")),
-                       here, addresses)
-    ]  # fmt: skip
-    strictest = max(holding, key=lambda each: GUARDS.index(each.guard), default=None)
+    addresses = {*current.connection.bootstrap, *((b.host, b.port) for b in brokers)}
+    ids = remembered_ids(context.paths)
+    profiles = (
+        replace(profile, cluster_id=profile.cluster_id or ids.get(profile.name, ""))
+        for profile in guarded
+    )
+    of_this_cluster = [each for each in profiles if _is_profile_of(each, cluster_id, addresses)]
+    strictest = max(of_this_cluster, key=lambda each: GUARDS.index(each.guard), default=None)
     return (strictest.guard, strictest.name) if strictest else ("", "")
 
 
-def _leads_here(profile: GuardedProfile, here: str, addresses: set[tuple[str, int]]) -> bool:
-    """By the cluster's id where both are known, else by an address they have in common."""
-    if profile.cluster_id and here:
-        return profile.cluster_id == here
+def _is_profile_of(
+    profile: GuardedProfile, cluster_id: str, addresses: set[tuple[str, int]]
+) -> bool:
+    """Whether a profile is for this cluster: by cluster ID if both are known, else by address."""
+    if profile.cluster_id and cluster_id:
+        return profile.cluster_id == cluster_id
     return not addresses.isdisjoint(settings.addresses_of(profile.bootstrap))

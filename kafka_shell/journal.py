@@ -1,9 +1,9 @@
 """The journal: what this program changed, when, on which cluster, and the commands that undo it.
 
-One file per entry in one folder per cluster: `journal/<cluster id>/<microseconds>-<id>.json`. The
-names sort by time, so the newest entries are found without reading the others. An entry is written
-as an `intent` before anything is sent and replaced by its outcome; a file beside it that ends in
-`.undone` marks one that was undone.
+One file per entry in one directory per cluster: `journal/<cluster ID>/<microseconds>-<ID>.json`.
+Names sort by time, so the newest entries are found without reading the others. An entry is written
+as an `intent` before anything is sent, and replaced when the outcome is known. A file with the same
+name and the suffix `.undone` marks an entry that was undone.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ from .masking import masked
 from .private import open_private, private_folder
 from .quoting import quote
 
-KEPT_ENTRIES = 1_000  # of each cluster
-KEPT_DAYS = 400
+MAX_ENTRIES = 1_000  # per cluster
+MAX_DAYS = 400
 
 _MICROSECONDS = 1_000_000
 _NAME = re.compile(r"(\d{17})-([0-9a-f]{8})\.json")
@@ -42,7 +42,7 @@ _UNDONE = ".undone"
 def record_intent(
     context: Context, command: str, changes: Sequence[Change], undo: Sequence[str]
 ) -> JournalEntry:
-    """Write down what is about to be sent. Raises ShellError where that is not possible."""
+    """Write an entry before anything is sent. Raises ShellError if it cannot be written."""
     entry = JournalEntry(
         id=os.urandom(4).hex(),
         time=context.clock(),
@@ -73,7 +73,7 @@ def record_intent(
 def record_outcome(
     context: Context, intent: JournalEntry, done: Sequence[Done], undo: Sequence[str]
 ) -> None:
-    """Write down how it ended. What was sent was sent: a full disk does not hide how that went."""
+    """Replace the entry with the outcome. If it cannot be written, only a warning is printed."""
     statuses = {item.status for item in done}
     status = "unknown" if "unknown" in statuses else "done" if statuses == {"done"} else "failed"
     changes = tuple(
@@ -86,29 +86,31 @@ def record_outcome(
         path = _path(folder, intent.id) or folder / _name(intent, _names(folder))
         _write(path, entry)
     except OSError as error:
-        context.note(f"the journal could not be finished: {error.strerror}")
+        context.note(f"the outcome could not be written to the journal: {error.strerror}")
 
 
 def read(
     folder: Path, *, cluster: str | None = None, last: int | None = None
 ) -> tuple[list[JournalEntry], list[Path]]:
-    """(entries in the order they began, files that could not be read); only the `last` so many."""
+    """The `last` entries (all if None), oldest first, and the files that cannot be read."""
     entries: list[JournalEntry] = []
-    broken: list[Path] = []
-    for found in islice(newest(folder, cluster=cluster), last):
-        if isinstance(found, Path):
-            broken.append(found)
+    unreadable: list[Path] = []
+    for entry in islice(newest(folder, cluster=cluster), last):
+        if isinstance(entry, Path):
+            unreadable.append(entry)
         else:
-            entries.append(found)
-    return entries[::-1], broken
+            entries.append(entry)
+    return entries[::-1], unreadable
 
 
 def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry | Path]:
-    """The entries, the newest first, each read when it is asked for; its path where it cannot be
-    read. Of one cluster (by its id), or of all."""
+    """The entries of one cluster (by ID) or of all clusters, newest first, each read when needed.
+    The path of an entry that cannot be read."""
     try:
         if cluster is None:
-            folders = [each for each in folder.iterdir() if each.is_dir()] if _is(folder) else []
+            folders = (
+                [each for each in folder.iterdir() if each.is_dir()] if _exists(folder) else []
+            )
         else:
             folders = [folder / _folder_name(cluster)]
         paths = [each / name for each in folders for name in _names(each)]
@@ -119,8 +121,8 @@ def newest(folder: Path, *, cluster: str | None = None) -> Iterator[JournalEntry
 
 
 def find(folder: Path, id: str) -> JournalEntry | Path | None:
-    """The entry with this id, its path where it cannot be read, or None."""
-    for each in folder.iterdir() if _is(folder) else ():
+    """The entry with this ID, its path if it cannot be read, or None."""
+    for each in folder.iterdir() if _exists(folder) else ():
         path = _path(each, id) if each.is_dir() else None
         if path is not None:
             return _read(path)
@@ -128,7 +130,7 @@ def find(folder: Path, id: str) -> JournalEntry | Path | None:
 
 
 def mark_undone(context: Context, ids: Iterable[str]) -> None:
-    """Mark entries of this cluster as undone; what they had undone themselves holds again."""
+    """Mark entries of this cluster as undone. Entries that they had undone are unmarked."""
     folder = _folder(context, context.cluster.cluster_id)
     try:
         for path in filter(None, (_path(folder, id) for id in ids)):
@@ -145,22 +147,22 @@ def mark_undone(context: Context, ids: Iterable[str]) -> None:
 
 
 def header(cluster: str, ids: Sequence[str]) -> str:
-    """The first line of a script that undoes these entries: it names the cluster they are of."""
+    """The first line of a script that undoes these entries, with their cluster."""
     return f"{_HEADER}cluster={_folder_name(cluster)} changes={','.join(ids)}"
 
 
 def read_header(line: str) -> tuple[str, tuple[str, ...]] | None:
-    """(cluster, ids) of a header; None for any other line."""
-    found = _HEADER_LINE.fullmatch(line)
-    return (found[1], tuple(found[2].split(","))) if found else None
+    """The cluster and the IDs of a header, or None for any other line."""
+    match = _HEADER_LINE.fullmatch(line)
+    return (match[1], tuple(match[2].split(","))) if match else None
 
 
 def check_header(context: Context, cluster: str) -> None:
-    """Raise ShellError where a header names another cluster than this one."""
-    here = context.cluster.cluster_id
-    if cluster != _folder_name(here):
+    """Raise ShellError if a header is for another cluster than this one."""
+    current = context.cluster.cluster_id
+    if cluster != _folder_name(current):
         raise ShellError(
-            f"this script undoes changes of cluster {cluster}, this is cluster {here}",
+            f"this script undoes changes of cluster {cluster}, but this is cluster {current}",
             hint="Nothing was run. Connect to that cluster first.",
             code="other-cluster",
         )
@@ -169,8 +171,8 @@ def check_header(context: Context, cluster: str) -> None:
 # -- files -----------------------------------------------------------------------------------------
 
 
-def _is(folder: Path) -> bool:
-    """Whether there is a journal. Raises NotADirectoryError where something else has its place."""
+def _exists(folder: Path) -> bool:
+    """Whether there is a journal. Raises ShellError if the path is not a directory."""
     if folder.exists() and not folder.is_dir():
         raise ShellError(f"the journal {folder} cannot be read: Not a directory")
     return folder.exists()
@@ -181,14 +183,14 @@ def _folder(context: Context, cluster: str) -> Path:
 
 
 def _folder_name(cluster: str) -> str:
-    """The cluster's id, or, where it is none that a file can be called, a hash of it."""
+    """The cluster ID, or a hash of it if it is not a valid file name."""
     if _CLUSTER_ID.fullmatch(cluster):
         return cluster
     return "id." + hashlib.sha256(cluster.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def _names(folder: Path) -> list[str]:
-    """The names of the entries' files, the oldest first."""
+    """The file names of the entries, oldest first."""
     try:
         return sorted(name for name in os.listdir(folder) if _NAME.fullmatch(name))  # noqa: PTH208
     except FileNotFoundError:
@@ -196,7 +198,7 @@ def _names(folder: Path) -> list[str]:
 
 
 def _name(entry: JournalEntry, names: Sequence[str]) -> str:
-    """A name that sorts after all there are, also where the clock was set back."""
+    """A file name that sorts after all existing ones, even if the clock was set back."""
     after = int(names[-1][:17]) + 1 if names else 0
     return f"{max(int(entry.time * _MICROSECONDS), after):017d}-{entry.id}.json"
 
@@ -207,11 +209,11 @@ def _path(folder: Path, id: str) -> Path | None:
 
 
 def _prune(folder: Path, names: Sequence[str], now: float) -> None:
-    """Remove what is too old, or too many beside the entry that was just written."""
-    oldest = f"{max(int((now - KEPT_DAYS * 86_400) * _MICROSECONDS), 0):017d}"
-    many = len(names) + 1 - KEPT_ENTRIES
+    """Remove entries that are too old or too many."""
+    oldest = f"{max(int((now - MAX_DAYS * 86_400) * _MICROSECONDS), 0):017d}"
+    excess = len(names) + 1 - MAX_ENTRIES  # with the new entry
     for number, name in enumerate(names):
-        if number >= many and name >= oldest:
+        if number >= excess and name >= oldest:
             break
         for suffix in (".json", _UNDONE, ".tmp"):
             (folder / name).with_suffix(suffix).unlink(missing_ok=True)
@@ -219,10 +221,10 @@ def _prune(folder: Path, names: Sequence[str], now: float) -> None:
 
 def _write(path: Path, entry: JournalEntry) -> None:
     row = json.dumps({name: getattr(entry, name) for name in _FIELDS})
-    new = path.with_suffix(".tmp")  # whoever is stopped in the middle leaves what was there before
-    with open_private(new, "w") as file:
-        file.write(row)  # ASCII: a name typed in another encoding fits too
-    new.replace(path)
+    temporary = path.with_suffix(".tmp")  # so that an interrupted write keeps the old content
+    with open_private(temporary, "w") as file:
+        file.write(row)  # JSON is ASCII, whatever characters a name has
+    temporary.replace(path)
 
 
 def _read(path: Path) -> JournalEntry | Path:
@@ -238,7 +240,7 @@ _LISTS = ("changes", "undo", "undoes")
 
 
 def _entry(row: dict[str, Any]) -> JournalEntry:
-    """Raises ValueError, TypeError or KeyError where this is none of ours."""
+    """The entry of a JSON object. Raises ValueError, TypeError or KeyError if it is invalid."""
     entry = JournalEntry(**row | {name: tuple(row[name]) for name in _LISTS})
     words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status)
     if not (
@@ -246,7 +248,7 @@ def _entry(row: dict[str, Any]) -> JournalEntry:
         and all(isinstance(word, str) for word in (*words, *entry.undo, *entry.undoes))
         and all(isinstance(change, dict) for change in entry.changes)
     ):
-        raise ValueError("a field is of another type")
+        raise ValueError("a field has the wrong type")
     return entry
 
 
@@ -261,7 +263,7 @@ def _row(change: Change) -> dict[str, Any]:
 
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:
-    """The command as it was typed, but for values that must not be shown."""
+    """The typed command with secret values masked."""
     from kafka_shell.admin.configs.change import HIDDEN
 
     starts = [f"{change.field}=" for change in changes if change.after == HIDDEN]

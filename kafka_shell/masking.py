@@ -1,4 +1,4 @@
-"""Secrets in text that people typed, before it is shown or written down."""
+"""Masking of secrets in typed text before it is shown or saved."""
 
 from __future__ import annotations
 
@@ -7,26 +7,25 @@ import re
 _WORD = re.compile(
     r"""(?: '[^']*(?:'|$) | "(?:\\.|[^"\\])*(?:"|$) | \\. | [^ \t\r\n'"\\] | \\$ )+""", re.VERBOSE
 )
-# Words in the names of keys whose value is a secret, also of plugins that Kafka does not know.
+# Words in the names of keys whose value is a secret, including keys of plugins.
 SECRET_WORD = (
     r"(?:passw|passphrase|(?<![a-z])pwd|secret|credential|jaas|hmac|\btoken|keystore\.key"
     r"|(?:api|access|private|encryption|account|signing)[._-]?key)"
 )
-# Neither a run of name characters nor one of blanks is ever given back: a message of a megabyte is
-# masked in one pass.
+# Possessive quantifiers, so that there is no backtracking in a message of a megabyte.
 _NAME = re.compile(SECRET_WORD, re.IGNORECASE)
 _SET = re.compile(r"(?<![\w.-])([\w.-]++)\s*+=[ \t]*+")
-_BARE = re.compile(  # a password without its key, also where the mechanism is misspelled
+_BARE = re.compile(  # a password without its key, even if the mechanism is misspelled
     r"(?<![\w-])SCRAM[\w-]*+\s*+=\s*+(?!\[?(?:iterations|password)=)", re.IGNORECASE
 )
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
 
 def masked(line: str, shown: str = "") -> str:
-    """The line with `shown` for what may be a secret; without it a star a character, so that
-    places in the line stay.
+    """The line with `shown` instead of possible secrets, or one star for each character if empty,
+    so that positions in the line stay the same.
 
-    All that follows `password=` in a word is taken for one, and the word after `--hmac`.
+    Everything after `password=` in a word is treated as a secret, and the word after `--hmac`.
     """
     pieces, at, secret = [], 0, False
     for word in _WORD.finditer(line):
@@ -43,7 +42,7 @@ def masked(line: str, shown: str = "") -> str:
 
 
 def _secret_from(raw: str) -> int | None:
-    """Where the secret of `...password=secret` begins."""
+    """The position of the secret in `...password=secret`, or None."""
     bare = _BARE.search(raw)
     starts = [bare.end()] if bare else []
     for found in _SET.finditer(raw):
@@ -55,6 +54,6 @@ def _secret_from(raw: str) -> int | None:
 
 
 def _hidden(raw: str, shown: str) -> str:
-    """What stands for all but a quote that closes."""
+    """The mask for all but a closing quote."""
     body = raw.rstrip("'\"")
     return (shown if shown and body else "*" * len(body)) + raw[len(body) :]

@@ -1,7 +1,7 @@
-"""Words of the command lines that this program writes: undo lines, remedies, hints, completion.
+"""Quoting of words in command lines that this program generates: undo lines, hints, completion.
 
-A name from a cluster is text and nothing else: quoted for a POSIX shell, which this shell reads
-alike, and never in a place where one that starts with `-` would be read as an option.
+Names from a cluster are quoted for POSIX shells, whose rules this shell shares, and placed so that
+a name that starts with `-` is not parsed as an option.
 """
 
 from __future__ import annotations
@@ -13,26 +13,26 @@ _SAFE = re.compile(r"[A-Za-z0-9_@%+=:,./-]+")
 
 
 def quote(text: str) -> str:
-    """The text as one word. Where an option may stand, it takes `with_option` or `positional`."""
+    """The text as one word. Use `with_option` or `positional` if it may start with `-`."""
     if _SAFE.fullmatch(text):
         return text
     return "'" + text.replace("'", "'\"'\"'") + "'"
 
 
 def join(words: Iterable[str]) -> str:
-    """The line that reads back as these words."""
+    """The command line that is parsed to these words."""
     return " ".join(quote(word) for word in words)
 
 
 def with_option(option: str, value: str) -> str:
-    """`--group orders`, and `--group=--yes` where the value would be read as an option."""
+    """`--group orders`, or `--group=--yes` if the value would be parsed as an option."""
     return f"{option}{'=' if value.startswith('-') else ' '}{quote(value)}"
 
 
 def positional(option: str, value: str) -> str:
-    """The value alone, and with the option that means the same where it would be read as one.
+    """The value, or the equivalent option with the value if it would be parsed as an option.
 
-    Of a command without such an option it is "--": all words after it are then positional.
+    Use "--" for commands without such an option: all words after it are positional.
     """
     if not value.startswith("-"):
         return quote(value)

@@ -1,8 +1,8 @@
-"""Where to connect and how to behave: flags > environment > profile > Java .properties > defaults.
+"""The settings of a session: flags > environment > profile > Java .properties > defaults.
 
-Every value knows where it came from. A file that a flag or the environment names ranks right below
-the one that names it, so that a profile never mixes into a connection somebody spelt out. A profile
-that a flag names is not mixed with an environment that names another cluster.
+Every value has its source. A file that a flag or the environment names ranks right below that flag
+or variable, so a profile is never mixed into an explicit connection. If --profile is given,
+environment variables that name a cluster are ignored.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from kafka_shell.structs import replace
 from .config_file import BOOTSTRAP, OUTPUTS, PROGRAM_KEYS, ConfigFile
 from .connection_options import (
     CONNECTION_VARIABLES,
-    Spoken,
+    ConnectionOptions,
     as_list,
     file_layer,
     same_cluster,
@@ -30,7 +30,7 @@ from .errors import ShellError, Status, near_miss
 
 
 class Setting(Struct, frozen=True):
-    """One value and where it came from; a secret's value is not shown."""
+    """One setting with its source. Secret values are masked."""
 
     name: str
     value: str
@@ -38,16 +38,16 @@ class Setting(Struct, frozen=True):
 
 
 class Settings(Struct, frozen=True):
-    """Everything that was asked for. `sources` has each setting that is not a default, by name.
+    """The settings of a session or line. `sources` has every setting that is not a default.
 
-    `properties` are the client properties that made the connection. `own_address` tells that the
-    bootstrap servers are the profile's own, and not others that somebody named beside it.
+    `properties` are the client properties of the connection. `profile_address` says whether the
+    bootstrap servers are those of the profile.
     """
 
     connection: ConnectionConfig = field(default_factory=ConnectionConfig)
     profile: str = ""
     guard: str = ""
-    colour: str = ""
+    color: str = ""
     theme: str = ""
     output: str = "table"
     editing_mode: str = "emacs"
@@ -57,43 +57,43 @@ class Settings(Struct, frozen=True):
     warnings: tuple[str, ...] = ()
     sources: Mapping[str, Setting] = field(default_factory=dict)
     properties: Mapping[str, Property] = field(default_factory=dict)
-    own_address: bool = False
+    profile_address: bool = False
 
     @property
     def cluster_name(self) -> str:
-        """What the prompt, the journal and a typed guard call the cluster."""
+        """The name of the cluster for the prompt, the journal and typed guards."""
         return self.profile or ",".join(map(str, self.connection.bootstrap))
 
     def describe(self) -> tuple[Setting, ...]:
-        """Every setting, those left at their defaults too."""
+        """Every setting, including defaults."""
         connection = self.connection
         values = {
             "profile": self.profile,
             BOOTSTRAP: ",".join(map(str, connection.bootstrap)),
             "security.protocol": connection.security_protocol,
             "guard": self.guard,
-            "colour": self.colour,
+            "color": self.color,
             "theme": self.theme,
             "output": self.output,
             "editing-mode": self.editing_mode,
             "pager": self.pager,
         }
-        untouched = {"theme": "", "output": "table", "editing-mode": "emacs", "pager": "on"}
+        defaults = {"theme": "", "output": "table", "editing-mode": "emacs", "pager": "on"}
         rows = {
             name: Setting(
-                name, value, "default" if untouched.get(name, value) == value else "this session"
+                name, value, "default" if defaults.get(name, value) == value else "this session"
             )
             for name, value in values.items()
         }
-        for name, found in self.sources.items():
-            # `set output json` replaces a value without a source of its own.
-            same = name not in values or values[name] == found.value
-            rows[name] = found if same else Setting(name, values[name], "this session")
+        for name, setting in self.sources.items():
+            # `set output json` changes the value, but not the source.
+            same = name not in values or values[name] == setting.value
+            rows[name] = setting if same else Setting(name, values[name], "this session")
         return tuple(rows.values())
 
 
 class GuardedProfile(Struct, frozen=True):
-    """A profile with a guard, and what tells its cluster: its id where it is known, its address."""
+    """A profile with a guard, and its cluster: the ID (empty if unknown) and the address."""
 
     name: str
     guard: str
@@ -102,57 +102,61 @@ class GuardedProfile(Struct, frozen=True):
 
 
 def load(flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path) -> Settings:
-    """Everything together. Raises ShellError that names the file and line of what is wrong."""
+    """The settings of a session. Raises ShellError with the file and line of an error."""
     file = ConfigFile.read(config_file)
-    chosen = Spoken(flags, environ)
-    name, profile = _choose_profile(file, chosen)
+    options = ConnectionOptions(flags, environ)
+    name, profile = _choose_profile(file, options)
     own = profile.get(BOOTSTRAP)
-    properties = {**profile, **chosen.merged}
+    properties = {**profile, **options.merged}
     connection = to_connection(properties)
     if name and BOOTSTRAP not in properties:
-        what = f"profile {name} names no cluster"
+        what = f"profile {name} has no bootstrap servers"
         raise file.wrong("profiles", name, what, 'Expected bootstrap = "host:port".')
-    program = _program_values(file, profile, chosen)
+    program = _program_values(file, profile, options)
     values = {key: found.value for key, found in program.items()}
     return Settings(
         connection=connection,
         profile=name,
         guard=values.get("guard", ""),
-        colour=values.get("colour", ""),
+        color=values.get("color", ""),
         theme=values.get("theme", ""),
         output=values.get("output", "table"),
         editing_mode=values.get("editing-mode", "emacs"),
         no_color=values.get("no-color") == "true",
         flags=dict(flags),
-        warnings=(*chosen.warnings, *connection_warnings(properties, connection)),
-        sources=_sources(name, chosen, {**program, **properties}),
+        warnings=(*options.warnings, *connection_warnings(properties, connection)),
+        sources=_sources(name, options, {**program, **properties}),
         properties=properties,
-        own_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
+        profile_address=own is not None and same_cluster(own, properties[BOOTSTRAP]),
     )
 
 
-def load_over(
+def load_for_line(
     session: Settings, flags: Mapping[str, object], environ: Mapping[str, str], config_file: Path
 ) -> Settings:
-    """The settings of a line with connection options of its own.
+    """The settings of a line with connection options.
 
-    They are merged over the session's: its cluster, login and guard stay unless the line names
-    others. Only --broker, --profile and bootstrap.servers as --adminclient-property name another
-    cluster. A line with --profile has nothing of the session's connection.
+    They override those of the session: its cluster, login and guard are kept unless the line has
+    others. Only --broker, --profile and bootstrap.servers in --adminclient-property select another
+    cluster. With --profile, nothing of the session's connection is used.
     """
     if "profile" in flags:
-        found = load(flags, environ, config_file)
-        return replace(found, output=session.output, editing_mode=session.editing_mode,
-                       pager=session.pager)  # fmt: skip
-    chosen = Spoken(flags, {})
+        return replace(
+            load(flags, environ, config_file),
+            output=session.output,
+            editing_mode=session.editing_mode,
+            pager=session.pager,
+        )
+    options = ConnectionOptions(flags, {})
     warnings: tuple[str, ...] = ()
-    added = chosen.merged
-    named = chosen.files.pop(BOOTSTRAP, None)
-    if named is not None and added[BOOTSTRAP] is named:
+    added = options.merged
+    in_file = options.files.pop(BOOTSTRAP, None)
+    if in_file is not None and added[BOOTSTRAP] is in_file:
         del added[BOOTSTRAP]
-        here = ",".join(map(str, session.connection.bootstrap))
-        if not same_cluster(named, Property(here, "")):
-            warnings = (f"{named.where}: bootstrap.servers is not used: this session is on {here}",)
+        current = ",".join(map(str, session.connection.bootstrap))
+        if not same_cluster(in_file, Property(current, "")):
+            warning = f"bootstrap.servers is ignored: this session is connected to {current}"
+            warnings = (f"{in_file.where}: {warning}",)
     properties = {**session.properties, **added}
     connection = to_connection(properties)
     if BOOTSTRAP not in properties:
@@ -161,9 +165,9 @@ def load_over(
         session,
         connection=connection,
         flags=_merged_flags(session, flags),
-        warnings=(*chosen.warnings, *warnings, *connection_warnings(added, connection)),
+        warnings=(*options.warnings, *warnings, *connection_warnings(added, connection)),
         properties=properties,
-        own_address=session.own_address and BOOTSTRAP not in added,
+        profile_address=session.profile_address and BOOTSTRAP not in added,
     )
 
 
@@ -173,19 +177,19 @@ def profile_names(config_file: Path) -> tuple[str, ...]:
 
 
 def without_connection(environ: Mapping[str, str]) -> dict[str, str]:
-    """The environment without what names a cluster or a login."""
+    """The environment without the variables of a connection."""
     return {name: value for name, value in environ.items() if name not in CONNECTION_VARIABLES}
 
 
 def names_a_cluster(flags: Mapping[str, object]) -> bool:
-    """Whether these connection options name a cluster, in a file perhaps."""
-    return "profile" in flags or BOOTSTRAP in Spoken(flags, {}).merged
+    """Whether these connection options, or a file that they name, select a cluster."""
+    return "profile" in flags or BOOTSTRAP in ConnectionOptions(flags, {}).merged
 
 
 def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
-    """The profiles that have a guard. Raises ShellError for a guard that does not exist."""
+    """The profiles that have a guard. Raises ShellError for an unknown guard."""
     file = ConfigFile.read(config_file)
-    found = []
+    guarded = []
     for name in file.profiles:
         profile = file.profile(name)
         guard = profile["guard"].value if "guard" in profile else ""
@@ -193,17 +197,22 @@ def guarded_profiles(config_file: Path) -> tuple[GuardedProfile, ...]:
             continue
         try:
             properties = _properties_of(profile, file)
-        except ShellError:  # a file that is not there: its cluster may still be known by its id
+        except ShellError:  # a file is missing, but the cluster ID may be enough
             properties = profile
-        bootstrap = properties.get(BOOTSTRAP)
-        known = profile.get("cluster-id")
-        found.append(GuardedProfile(name, guard, known.value if known else "",
-                                    bootstrap.value if bootstrap else ""))  # fmt: skip
-    return tuple(found)
+        cluster_id, bootstrap = profile.get("cluster-id"), properties.get(BOOTSTRAP)
+        guarded.append(
+            GuardedProfile(
+                name,
+                guard,
+                cluster_id.value if cluster_id else "",
+                bootstrap.value if bootstrap else "",
+            )
+        )
+    return tuple(guarded)
 
 
 def addresses_of(bootstrap: str) -> tuple[Address, ...]:
-    """The addresses of a profile; none where they are malformed."""
+    """The addresses of a profile, or none if they are malformed."""
     try:
         return parse_addresses(bootstrap)
     except ShellError:
@@ -224,58 +233,61 @@ def _merged_flags(session: Settings, flags: Mapping[str, object]) -> dict[str, o
     return merged
 
 
-# -- together --------------------------------------------------------------------------------------
+# -- layers ----------------------------------------------------------------------------------------
 
 
-def _choose_profile(file: ConfigFile, chosen: Spoken) -> tuple[str, dict[str, Property]]:
-    """The profile that was asked for; else the default one, unless a cluster is named already:
-    one cluster's password is not for another."""
-    asked = chosen.profile
-    if asked is None and not chosen.names_a_cluster:
-        asked = file.text("default")
-    if asked is None:
+def _choose_profile(
+    file: ConfigFile, options: ConnectionOptions
+) -> tuple[str, dict[str, Property]]:
+    """The name and properties of the selected profile. The default profile is not used if the
+    options name a cluster: the credentials of one cluster must not be sent to another."""
+    name = options.profile
+    if name is None and not options.names_a_cluster:
+        name = file.text("default")
+    if name is None:
         return "", {}
-    if asked.value not in file.profiles:
-        near = near_miss(asked.value, file.profiles)
-        known = ", ".join(file.profiles) or "none yet"
+    if name.value not in file.profiles:
+        near = near_miss(name.value, file.profiles)
+        profiles = ", ".join(file.profiles) or "none"
         raise ShellError(
-            f"{asked.where}: there is no profile {asked.value} in {file.path}",
-            hint=f"Did you mean {near}?" if near else f"Profiles: {known}",
+            f"{name.where}: profile {name.value} does not exist in {file.path}",
+            hint=f"Did you mean {near}?" if near else f"Profiles: {profiles}",
             code="no-profile",
             status=Status.WRONG,
         )
-    return asked.value, _properties_of(file.profile(asked.value), file)
+    return name.value, _properties_of(file.profile(name.value), file)
 
 
 def _properties_of(profile: Mapping[str, Property], file: ConfigFile) -> dict[str, Property]:
-    """A profile with its own file below it and its bootstrap by Java's name."""
-    found = dict(profile)
-    config = found.pop("command-config", None)
-    below = file_layer(config.value, config.where, file.path.parent) if config else {}
-    if "bootstrap" in found:
-        found[BOOTSTRAP] = found.pop("bootstrap")
-    return {**below, **found}
+    """A profile as client properties: those of its command-config file, overridden by its own."""
+    properties = dict(profile)
+    config = properties.pop("command-config", None)
+    in_file = file_layer(config.value, config.where, file.path.parent) if config else {}
+    if "bootstrap" in properties:
+        properties[BOOTSTRAP] = properties.pop("bootstrap")
+    return {**in_file, **properties}
 
 
 def _program_values(
-    file: ConfigFile, profile: Mapping[str, Property], chosen: Spoken
+    file: ConfigFile, profile: Mapping[str, Property], options: ConnectionOptions
 ) -> dict[str, Property]:
-    found = {key: value for key in PROGRAM_KEYS[1:-1] if (value := file.text(key)) is not None}
-    found |= {key: profile[key] for key in ("guard", "colour", "theme") if key in profile}
-    found |= chosen.program_values()
-    output = found.get("output")
+    values = {key: value for key in PROGRAM_KEYS[1:-1] if (value := file.text(key)) is not None}
+    values |= {key: profile[key] for key in ("guard", "color", "theme") if key in profile}
+    values |= options.program_values()
+    output = values.get("output")
     if output is not None and output.value not in OUTPUTS:
-        raise bad(
-            output.where, f"there is no output {output.value}", f"Expected {', '.join(OUTPUTS)}."
-        )
-    return found
+        what = f"unknown output format {output.value}"
+        raise bad(output.where, what, f"Expected one of {', '.join(OUTPUTS)}.")
+    return values
 
 
-def _sources(profile: str, chosen: Spoken, found: Mapping[str, Property]) -> dict[str, Setting]:
+def _sources(
+    profile: str, options: ConnectionOptions, values: Mapping[str, Property]
+) -> dict[str, Setting]:
     rows = {}
     if profile:
-        source = chosen.profile.where if chosen.profile else "default"
+        source = options.profile.where if options.profile else "default"
         rows["profile"] = Setting("profile", profile, source)
-    for name, each in found.items():
-        rows[name] = Setting(name, shown_value(name, each.value), each.where)
+    for name, found in values.items():
+        rows[name] = Setting(name, shown_value(name, found.value), found.where)
     return rows

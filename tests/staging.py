@@ -1,4 +1,4 @@
-"""A stage for carry_out: steps, questions and refreshes that write down when they are used."""
+"""A stage for execute: steps, questions and refreshes that write down when they are used."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any, cast
 from kafka_shell import journal
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.plan.execute import carry_out
+from kafka_shell.plan.execute import execute
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
@@ -44,7 +44,7 @@ class Recorded:
         thing = Resource("topic", self.name)
         return tuple(Change(thing, self.verb, f, self.before, "new") for f in self.fields)
 
-    def again(self, cluster: Any) -> Recorded:
+    def reread(self, cluster: Any) -> Recorded:
         self.log.append(("again", self.name))
         return replace(self, before=self.later)
 
@@ -86,7 +86,7 @@ class Stage:
         return Plan(effect, steps, touches=frozenset({"topics"}), **how)
 
     def run(self, plan: Plan, **how: Any) -> Outcome:
-        return carry_out(plan, self.context, command="the line", show=self.show, **how)
+        return execute(plan, self.context, command="the line", show=self.show, **how)
 
     def journal(self) -> list[JournalEntry]:
         return journal.read(self.context.paths.journal)[0]

@@ -21,7 +21,7 @@ from kafka_shell.language.cursor import wanted
 from kafka_shell.language.highlight import classify
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.results import names
+from kafka_shell.plan.results import mentions
 from kafka_shell.quoting import quote
 from kafka_shell.view.match import NameIndex
 
@@ -103,7 +103,7 @@ def test_highlighting_and_what_is_wanted_at_the_cursor(name: str) -> None:
 def test_a_line_that_holds_a_name_is_read_back(name: str) -> None:
     (word,) = tokenize(quote(name)).words
     assert word.text == name
-    assert names(f"there is no topic {name} here", name)
+    assert mentions(f"there is no topic {name} here", name)
 
 
 @given(adversarial)

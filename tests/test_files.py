@@ -93,7 +93,7 @@ READERS = (
 def test_every_reader_refuses_what_it_cannot_read(
     shell: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reader: str, file: str, why: str
 ) -> None:
-    monkeypatch.setattr(files, "LARGEST", 1 << 22)
+    monkeypatch.setattr(files, "MAX_SIZE", 1 << 22)
     path = tmp_path / f"f{'.csv' if 'topic --from' in reader else '.json'}"
     path.symlink_to(tmp_path / file)
     run = shell(reader.format(path))

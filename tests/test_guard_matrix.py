@@ -135,14 +135,14 @@ def ways(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 def recorded(monkeypatch: pytest.MonkeyPatch) -> Iterator[set[int]]:
     """The API keys of all requests that are sent."""
     sent: set[int] = set()
-    ask = Link.ask
+    ask = Link.send
 
     def asked(self: Link, api_key: int, *rest: Any, **more: Any) -> Any:
         sent.add(api_key)
         return ask(self, api_key, *rest, **more)
 
     with monkeypatch.context() as patch:
-        patch.setattr(Link, "ask", asked)
+        patch.setattr(Link, "send", asked)
         yield sent
 
 

@@ -119,7 +119,7 @@ def test_without_a_terminal_another_cluster_is_refused(
     other(paths)
     dev = session(paths, profile="dev")
     assert dev(line) == 1
-    assert f"is cluster {place.cluster.cluster_id} now, not cluster another-cluster" in dev.said
+    assert f"is now cluster {place.cluster.cluster_id}, not cluster another-cluster" in dev.said
     assert f'cluster-id = "{place.cluster.cluster_id}"' in dev.said
     assert dev.out.getvalue() == ""
     assert remembered_ids(paths) == {"dev": "another-cluster"}

@@ -206,7 +206,7 @@ def test_the_newest_entries_are_read_without_the_others(
 
 
 def test_it_is_kept_by_count(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(journal, "KEPT_ENTRIES", 5)
+    monkeypatch.setattr(journal, "MAX_ENTRIES", 5)
     first = journal.record_intent(context, "first", [CHANGE], [])
     journal.mark_undone(context, [first.id])
     for number in range(30):
@@ -227,7 +227,7 @@ def test_it_is_kept_by_age(context: Context) -> None:
     for days in (1, journal.KEPT_DAYS - 1, journal.KEPT_DAYS + 2):
         journal.record_intent(at(context, days * day), f"day {days}", [CHANGE], [])
     assert [entry.command for entry in entries(context)] == [
-        f"day {journal.KEPT_DAYS - 1}", f"day {journal.KEPT_DAYS + 2}",
+        f"day {journal.MAX_DAYS - 1}", f"day {journal.MAX_DAYS + 2}",
     ]  # fmt: skip
 
 

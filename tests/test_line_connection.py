@@ -12,7 +12,7 @@ from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.dispatch import run_text
 from kafka_shell.errors import ShellError, Status, UsageError
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.settings import Settings, load, load_over
+from kafka_shell.settings import Settings, load, load_for_line
 from kafka_shell.watch import watch
 from tests.in_process import Shell
 from tests.program import Program
@@ -42,7 +42,7 @@ def config(tmp_path: Path) -> Path:
 
 
 def line(session: dict[str, object], flags: dict[str, object], config: Path) -> Settings:
-    return load_over(load(session, {}, config), flags, {}, config)
+    return load_for_line(load(session, {}, config), flags, {}, config)
 
 
 def host(found: Settings) -> str:
@@ -89,7 +89,7 @@ def test_a_file_with_a_cluster_of_its_own_is_told(config: Path, tmp_path: Path) 
     found = line({"profile": "dev"}, {"command-config": str(file)}, config)
     assert host(found) == "dev"
     (warning,) = found.warnings
-    assert f"{file}:2: bootstrap.servers is not used" in warning
+    assert f"{file}:2: bootstrap.servers is ignored" in warning
     assert "dev:1" in warning
 
 
@@ -99,7 +99,7 @@ def test_beside_each_other_the_flag_wins_and_it_is_said(config: Path, tmp_path: 
     file.write_text("bootstrap.servers=other:1\n")
     found = load({"broker": "a:1", "command-config": str(file)}, {}, config)
     assert host(found) == "a"
-    assert found.warnings == (f"{file}:1: bootstrap.servers is not used: --broker names a:1",)
+    assert found.warnings == (f"{file}:1: bootstrap.servers is ignored: --broker selects a:1",)
     same = load({"broker": "other:1", "command-config": str(file)}, {}, config)
     assert same.warnings == ()
 
@@ -107,7 +107,7 @@ def test_beside_each_other_the_flag_wins_and_it_is_said(config: Path, tmp_path: 
 @pytest.mark.quick
 def test_a_broker_on_the_line_keeps_login_and_guard(config: Path) -> None:
     found = line({"profile": "dev"}, {"broker": "b:2"}, config)
-    assert (host(found), found.guard, found.own_address) == ("b", "read-only", False)
+    assert (host(found), found.guard, found.profile_address) == ("b", "read-only", False)
     assert found.connection.sasl is not None
     assert found.connection.sasl.username == "al"
 
@@ -122,7 +122,7 @@ def test_a_profile_on_the_line_has_nothing_of_the_session(config: Path) -> None:
 def test_a_profile_that_is_asked_for_is_not_on_the_environment_s_cluster(config: Path) -> None:
     found = load({"profile": "dev"}, {"KAFKA_SH_BROKER": "prod:1"}, config)
     assert host(found) == "dev"
-    assert found.warnings == ("KAFKA_SH_BROKER is not used: --profile names the cluster",)
+    assert found.warnings == ("KAFKA_SH_BROKER is ignored: --profile selects the cluster",)
 
 
 # -- empty values ----------------------------------------------------------------------------------

@@ -188,7 +188,7 @@ def test_a_broker_is_not_unregistered_by_nobody(secure_sandbox: Sandbox, topic: 
     with Cluster(config) as cluster:
         (why,) = UnregisterBroker(99).send(cluster, validate_only=False).failures.values()
     assert why.name == "CLUSTER_AUTHORIZATION_FAILED"
-    assert why.hint == "It takes Alter on the cluster."
+    assert why.hint == "Requires ALTER on the cluster."
 
 
 @pytest.mark.parametrize("line", lines(OPEN))

@@ -147,7 +147,7 @@ def test_yes_to_a_whole_script(kafka: Program) -> None:
 def test_a_deadline_for_every_line(kafka: Program) -> None:
     run = kafka("--deadline", "1", stdin="list-topics\n")
     assert run.status in (1, 3), str(run)
-    assert run.stderr.startswith("stdin:1: error: the deadline passed"), str(run)
+    assert run.stderr.startswith("stdin:1: error: deadline exceeded"), str(run)
     wrong = kafka("--deadline", "soon", stdin="list-topics\n")
     assert wrong.status == 2
     assert "--deadline must be a duration" in wrong.stderr

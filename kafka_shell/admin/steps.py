@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure
+from kafka_shell.admin.wire.failures import requires as permission_hint
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
 
@@ -18,7 +19,7 @@ class BaseStep:
 
     validates = False
 
-    def again(self, cluster: Cluster) -> Self:
+    def reread(self, cluster: Cluster) -> Self:
         """The step itself: it changes what was shown."""
         return self
 
@@ -48,5 +49,5 @@ def row_failure(
     if code == REQUEST_TIMED_OUT:
         hint = "The change may still happen."
         return failure(code, message, about=str(about), hint=hint, see=see)
-    hint = needs(code, requires) if requires else ""
+    hint = permission_hint(code, requires) if requires else ""
     return failure(code, message, about=str(about), hint=hint)

@@ -9,7 +9,7 @@ from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
 from kafka_shell.masking import masked
 from kafka_shell.plan.look import see_line
-from kafka_shell.plan.results import Failure, names
+from kafka_shell.plan.results import Failure, mentions
 
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, hang, text, width, wrap
@@ -57,7 +57,7 @@ def failure_lines(
     The subject is left out if the message already names it.
     """
     head = text(f"{place}: ") if place else Text()
-    subject = f"{about}: " if str(about) and not names(failure.message, str(about)) else ""
+    subject = f"{about}: " if str(about) and not mentions(failure.message, str(about)) else ""
     yield from _labeled(head + text("error: ", "error"), subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
 

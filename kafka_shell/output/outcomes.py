@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.plan.model import Change, Effect
 from kafka_shell.plan.outcome import Done, Outcome
-from kafka_shell.plan.results import Failure, names
+from kafka_shell.plan.results import Failure, mentions
 
 from .errors import failure_lines
 from .pane import Pane
@@ -54,7 +54,7 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         return
     writer.out.lines(done_lines(outcome))
     writer.err.lines(trouble_lines(outcome, writer.err.width))
-    if not outcome.told:
+    if not outcome.undo_shown:
         done = (item.change for item in outcome.changes if item.status == "done")
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
     if len(_done_resources(outcome)) <= FRESH:
@@ -74,12 +74,12 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
     """`see: <command>` for a change that continues in the background, and how to continue."""
     plan = outcome.plan
     done = any(item.status == "done" for item in outcome.changes)
-    if plan.look and plan.waited is None and done:
-        yield text("see:", "hint") + " " + text(plan.look)
-    if outcome.look:
-        yield text("see:", "hint") + " " + text(outcome.look)
-    if outcome.again:
-        yield text("to continue:", "hint") + " " + text(outcome.again)
+    if plan.resume and plan.waited is None and done:
+        yield text("see:", "hint") + " " + text(plan.resume)
+    if outcome.check:
+        yield text("see:", "hint") + " " + text(outcome.check)
+    if outcome.retry:
+        yield text("to continue:", "hint") + " " + text(outcome.retry)
         yield text("details:", "hint") + " " + text(f"journal {outcome.entry} --output json")
 
 
@@ -177,7 +177,7 @@ def _trouble(item: Done, room: int | None) -> Iterator[Text]:
     parts = [part for part in (str(item.change.resource), item.change.field) if part]
     if item.status == "failed":
         reason = failure or Failure("UNKNOWN", "no reason given")
-        about = " ".join(part for part in parts if not names(reason.message, part))
+        about = " ".join(part for part in parts if not mentions(reason.message, part))
         yield from failure_lines(reason, about, room)
         return
     reason_text = f" ({failure})" if failure else ""

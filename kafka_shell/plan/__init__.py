@@ -1,1 +1,1 @@
-"""Changes as values: what would change, carrying it out, and the commands that undo it."""
+"""Changes as values: plans, their execution, their results, and the commands that undo them."""

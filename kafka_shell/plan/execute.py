@@ -1,4 +1,4 @@
-"""The one place that changes a cluster: a Plan is validated, shown, asked about, sent, reported."""
+"""The one place that changes a cluster: validate, show, ask, send and report a plan."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell import identity, journal
+from kafka_shell.admin.wire.failures import MAY_STILL_HAPPEN
 from kafka_shell.context import Context
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.quoting import quote
@@ -19,16 +20,16 @@ from .results import Failure
 from .sending import (
     OUTCOME_UNKNOWN,
     changes_with,
-    count_to_report,
     follow,
-    leave_to_prompt,
+    follow_in_background,
+    outcome_undo_lines,
+    progress_total,
     retry_line,
-    send_journalled,
-    undo_lines,
+    send_and_journal,
 )
-from .undo import take_back, undo_unknown
+from .undo import undo_lines, unknown_undo_lines
 
-_READ = 100  # changes whose fresh state anybody reads
+_MAX_FRESH = 100  # changes after which the new state is still shown
 
 Show = Callable[[Plan, Sequence[str]], None]
 Verdicts = dict[Change, Failure]
@@ -36,7 +37,7 @@ Verdicts = dict[Change, Failure]
 _NOTHING_SENT = "Only the validation timed out: nothing was sent."
 
 
-def carry_out(
+def execute(
     plan: Plan,
     context: Context,
     *,
@@ -45,50 +46,48 @@ def carry_out(
     dry_run: bool = False,
     yes: str | bool | None = None,
 ) -> Outcome:
-    """Validate, show, ask, read again, journal, send, report, refresh, read the fresh state.
+    """Validate, show, ask, read `before` again, journal, send, report, reload, read the new state.
 
-    `yes` is True for --yes, the text of --yes=TEXT, or None. Raises ShellError where nothing was
-    sent: a guard refuses, nobody could be asked, the answer was no, or the cluster changed since.
+    `yes` is True for --yes, the text of --yes=TEXT, or None. Raises ShellError if nothing was sent:
+    a guard forbids it, it was not confirmed, or the cluster has changed since the plan was made.
     """
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, yes)
-    undo = take_back(plan.changes)
     verdicts = _validate(plan, context)
     if dry_run:
         planned = tuple(_planned(plan, verdicts))
-        return Outcome(plan, planned, undo_lines(planned, "planned"), dry_run=True)
-    asks = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
-    told = undo if asks and _is_question(context, guard, yes) else ()
-    show(plan, told)
+        return Outcome(plan, planned, outcome_undo_lines(planned, "planned"), dry_run=True)
+    confirm = plan.confirm or plan.effect is Effect.DESTROY or guard in ("confirm", "typed")
+    shown_undo = undo_lines(plan.changes) if confirm and _will_ask(context, guard, yes) else ()
+    show(plan, shown_undo)
     if _is_refused_partly(plan, verdicts):
         return Outcome(plan, tuple(_not_sent(plan, verdicts)), aborted=True)
     if not plan.steps:
-        if elsewhere := follow(plan, context):  # what was asked for may be on its way
-            raise elsewhere
+        if unexpected_end := follow(plan, context):  # the change may already be in progress
+            raise unexpected_end
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
-    if asks and _confirmed(plan, context, guard, yes):
-        plan = _still_the_same(plan, context.cluster)
-    # Until the outcome is written, all of it is unknown.
-    unknown = undo_unknown(plan.changes)
-    intent = journal.record_intent(context, command, plan.changes, unknown)
+    if confirm and _confirmed(plan, context, guard, yes):
+        plan = _check_unchanged(plan, context.cluster)
+    # Until the outcome is written, the outcome of every change is unknown.
+    intent = journal.record_intent(context, command, plan.changes, unknown_undo_lines(plan.changes))
     try:
-        done = send_journalled(plan, context, intent)
-    finally:  # what was interrupted has changed something, too
+        done = send_and_journal(plan, context, intent)
+    finally:  # an interrupted plan may have changed something, too
         if context.shell is not None:
             context.shell.refresh(plan.touches)
-    leave_to_prompt(plan, context, intent, done)
-    left = undo_lines(done)
+    follow_in_background(plan, context, intent, done)
+    undo = outcome_undo_lines(done)
     return Outcome(
         plan,
         tuple(done),
-        left,
+        undo,
         _fresh(plan, context, done),
-        told=left == told,
-        again=retry_line(command, done),
-        look=look_at(changes_with(done, "unknown")),
+        undo_shown=undo == shown_undo,
+        retry=retry_line(command, done),
+        check=look_at(changes_with(done, "unknown")),
         entry=intent.id,
     )
 
@@ -102,27 +101,28 @@ def _guard(context: Context, plan: Plan) -> str:
     guard, profile = identity.guard_of(context)
     if guard == "read-only":
         raise ShellError(
-            f"profile {profile} is read-only: nothing is changed through it"
+            f"profile {profile} is read-only"
             if profile == context.settings.profile
-            else f"profile {profile} makes this cluster read-only: nothing is changed",
-            hint="Use a profile with another guard, or --dry-run to see the plan.",
+            else f"this cluster is read-only because of the guard of profile {profile}",
+            hint="Nothing was changed. Use a profile with another guard, or --dry-run to show the"
+            " plan.",
             code="read-only",
         )
     return guard
 
 
 def _check_consent(context: Context, yes: str | bool | None) -> None:
-    """Raise where --yes=TEXT names anything but this cluster: `--yes=no` must not be a yes."""
+    """Raise ShellError if --yes=TEXT does not name this cluster: `--yes=no` must not confirm."""
     if isinstance(yes, str) and yes != (name := _cluster_name(context)):
         raise ShellError(
-            f"{yes!r} is not {name}: nothing was changed",
-            hint=f"--yes takes no value but the cluster's name: --yes or --yes={quote(name)}",
+            f"--yes={yes} does not match the cluster name {name}: nothing was changed",
+            hint=f"Use --yes or --yes={quote(name)}.",
             code="declined",
         )
 
 
 def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
-    """Whether a part of a plan that destroys is invalid: then none of it is sent."""
+    """Whether a part of a destructive plan is invalid. Then nothing is sent."""
     invalid = len(plan.refused.failures) + len(verdicts)
     if plan.effect is not Effect.DESTROY or not plan.steps or not invalid:
         return False
@@ -131,136 +131,135 @@ def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
 
 def _not_sent(plan: Plan, verdicts: Verdicts) -> Iterator[Done]:
     for change in plan.changes:
-        why = verdicts.get(change)
-        yield Done(change, "failed" if why else "skipped", why)
+        failure = verdicts.get(change)
+        yield Done(change, "failed" if failure else "skipped", failure)
 
 
 def _validate(plan: Plan, context: Context) -> Verdicts:
-    """What the broker would refuse, where its API can tell."""
+    """The changes that the broker would refuse, for the APIs that have a validate-only mode."""
     verdicts: Verdicts = {}
-    asked, total = 0, count_to_report(plan)
+    validated, total = 0, progress_total(plan)
     for step in plan.steps:
         if step.validates:
             verdicts.update(_verdicts(step, context))
         if total:
-            asked += len(step.changes)
-            context.report("Asking the broker", asked, total)
+            validated += len(step.changes)
+            context.report("Validating", validated, total)
     return verdicts
 
 
 def _verdicts(step: Step, context: Context) -> Verdicts:
-    """What the broker would refuse of one step. Nothing was sent, whatever became of the answer."""
+    """The changes of one step that the broker would refuse."""
     try:
-        found = step.send(context.cluster, validate_only=True).failures
+        failures = step.send(context.cluster, validate_only=True).failures
     except ShellError as error:
         if error.code not in OUTCOME_UNKNOWN:
             raise
-        late = error.message.removesuffix(": the change may still happen")
+        reason = error.message.removesuffix(MAY_STILL_HAPPEN)  # not in validate-only mode
         raise ShellError(
-            f"{name_few(change.resource for change in step.changes)}: not validated: {late}",
-            hint=f"{_NOTHING_SENT} Give it longer with --deadline.",
+            f"{name_few(change.resource for change in step.changes)}: not validated: {reason}",
+            hint=f"{_NOTHING_SENT} Increase --deadline.",
             code=error.code,
             status=error.status,
         ) from None
     return {
-        change: replace(why, hint=_NOTHING_SENT) if why.name in OUTCOME_UNKNOWN else why
-        for change, why in found.items()
+        change: replace(failure, hint=_NOTHING_SENT) if failure.name in OUTCOME_UNKNOWN else failure
+        for change, failure in failures.items()
     }
 
 
 def _planned(plan: Plan, verdicts: Verdicts) -> Iterable[Done]:
     for change in plan.changes:
-        why = verdicts.get(change)
-        yield Done(change, "failed" if why else "planned", why)
+        failure = verdicts.get(change)
+        yield Done(change, "failed" if failure else "planned", failure)
 
 
-def _is_question(context: Context, guard: str, yes: str | bool | None) -> bool:
-    """Whether a person will be asked, as no option answers for them."""
+def _will_ask(context: Context, guard: str, yes: str | bool | None) -> bool:
+    """Whether the user will be asked: there is a terminal, and no option answers the question."""
     answered = isinstance(yes, str) if guard == "typed" else bool(yes)
     return context.ask is not None and not answered
 
 
 def _confirmed(plan: Plan, context: Context, guard: str, yes: str | bool | None) -> bool:
-    """Whether a person was asked (and agreed); False where --yes answers for them."""
+    """True if the user was asked and agreed, False if --yes answered the question. Raises
+    ShellError if it was not confirmed."""
     if guard == "typed":
-        return _typed(plan, context, yes)
+        return _confirmed_by_name(plan, context, yes)
     if yes:
         return False
     if context.ask is None:
-        raise _nobody_to_ask("--yes")
+        raise _no_terminal("--yes")
     if context.ask(f"{question(plan.changes)} [y/N] ").strip().lower() not in ("y", "yes"):
         raise ShellError("not confirmed: nothing was changed", code="declined")
     return True
 
 
-def _typed(plan: Plan, context: Context, yes: str | bool | None) -> bool:
+def _confirmed_by_name(plan: Plan, context: Context, yes: str | bool | None) -> bool:
     name = _cluster_name(context)
     if isinstance(yes, str):
         answer, asked = yes, False
     elif context.ask is None:
-        raise _nobody_to_ask(f"--yes={name}")
+        raise _no_terminal(f"--yes={name}")
     else:
-        asking = f"{question(plan.changes)} Type {name} to confirm: "
-        answer, asked = context.ask(asking).strip(), True
+        prompt = f"{question(plan.changes)} Type {name} to confirm: "
+        answer, asked = context.ask(prompt).strip(), True
     if answer != name:
         raise ShellError(
-            f"{answer!r} is not {name}: nothing was changed",
-            hint=f"This profile's guard wants the cluster's name: {name}",
+            f"{answer!r} does not match the cluster name {name}: nothing was changed",
+            hint=f"The guard of this profile requires the cluster name: {name}",
             code="declined",
         )
     return asked
 
 
 def _cluster_name(context: Context) -> str:
-    """What a person calls this cluster: the profile whose guard holds, else its own or its
-    address."""
+    """The profile whose guard applies, else the session's profile or bootstrap servers."""
     return identity.guard_of(context)[1] or context.settings.cluster_name
 
 
-def _nobody_to_ask(option: str) -> UsageError:
+def _no_terminal(option: str) -> UsageError:
     return UsageError(
-        "this would have to be confirmed, and there is no terminal to ask at",
-        hint=f"Nothing was changed. Add {option} to do it, or --dry-run to see the plan.",
+        "confirmation is required, but standard input is not a terminal",
+        hint=f"Nothing was changed. Use {option} to confirm, or --dry-run to show the plan.",
         code="no-terminal",
     )
 
 
-def _still_the_same(plan: Plan, cluster: Any) -> Plan:
-    """The plan that was agreed to, on the cluster and the state that it was made for."""
+def _check_unchanged(plan: Plan, cluster: Any) -> Plan:
+    """The plan for the current state. Raises ShellError if it is not the confirmed one."""
     try:
         cluster.check_identity()
-        return _read_again(plan, cluster)
+        return _reread(plan, cluster)
     except ShellError as error:
         if "Nothing was sent" not in error.hint:
             error.hint = "\n".join(filter(None, ("Nothing was sent.", error.hint)))
         raise
 
 
-def _read_again(plan: Plan, cluster: Any) -> Plan:
-    """The plan as the cluster is now; an error where it is no longer what was agreed to."""
-    steps = tuple(step.again(cluster) for step in plan.steps)
-    now = replace(plan, steps=steps)
-    for old, new in zip(plan.changes, now.changes, strict=True):
+def _reread(plan: Plan, cluster: Any) -> Plan:
+    steps = tuple(step.reread(cluster) for step in plan.steps)
+    current = replace(plan, steps=steps)
+    for old, new in zip(plan.changes, current.changes, strict=True):
         if old != new:
             field = f" {old.field}" if old.field else ""
             raise ShellError(
-                f"{old.resource}{field} changed while the question was open:"
-                f" it was {_held(old)}, it is {_held(new)}",
+                f"{old.resource}{field} changed while waiting for confirmation:"
+                f" was {_current_value(old)}, is {_current_value(new)}",
                 hint="Nothing was sent. Run the command again to see the new plan.",
                 code="changed-meanwhile",
             )
-    return now
+    return current
 
 
-def _held(change: Change) -> Any:
+def _current_value(change: Change) -> Any:
     value = change.effective if change.before is None else change.before
     return "not set" if value is None else value
 
 
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
-    """The state afterwards; a failure to read it does not undo what was done."""
-    ended = sum(item.status == "done" for item in done)
-    if plan.fresh is None or not 0 < ended <= _READ:
+    """The new state, or None if it cannot be read: that is no failure of the change."""
+    applied = sum(item.status == "done" for item in done)
+    if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None
     try:
         return plan.fresh(context.cluster)

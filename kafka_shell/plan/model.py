@@ -1,4 +1,4 @@
-"""A change is a value: what would change, how to send it, what to look at afterwards."""
+"""Changes, the steps that send them, and plans made of steps."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from kafka_shell.structs import replace
 from .results import Results
 
 Value = str | int | float | bool | None
-Report = Callable[[str, int, int | None], None]  # task, how much is done, of how much (or None)
+Report = Callable[[str, int, int | None], None]  # task, amount done, total (None if unknown)
 
 
 class Effect(Enum):
-    """What a command or plan does to a cluster. DESTROY always asks."""
+    """What a command or plan does to a cluster. DESTROY always requires confirmation."""
 
     READ = "read"
     CHANGE = "change"
@@ -26,11 +26,12 @@ class Effect(Enum):
 
 
 class Change(Struct, frozen=True):
-    """One field of one resource, before and after at this very level; None is absent.
+    """One field of one resource before and after the change, both at the level that is altered.
+    None means not set.
 
-    `effective` is what held before where `before` is absent (a default), and `source` says whose.
-    Values are raw (as the wire has them), never a secret. `note` is for people. `lost` says what
-    taking it back does not bring back: the records that a lower retention deletes.
+    If `before` is not set, `effective` is the value that applied (a default), and `source` says
+    where it comes from. Values are raw, as in the protocol, and never a secret. `note` explains the
+    change. `lost` says what undoing cannot restore, such as deleted records.
     """
 
     resource: Resource
@@ -49,36 +50,37 @@ Outcomes = Results[Change, Change]  # what became of each change
 
 
 class Step(Protocol):
-    """The changes of one request. Frozen, and built from models."""
+    """Changes that are sent in one request (or several of the same API). Frozen."""
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """What sending this step changes, in order."""
+        """The changes that this step makes."""
 
     @property
     def validates(self) -> bool:
         """Whether the API has a validate-only mode."""
 
-    def again(self, cluster: Any) -> Step:
-        """The same step with `before` as it is now. Raises ShellError if it no longer applies."""
+    def reread(self, cluster: Any) -> Step:
+        """The same step for the current state of the cluster (`before` may differ)."""
 
-    def send(self, cluster: Any, *, validate_only: bool) -> Outcomes:
-        """Send it, and return the outcome of each change."""
+    def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
+        """Send the step, or only validate it. Each change has its own result."""
 
 
 class Plan(Struct, frozen=True):
-    """Everything one command would do. Only `carry_out` (or `apply`) does it.
+    """Everything one command would do. Only `execute` and `apply` send it.
 
-    `touches`: the parts of the view to refresh ("topics", "configs" ...).
-    `fresh` reads what to show when it is done. `refused` are things that failed while planning;
-    `unchanged` were asked for and are so already: they are told, and not sent.
-    `confirm` asks although nothing is destroyed. In a `chained` plan a step is sent only when all
-    before it are done.
-    `follow(cluster, report)` watches a long change to its end, and `afterwards` are steps that are
-    sent then: not where it was interrupted, as what they lift is still needed. A plan that does not
-    wait is followed by the prompt, in the background; elsewhere by nobody. `look` is the line that
-    tells how such a change stands, or picks it up. `figures` are nouns that are shown with the
-    changes: what the plan comes to.
+    `touches`: the parts of the cached view to reload ("topics", "configs").
+    `fresh` reads the new state to show afterwards. `refused` are items that failed during planning;
+    `unchanged` already have the requested value, and are reported but not sent.
+    `confirm` requires confirmation although nothing is destroyed. In a `chained` plan a step is
+    sent only if all earlier ones succeeded.
+
+    `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
+    `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
+    `waits`, the prompt follows the change in the background, and one-shot commands do not follow
+    it. `resume` is the command that shows the progress of such a change, or continues it.
+    `figures` are models that are shown with the changes.
     """
 
     effect: Effect
@@ -88,7 +90,7 @@ class Plan(Struct, frozen=True):
     follow: Callable[[Any, Report], Any] | None = None
     waits: bool = True
     afterwards: tuple[Step, ...] = ()
-    look: str = ""
+    resume: str = ""
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
     warnings: tuple[str, ...] = ()
@@ -98,7 +100,7 @@ class Plan(Struct, frozen=True):
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
-        """What the command itself follows to its end."""
+        """`follow`, if the command itself waits."""
         return self.follow if self.waits else None
 
     @property
@@ -107,7 +109,7 @@ class Plan(Struct, frozen=True):
         return tuple(change for step in self.steps for change in step.changes)
 
     def without_refused(self, name: str) -> Plan:
-        """The same plan, not minding what was refused by this error name."""
+        """The same plan without the items that were refused with this error name."""
         kept = {
             resource: why for resource, why in self.refused.failures.items() if why.name != name
         }
@@ -115,7 +117,7 @@ class Plan(Struct, frozen=True):
 
 
 def merge_plans(plans: Sequence[Plan]) -> Plan:
-    """One plan that sends all steps, in order, and reports what any of them refused."""
+    """One plan with the steps of all plans, in order, and everything that they refused."""
     if len(plans) == 1:
         return plans[0]
     rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
@@ -123,8 +125,8 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
     follow = [plan.follow for plan in plans if plan.follow is not None]
 
     def follow_all(cluster: Any, report: Report) -> None:
-        for each in follow:  # what comes afterwards is for when all of them have ended
-            each(cluster, report)
+        for wait in follow:  # `afterwards` is sent when all of them have ended
+            wait(cluster, report)
 
     return Plan(
         effect=max((plan.effect for plan in plans), key=rank.index),
@@ -134,7 +136,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         follow=follow_all if follow else None,
         waits=all(plan.waits for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
-        look=next((plan.look for plan in reversed(plans) if plan.look), ""),
+        resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
@@ -145,7 +147,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
 
 
 class Secret:
-    """A password or token: it masks its repr, its str and refuses to be pickled or written."""
+    """A password or token. Its repr and str are masked, and it cannot be pickled."""
 
     __slots__ = ("_value",)
 
@@ -153,7 +155,7 @@ class Secret:
         self._value = value
 
     def reveal(self) -> str:
-        """The secret itself: call it where it goes on the wire, or is shown once."""
+        """The secret itself, to send it or to show it once."""
         return self._value
 
     def __repr__(self) -> str:
@@ -168,4 +170,4 @@ class Secret:
         return hash(self._value)
 
     def __reduce__(self) -> Any:
-        raise TypeError("a Secret is not written")
+        raise TypeError("a Secret cannot be pickled")

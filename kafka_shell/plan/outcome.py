@@ -1,4 +1,4 @@
-"""What became of a plan."""
+"""The outcome of a plan, and the entries of the journal."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 class Done(Struct, frozen=True):
-    """One change and how it ended: done, failed, unknown (a deadline passed), skipped, planned."""
+    """A change and its status: done, failed, unknown (no answer in time), skipped or planned."""
 
     change: Change
     status: str
@@ -20,12 +20,12 @@ class Done(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True):
-    """Every change of a plan with its end, the commands that undo it, and the state afterwards.
+    """Every change of a plan with its status, the commands that undo it, and the new state.
 
-    `undo` is empty where nothing was done or all of it is irreversible. It is `told` where it was
-    shown before a question was asked. `again` is the command that goes on where some changes were
-    not sent, `look` the one that shows the state of those whose outcome is unknown, and `entry` the
-    id of the entry in the journal. `aborted`: nothing was sent, as some items are invalid.
+    `undo` is empty if nothing was changed or every change is irreversible; `undo_shown` says that
+    it was printed before the question. `retry` is the command that retries the unsent changes,
+    `check` the one that shows the state of resources whose change has an unknown outcome, and
+    `entry` the ID of the journal entry. `aborted`: nothing was sent because some items are invalid.
     """
 
     plan: Plan
@@ -33,27 +33,27 @@ class Outcome(Struct, frozen=True):
     undo: tuple[str, ...] = ()
     fresh: Any = None
     dry_run: bool = False
-    told: bool = False
-    again: str = ""
-    look: str = ""
+    undo_shown: bool = False
+    retry: str = ""
+    check: str = ""
     entry: str = ""
     aborted: bool = False
 
     @property
     def ok(self) -> bool:
-        """Whether every change is done (or, in a dry run, would be)."""
+        """Whether every change was applied (or, in a dry run, is valid)."""
         return self.plan.refused.ok and all(
             done.status in ("done", "planned") for done in self.changes
         )
 
 
 class JournalEntry(Struct, frozen=True):
-    """One command of this program that changed a cluster. `time` is epoch seconds.
+    """One command of this program that changed a cluster. `time` is in seconds since the epoch.
 
-    `status` is done, failed (some item), unknown (it may have happened) or intent (this program was
-    ended before it knew). `undo` are the commands that undo what was done, in the order to run
-    them; each reads back exactly, and may hold line breaks inside of quotes. `undoes` are the ids
-    of the entries that this one undid; `undone` tells whether it was undone itself.
+    `status` is done, failed (at least one item), unknown (the outcome of at least one item) or
+    intent (this program ended before the outcome was known). `undo` are the commands that undo the
+    changes, in the order to run them; a quoted argument may contain line breaks. `undoes` are the
+    IDs of the entries that this command undid; `undone` says whether this entry was undone.
     """
 
     id: str
@@ -74,7 +74,7 @@ class JournalEntry(Struct, frozen=True):
 
 
 class HistoryLine(Struct, frozen=True):
-    """One line typed at the prompt. `time` is epoch seconds, or None where it was not kept."""
+    """One line typed at the prompt. `time` is in seconds since the epoch, or None if unknown."""
 
     text: str
     time: float | None = None

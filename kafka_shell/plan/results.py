@@ -1,4 +1,4 @@
-"""Answers about many things: each key has a value or a failure, and nothing is dropped."""
+"""Results of an operation on many items: each item has a value or a failure."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ V = TypeVar("V")
 W = TypeVar("W")
 
 
-def names(message: str, about: str) -> bool:
-    """Whether a message says what it is about: `topic orders` by its name, as a word of its own.
+def mentions(message: str, about: str) -> bool:
+    """Whether a message contains the name of the resource `about` (`topic orders`) as a word.
 
-    A name of letters alone may be a word of the sentence ("no such topic"): it must stand in quotes
-    or behind the noun it has.
+    A name of letters only could be an ordinary word of the message ("no such topic"): it counts
+    only in quotes or after a resource type.
     """
     kind, space, name = about.partition(" ")
     word = rf"(?<![\w.-]){re.escape(name or kind)}(?![\w-])"
     if (name or kind).isalpha():
-        noun = rf"\b{re.escape(kind)} " if space else r"\b(?:topic|group|user|broker|partition) "
-        word = rf"(?:['\"]|{noun}){word}"
+        prefix = rf"\b{re.escape(kind)} " if space else r"\b(?:topic|group|user|broker|partition) "
+        word = rf"(?:['\"]|{prefix}){word}"
     return re.search(word, message, re.IGNORECASE if space else 0) is not None
 
 
 class Failure(Struct, frozen=True):
-    """Why one thing failed: Kafka's own error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a sentence.
+    """Why one item failed: Kafka's error name (`UNKNOWN_TOPIC_OR_PARTITION`) and a message.
 
-    `code` is Kafka's error code, or None where the failure is of this side. `hint` says what to
+    `code` is Kafka's error code, or None if the client reports the failure. `hint` says what to
     do, and `see` names the resource whose state explains the failure.
     """
 
@@ -47,10 +47,21 @@ class Failure(Struct, frozen=True):
 
 
 class Results(Struct, Generic[K, V], frozen=True):
-    """Outcomes by key, in the order asked. `values` and `failures` never share a key."""
+    """Values and failures by key, in the order of the request. No key is in both."""
 
     values: dict[K, V] = field(default_factory=dict)
     failures: dict[K, Failure] = field(default_factory=dict)
+
+    @staticmethod
+    def of(keys: Iterable[K], failures: Iterable[Failure | None]) -> Results[K, K]:
+        """Each key by itself, or with the failure at its place."""
+        results: Results[K, K] = Results()
+        for key, failure in zip(keys, failures, strict=True):
+            if failure is None:
+                results.values[key] = key
+            else:
+                results.failures[key] = failure
+        return results
 
     @property
     def ok(self) -> bool:
@@ -67,23 +78,12 @@ class Results(Struct, Generic[K, V], frozen=True):
         return self.values[key]
 
     def map(self, function: Callable[[V], W]) -> Results[K, W]:
-        """The same outcomes with every value changed by `function`."""
+        """The same results with `function` applied to every value."""
         return Results({k: function(v) for k, v in self.values.items()}, self.failures)
 
     @staticmethod
-    def of(keys: Iterable[K], failures: Iterable[Failure | None]) -> Results[K, K]:
-        """The outcome of each key: the key itself, or the failure at the same position."""
-        results: Results[K, K] = Results()
-        for key, failure in zip(keys, failures, strict=True):
-            if failure is None:
-                results.values[key] = key
-            else:
-                results.failures[key] = failure
-        return results
-
-    @staticmethod
     def merge(parts: Iterable[Results[K, V]]) -> Results[K, V]:
-        """One Results of several; a failure wins over a value of the same key."""
+        """One Results of several. A failure replaces a value of the same key."""
         values: dict[K, V] = {}
         failures: dict[K, Failure] = {}
         for part in parts:
@@ -93,7 +93,7 @@ class Results(Struct, Generic[K, V], frozen=True):
 
 
 class Parts(Iterator[Results[K, V]]):
-    """Outcomes that come a part at a time. `failures` are those of the parts that came."""
+    """Results that arrive in parts. `failures` are those of the parts read so far."""
 
     def __init__(self, parts: Iterable[Results[K, V]]) -> None:
         self._parts = iter(parts)

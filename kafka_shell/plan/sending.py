@@ -1,4 +1,4 @@
-"""The steps of a plan on their way: sent in order, followed to their end, kept in the journal."""
+"""Sending the steps of a plan in order, following long-running changes, and journaling both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import Any
 
 from kafka_shell import journal
 from kafka_shell.context import Context
-from kafka_shell.errors import EndedElsewhere, ShellError, Status
+from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.structs import replace
 
 from .counts import counted
@@ -16,181 +16,186 @@ from .look import hint_of
 from .model import Change, Plan, Report, Step
 from .outcome import Done, JournalEntry
 from .results import Failure
-from .undo import take_back, undo_unknown
+from .undo import undo_lines, unknown_undo_lines
 
-# Errors after which a change may still happen: ours of a whole request, Kafka's of one item.
+# Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
 
-# What the prompt sends and what a move's end sends in the background: a throttle that one sets must
-# not be lifted by the other before the move that wants it has begun.
+# The prompt and the end of a background change both send steps. A throttle that one of them sets
+# must not be removed by the other before the reassignment that needs it has started.
 _SENDING = Lock()
 
 
-def send_journalled(
+def send_and_journal(
     plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done] = ()
 ) -> list[Done]:
-    """Send, and write the outcome down with what was done `before` in the same entry."""
+    """Send the plan and write the outcome to the journal entry, after that of the changes
+    `before`."""
     done: list[Done] = []
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        look = plan.look or retry_line(intent.command, done)
-        raise _interrupted(done, look, intent) from None
+        resume = plan.resume or retry_line(intent.command, done)
+        raise _interrupted(done, resume, intent) from None
     finally:
-        every = [*before, *done]
-        journal.record_outcome(context, intent, every, undo_lines(every))
+        all_done = [*before, *done]
+        journal.record_outcome(context, intent, all_done, outcome_undo_lines(all_done))
     return done
 
 
 def retry_line(command: str, done: Sequence[Done]) -> str:
-    """The line that does what was not sent, and leaves alone what is done; none where there is no
-    such."""
-    left = [item.change for item in done if item.status == "skipped"]
-    if not left or any(change.resource.kind != "topic" for change in left):
+    """The command that retries the unsent changes, or an empty string."""
+    skipped = [item.change for item in done if item.status == "skipped"]
+    if not skipped or any(change.resource.kind != "topic" for change in skipped):
         return ""
-    create = any(change.verb == "create" for change in left)
+    create = any(change.verb == "create" for change in skipped)
     if not create or "--if-not-exists" in command:
         return command
     options, dashes, names = command.partition(" -- ")
     return f"{options} --if-not-exists{dashes}{names}"
 
 
-def _interrupted(done: Sequence[Done], look: str, intent: JournalEntry) -> ShellError:
+def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> ShellError:
     counts = {
         status: len(list(changes_with(done, status))) for status in ("done", "unknown", "skipped")
     }
     if counts["unknown"] or counts["skipped"]:
         when = (
-            f": {counted(counts['done'], 'change')} done, {counts['unknown']:,} with unknown"
+            f": {counted(counts['done'], 'change')} applied, {counts['unknown']:,} with unknown"
             f" outcome, {counts['skipped']:,} not sent"
         )
     else:
         when = " after everything was sent"
     return ShellError(
         f"interrupted{when}",
-        hint=f"See what was done, and the undo: journal {intent.id}"
-        + (f"\nTo go on: {look}" if look else ""),
+        hint=f"See what was changed and how to undo it: journal {intent.id}"
+        + (f"\nTo continue: {resume}" if resume else ""),
         code="interrupted",
         status=Status.INTERRUPTED,
     )
 
 
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:
-    """Send the steps in order into `done`; the steps after one with no answer are skipped."""
-    cluster, left, total = context.cluster, list(plan.steps), count_to_report(plan)
+    """Send the steps in order, and append to `done`. Steps after one without answer are skipped."""
+    cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
     try:
         stop = False
         with _SENDING:
             while left and not stop:
                 stop = _send_step(left.pop(0), cluster, done)
                 if total:
-                    context.report("Changing", len(done), total)
+                    context.report("Applying changes", len(done), total)
                 stop = stop or (plan.chained and any(item.status != "done" for item in done))
     finally:
         done.extend(Done(change, "skipped") for step in left for change in step.changes)
     if plan.waited is None or stop:
         return
-    elsewhere = follow(plan, context)
+    unexpected_end = follow(plan, context)
     with _SENDING:
         for step in plan.afterwards:
             _send_step(step, cluster, done)
-    if elsewhere is not None:
-        raise elsewhere
+    if unexpected_end is not None:
+        raise unexpected_end
 
 
-def follow(plan: Plan, context: Context) -> EndedElsewhere | None:
-    """Watch a long change to its end, if the plan wants that; what is wrong with the end. Raises
-    ShellError where the end was not seen."""
+def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
+    """Wait for the end of a long-running change, if the plan waits. Returns the error of an
+    unexpected end. Raises ShellError if the wait itself failed."""
     if plan.waited is None:
         return None
     try:
         plan.waited(context.cluster, context.report)
-    except EndedElsewhere as error:
+    except UnexpectedEnd as error:
         return error
     except ShellError as error:
-        error.hint = "\n".join(filter(None, (error.hint, plan.look and f"To go on: {plan.look}")))
+        resume = plan.resume and f"To continue: {plan.resume}"
+        error.hint = "\n".join(filter(None, (error.hint, resume)))
         raise
     return None
 
 
-def leave_to_prompt(
+def follow_in_background(
     plan: Plan, context: Context, intent: JournalEntry, done: Sequence[Done]
 ) -> None:
-    """Have the prompt follow a change that nobody waits for, over a connection of its own."""
-    ended = set(changes_with(done, "done"))
-    begun = plan.steps and not ended.isdisjoint(plan.steps[-1].changes)  # not its throttle alone
-    if plan.follow is None or plan.waits or context.shell is None or not begun:
+    """Follow a change that the plan does not wait for from the prompt, over its own connection."""
+    applied = set(changes_with(done, "done"))
+    # The last step is the change itself; earlier ones may be its throttle.
+    started = plan.steps and not applied.isdisjoint(plan.steps[-1].changes)
+    if plan.follow is None or plan.waits or context.shell is None or not started:
         return
-    shell, apart = context.shell, context.elsewhere(context.settings)
+    shell, background = context.shell, context.with_settings(context.settings)
 
     def work(report: Report) -> str:
         try:
-            return _followed(plan, replace(apart, report=report), intent, done)
+            reporting = replace(background, report=report)
+            return _follow_and_finish(plan, reporting, intent, done)
         finally:
-            apart.close()
+            background.close()
             shell.refresh(plan.touches)
 
-    shell.in_background(work, plan.look)
+    shell.in_background(work, plan.resume)
 
 
-def _followed(plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]) -> str:
-    """Watch to the end, then do what comes afterwards; what there is to say."""
+def _follow_and_finish(
+    plan: Plan, context: Context, intent: JournalEntry, before: Sequence[Done]
+) -> str:
+    """Wait for the end, then send the steps of `afterwards`. Returns the message for the user."""
     command = intent.command
     try:
-        elsewhere = follow(replace(plan, waits=True), context)
+        unexpected_end = follow(replace(plan, waits=True), context)
         if plan.afterwards:
             last = replace(plan, steps=plan.afterwards, follow=None, afterwards=())
-            done = send_journalled(last, context, intent, before)
-            for item in done:
+            for item in send_and_journal(last, context, intent, before):
                 if item.failure is not None:
-                    said = f"{item.change.resource}: {item.failure} ({command})"
-                    return "\n".join(filter(None, (said, hint_of(item.failure))))
-        if elsewhere is not None:
-            raise elsewhere
+                    message = f"{item.change.resource}: {item.failure} ({command})"
+                    return "\n".join(filter(None, (message, item.failure.hint)))
+        if unexpected_end is not None:
+            raise unexpected_end
     except ShellError as error:
         return "\n".join(filter(None, (f"{error.message} ({command})", hint_of(error))))
     return f"done: {command}"
 
 
 def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
-    """Send one step; whether its answer was lost, so that nobody knows what became of it."""
+    """Send one step and append to `done`. Returns whether the request as a whole failed."""
     try:
         results = step.send(cluster, validate_only=False)
     except ShellError as error:
         status = "unknown" if error.code in OUTCOME_UNKNOWN else "failed"
-        why = Failure(error.code, error.message, hint=error.hint, see=error.see)
-        done.extend(Done(change, status, why) for change in step.changes)
+        failure = Failure(error.code, error.message, hint=error.hint)
+        done.extend(Done(change, status, failure) for change in step.changes)
         return True
-    except BaseException:  # Ctrl-C, a signal, a mistake of ours: it may have been sent by then
+    except BaseException:  # Ctrl-C, a signal or a bug: the request may have been sent
         done.extend(Done(change, "unknown") for change in step.changes)
         raise
     for change in step.changes:
-        why_not = results.failures.get(change)
-        told = results.values.get(change, change)  # it may have become something else
-        done.append(Done(told, _status(why_not), why_not))
+        item_failure = results.failures.get(change)
+        applied = results.values.get(change, change)  # the broker may have changed the value
+        done.append(Done(applied, _status(item_failure), item_failure))
     return False
 
 
-def _status(why_not: Failure | None) -> str:
-    if why_not is None:
+def _status(failure: Failure | None) -> str:
+    if failure is None:
         return "done"
-    return "unknown" if why_not.name in OUTCOME_UNKNOWN else "failed"
+    return "unknown" if failure.name in OUTCOME_UNKNOWN else "failed"
 
 
 def changes_with(done: Iterable[Done], status: str) -> Iterable[Change]:
+    """The changes that have this status."""
     return (item.change for item in done if item.status == status)
 
 
-def undo_lines(done: Sequence[Done], status: str = "done") -> tuple[str, ...]:
-    """The commands that undo what ended so, the last first; before them those that undo what may
-    have happened, marked as such."""
+def outcome_undo_lines(done: Sequence[Done], status: str = "done") -> tuple[str, ...]:
+    """The commands that undo the changes with this status, the last one first. Before them those
+    that undo changes with unknown outcome, marked as such."""
     return (
-        *undo_unknown(changes_with(done, "unknown")),
-        *take_back(changes_with(done, status)),
+        *unknown_undo_lines(changes_with(done, "unknown")),
+        *undo_lines(changes_with(done, status)),
     )
 
 
-def count_to_report(plan: Plan) -> int:
-    """How many changes there are to tell the progress of; 0 for a plan of one request. Asked for
-    once: a plan makes its changes anew each time."""
+def progress_total(plan: Plan) -> int:
+    """The number of changes for progress reports, or 0 for a plan of one request. Call it once: a
+    plan builds its changes each time."""
     return len(plan.changes) if len(plan.steps) > 1 else 0

@@ -1,4 +1,4 @@
-"""The lines of this shell that take a change back: `before` is there for free."""
+"""The commands of this shell that undo changes, derived from `Change.before`."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from .model import Change, Resource
 
 Line = Callable[[Resource, Sequence[Change]], str]
 
-_ACLS = "alter-acls"  # takes any number of them
-_ACLS_A_LINE = 8
+_ACLS = "alter-acls"  # accepts any number of ACLs
+_ACLS_PER_LINE = 8
 UNKNOWN = "  # outcome unknown"
 
-# The kind of a resource -> the family whose undo.py has `line(resource, changes)`.
+# Resource kind -> the family whose undo.py has `line(resource, changes)`.
 _FAMILIES: dict[str, str] = {
     "topic": "configs",
     "broker": "configs",
@@ -43,15 +43,15 @@ _FAMILIES: dict[str, str] = {
 }
 
 
-def take_back(changes: Iterable[Change]) -> tuple[str, ...]:
-    """One line for each resource, the last changed first; ACLs share lines. What cannot be taken
-    back has none."""
-    return tuple(_joined(reversed(_lines(changes))))
+def undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The commands that undo the changes, the last change first. One command per resource, except
+    that ACLs are combined; irreversible changes have none."""
+    return tuple(_combine_acls(reversed(_lines(changes))))
 
 
-def undo_unknown(changes: Iterable[Change]) -> tuple[str, ...]:
-    """The lines that undo changes whose outcome is unknown: each says so, and deletes a topic only
-    where it exists."""
+def unknown_undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
+    """The commands that undo changes whose outcome is unknown. Each has a comment that says so, and
+    delete-topic has --if-exists."""
     return tuple(
         f"{line}{' --if-exists' if line.startswith('delete-topic ') else ''}{UNKNOWN}"
         for line in reversed(_lines(changes))
@@ -63,34 +63,35 @@ def _lines(changes: Iterable[Change]) -> list[str]:
     for change in changes:
         if change.reversible:
             fields = by_resource.setdefault(change.resource, {})
-            # What was altered twice (a throttle, set and lifted) is as it was before the first.
+            # A field that is altered twice (a throttle that is set and removed) gets the value that
+            # it had before the first change.
             first = fields.pop(key) if (key := _key(change)) in fields else change
             fields[key] = replace(change, before=first.before)
     lines = (
-        _line(about, [each for each in fields.values() if not _is_as_before(each)])
-        for about, fields in by_resource.items()
+        _line(resource, [change for change in fields.values() if not _has_no_effect(change)])
+        for resource, fields in by_resource.items()
     )
     return [line for line in lines if line]
 
 
-def _is_as_before(change: Change) -> bool:
+def _has_no_effect(change: Change) -> bool:
     return bool(change.field) and change.before == change.after
 
 
 def _key(change: Change) -> str:
-    """What one change of a resource replaces: its field; a creation and a deletion are two."""
+    """The key of a change within its resource: the field, or the verb (create and delete)."""
     return change.field or change.verb
 
 
-def _joined(lines: Iterable[str]) -> Iterator[str]:
-    """The lines, those about ACLs some at a time in one."""
-    for about_acls, run in groupby(lines, lambda line: line.startswith(_ACLS)):
-        if not about_acls:
+def _combine_acls(lines: Iterable[str]) -> Iterator[str]:
+    """The lines, with up to eight ACLs combined in one."""
+    for is_acls, run in groupby(lines, lambda line: line.startswith(_ACLS)):
+        if not is_acls:
             yield from run
             continue
         options = [line.removeprefix(_ACLS) for line in run]
-        for at in range(0, len(options), _ACLS_A_LINE):
-            yield _ACLS + "".join(options[at : at + _ACLS_A_LINE])
+        for at in range(0, len(options), _ACLS_PER_LINE):
+            yield _ACLS + "".join(options[at : at + _ACLS_PER_LINE])
 
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:

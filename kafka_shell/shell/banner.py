@@ -40,7 +40,7 @@ def prompt(settings: Settings) -> StyleAndTextTuples:
         "read-only": ("prompt-read-only", " ro"),
     }.get(guard_of(settings), ("prompt", ""))
     name = f"kafka:{settings.profile}" if settings.profile else "kafka"
-    return [(f"class:{role} {_color(settings.colour)}", f"{name}{mark}>"), ("", " ")]
+    return [(f"class:{role} {_color(settings.color)}", f"{name}{mark}>"), ("", " ")]
 
 
 def _color(name: str) -> str:

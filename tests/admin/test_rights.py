@@ -150,7 +150,7 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
     hers = cluster_reads.metadata(alice)
     assert (hers.controller, hers.topics) == (None, 0)
     (unread,) = hers.not_read
-    assert unread[0] == "controller" and "Describe on the cluster" in unread[1].hint
+    assert unread[0] == "controller" and "DESCRIBE on the cluster" in unread[1].hint
     assert hers.ok, "she sees all that she may"
     assert [broker.id for broker in hers.brokers] == [1]
     assert cluster_reads.metadata(admin).controller == 1
@@ -162,7 +162,7 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
         assert each.severity is Severity.NOT_CHECKED and "not checked: " in each.summary
     assert "sees 0 topics" in unchecked.pop("permissions").summary
     for each in unchecked.values():
-        assert "Describe on the cluster" in each.summary, "the permission that is missing"
+        assert "DESCRIBE on the cluster" in each.summary, "the permission that is missing"
 
 
 def test_an_unread_min_isr_is_not_taken_for_fine(
@@ -195,4 +195,4 @@ def test_voters_brokers_and_features_are_not_hers_to_change(alice: Cluster) -> N
     ):
         (why,) = step.send(alice, validate_only=False).failures.values()
         assert why.name == "CLUSTER_AUTHORIZATION_FAILED", step
-        assert why.hint == "It takes Alter on the cluster."
+        assert why.hint == "Requires ALTER on the cluster."

@@ -16,7 +16,7 @@ class Recorded:
     changes: tuple[Change, ...]
     validates = False
 
-    def again(self, cluster: Any) -> Recorded:
+    def reread(self, cluster: Any) -> Recorded:
         return self
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:

@@ -24,7 +24,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 
 pytestmark = pytest.mark.quick
 
@@ -66,9 +66,9 @@ def test_what_undoes_a_change_is_about_that_very_acl(binding: AclBinding) -> Non
     """Neither broader nor narrower, whatever its principal, host and name are made of."""
     known = OPERATIONS_OF[binding.resource_type] | {AclOperation.ALL}
     assume(binding.operation in known)
-    (restored,) = take_back([Change(binding.resource, "delete")])
+    (restored,) = undo_lines([Change(binding.resource, "delete")])
     assert added(parse(tokenize(restored), REGISTRY)) == [binding]
-    (removal,) = take_back([Change(binding.resource, "create")])
+    (removal,) = undo_lines([Change(binding.resource, "create")])
     assert removed(parse(tokenize(removal), REGISTRY)) == [AclFilter.exactly(binding)]
 
 

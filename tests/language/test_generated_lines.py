@@ -19,7 +19,7 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.quoting import join, positional, quote, with_option
 
 pytestmark = pytest.mark.quick
@@ -90,7 +90,7 @@ def test_lines_about_clients_name_those_clients(user: str, client: str, quota: b
     else:
         about = ClientEntity(user, client).resource
         change = Change(about, "alter", "client.rack", client, "x")
-    (line,) = take_back([change])
+    (line,) = undo_lines([change])
     invocation = parse(tokenize(line), REGISTRY)
     assert invocation["user"] in (user, (user,))
     assert invocation["client-id"] in (client, (client,))
@@ -101,7 +101,7 @@ def test_lines_about_clients_name_those_clients(user: str, client: str, quota: b
 
 @given(NAMES, st.sampled_from(["group-offsets", "share-group-offsets"]))
 def test_lines_about_groups_name_those_groups(group: str, kind: str) -> None:
-    (line,) = take_back([Change(Resource(kind, group), "alter", "orders:0", 5, 7)])
+    (line,) = undo_lines([Change(Resource(kind, group), "alter", "orders:0", 5, 7)])
     invocation = parse(tokenize(line), REGISTRY)
     assert invocation["group"] == group
     assert invocation["offset"] == ("orders:0=5",)

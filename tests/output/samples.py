@@ -65,7 +65,7 @@ class FakeStep:
     changes: tuple[Change, ...]
     validates: bool = False
 
-    def again(self, cluster: Any) -> FakeStep:
+    def reread(self, cluster: Any) -> FakeStep:
         return self
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:

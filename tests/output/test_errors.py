@@ -96,7 +96,7 @@ def test_a_failure_and_its_hint() -> None:
 
 def test_a_line_to_be_typed_is_left_whole() -> None:
     long = "verify-reassign-partitions --finish --reassignment-json-file " + "x" * 80
-    error = ShellError("interrupted", hint=f"The move goes on.\nTo go on: {long}")
+    error = ShellError("interrupted", hint=f"The move goes on.\nTo continue: {long}")
     lines = plain(error_lines(error, 40)).splitlines()
-    assert lines[-1] == f"To go on: {long}"
+    assert lines[-1] == f"To continue: {long}"
     assert lines[-2] == "hint: The move goes on."

@@ -56,7 +56,7 @@ def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> 
     ends = ["done"] * 20 + ["unknown"] * 20 + ["skipped"] * 20
     drawing = writer()
     drawing.write(
-        replace(outcome(made, *ends), again="create-topic --from-file f", look="x", entry="0a")
+        replace(outcome(made, *ends), retry="create-topic --from-file f", check="x", entry="0a")
     )
     assert err_of(drawing) == (
         "outcome unknown: topic t20: the change may still be applied; check before retrying\n"
@@ -112,7 +112,9 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     made = plan(Change(topic("t"), "create"))
     late = Failure("REQUEST_TIMED_OUT", "topic t is created but not complete", 7, hint="Look again")
     drawing = writer()
-    drawing.write(Outcome(made, (Done(made.changes[0], "unknown", late),), look="describe-topic t"))
+    drawing.write(
+        Outcome(made, (Done(made.changes[0], "unknown", late),), check="describe-topic t")
+    )
     assert err_of(drawing) == (
         "outcome unknown: topic t: the change may still be applied; check before retrying"
         " (REQUEST_TIMED_OUT: topic t is created but not complete)\n"
@@ -173,7 +175,7 @@ def test_what_was_told_before_a_question_is_not_told_again() -> None:
     change = Change(topic("a"), "alter", "x", "1", "2")
     for told in (True, False):
         drawing = writer()
-        drawing.write(outcome(plan(change), "done", undo=("line",), told=told))
+        drawing.write(outcome(plan(change), "done", undo=("line",), undo_shown=told))
         assert ("undo: line" in err_of(drawing)) is not told
 
 

@@ -237,7 +237,7 @@ def test_partitions_with_different_replication_factors_are_mixed() -> None:
 
 
 def test_a_controller_that_could_not_be_read_is_not_known() -> None:
-    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "denied", 31, "It takes Describe on the cluster.")
+    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "denied", 31, "Requires DESCRIBE on the cluster.")
     broker = Broker(1, "h", 9092, state="up")
     found = ClusterMetadata("5L6g", None, (broker,), 0, 0, 0, not_read=(("controller", why),))
     assert "controller unknown" in drawn(found) and "not read: controller: denied" in drawn(found)

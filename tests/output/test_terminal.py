@@ -105,9 +105,9 @@ def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
     assert failure(42, "It is bad.", about="topic t").message == 'topic t: "It is bad."'
     for nothing in (None, "", "  "):
         assert failure(3, nothing, about="topic t").message == f"topic t: {ERRORS[3][1]}"
-    assert failure(3, ours="topic t has no partition 7").message == "topic t has no partition 7"
+    assert failure(3, text="topic t has no partition 7").message == "topic t has no partition 7"
     java = "Request Request(processor=0, headers) needs CREATE permission."
-    assert failure(31, java).message == f"{ERRORS[31][1]}: it needs CREATE permission"
+    assert failure(31, java).message == f"{ERRORS[31][1]}: requires CREATE permission"
     assert failure(31, f"{java}\nhint: x").message.endswith(r'permission.\nhint: x"')
 
 

@@ -108,7 +108,7 @@ def test_the_way_back_is_told_before_a_question_or_afterwards(
 ) -> None:
     stage = make_stage(tmp_path, guard="confirm", answers=["y"])
     outcome = stage.run(stage.plan(stage.step(fields=("a", "b"), fails=fails)), yes=yes)
-    assert outcome.told is told
+    assert outcome.undo_shown is told
     assert (len(stage.log[1]) > 1) is (yes is None), "told where somebody is asked"
 
 
@@ -218,7 +218,7 @@ def test_a_plan_that_was_refused_in_part_is_not_ok(tmp_path: Path) -> None:
 
 def test_what_changed_while_the_question_was_open_stops_it(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=["y"])
-    with pytest.raises(ShellError, match="it was old, it is newer") as changed:
+    with pytest.raises(ShellError, match="was old, is newer") as changed:
         stage.run(stage.plan(stage.step(later="newer"), effect=Effect.DESTROY))
     assert changed.value.code == "changed-meanwhile"
     assert "send" not in stage.did() and stage.journal() == []
@@ -275,7 +275,7 @@ def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
     assert ("send", "c") not in stage.log
     (entry,) = stage.journal()
     assert stopped.value.message == (
-        "interrupted: 1 change done, 2 with unknown outcome, 1 not sent"
+        "interrupted: 1 change applied, 2 with unknown outcome, 1 not sent"
     )
     assert f"journal {entry.id}" in stopped.value.hint
     assert entry.status == "unknown"
@@ -294,14 +294,14 @@ def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Pa
         stage.plan(stage.step("a", fields=("",), verb="create", before=None, fails=("",), why=late))
     )
     assert outcome.undo == ("delete-topic a --if-exists  # outcome unknown",)
-    assert outcome.look == "describe-topic a"
+    assert outcome.check == "describe-topic a"
     assert outcome.entry == stage.journal()[0].id
 
 
 @pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
 def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
     stage = make_stage(tmp_path)
-    late = ShellError("the deadline passed: the change may still happen", code=code, hint="Look.")
+    late = ShellError("the deadline passed; the change may still happen", code=code, hint="Look.")
     with pytest.raises(ShellError, match="not validated") as refused:
         stage.run(stage.plan(stage.step("a", refuses_all=late)))
     assert refused.value.message == "topic a: not validated: the deadline passed"
@@ -375,10 +375,10 @@ def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> No
     with pytest.raises(ShellError, match="interrupted") as stopped:
         stage.run(
             stage.plan(
-                stage.step(), follow=interrupted, afterwards=(stage.step("b"),), look="verify it"
+                stage.step(), follow=interrupted, afterwards=(stage.step("b"),), resume="verify it"
             )
         )
-    assert stopped.value.hint.endswith("To go on: verify it")
+    assert stopped.value.hint.endswith("To continue: verify it")
     assert ("send", "b") not in stage.log, "what the follow waits for is not there yet"
     assert stage.journal()[0].status == "done"
 
@@ -403,8 +403,8 @@ def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
         raise ShellError("the broker is gone")
 
     with pytest.raises(ShellError, match="gone") as failed:
-        stage.run(stage.plan(stage.step(), follow=lost, look="verify it"))
-    assert failed.value.hint == "To go on: verify it"
+        stage.run(stage.plan(stage.step(), follow=lost, resume="verify it"))
+    assert failed.value.hint == "To continue: verify it"
 
 
 def test_what_is_on_its_way_already_is_followed_too(tmp_path: Path) -> None:

@@ -15,7 +15,7 @@ from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.execute import carry_out
+from kafka_shell.plan.execute import execute
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.structs import replace
@@ -94,7 +94,7 @@ def test_a_password_is_nowhere_in_the_journal(tmp_path: Path, cluster: Cluster) 
 
     def run(alteration: ConfigAlteration, line: str) -> Outcome:
         plan = config_changes.plan_alter(cluster, {broker: [alteration]})
-        return carry_out(plan, stage.context, command=line, show=stage.show)
+        return execute(plan, stage.context, command=line, show=stage.show)
 
     try:
         line = f"alter-configs --broker-id 1 {key}=hush-hush"

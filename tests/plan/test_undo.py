@@ -28,7 +28,7 @@ from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
-from kafka_shell.plan.undo import take_back, undo_unknown
+from kafka_shell.plan.undo import undo_lines, unknown_undo_lines
 
 pytestmark = pytest.mark.quick
 
@@ -76,7 +76,7 @@ def subject(invocation: Invocation) -> Resource:
 @given(alterations())
 def test_a_line_reads_back_as_what_was_before(changes: list[Change]) -> None:
     real = [change for change in changes if change.before != change.after]
-    lines = take_back(changes)
+    lines = undo_lines(changes)
     if not real:
         assert lines == ()
         return
@@ -95,7 +95,7 @@ def test_a_line_reads_back_as_what_was_before(changes: list[Change]) -> None:
 
 @given(st.lists(topic_names, min_size=1, max_size=4, unique=True))
 def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
-    lines = take_back([Change(Resource("topic", name), "create", after="...") for name in names])
+    lines = undo_lines([Change(Resource("topic", name), "create", after="...") for name in names])
     read_back = [read(line) for line in lines]
     assert all(invocation.command.name == "delete-topic" for invocation in read_back)
     assert [invocation["topic"] for invocation in read_back] == [(n,) for n in reversed(names)]
@@ -105,7 +105,7 @@ def test_created_topics_are_deleted_the_last_first(names: list[str]) -> None:
 def test_what_cannot_be_taken_back_has_no_line(changes: list[Change]) -> None:
     from kafka_shell.structs import replace
 
-    assert take_back([replace(change, reversible=False) for change in changes]) == ()
+    assert undo_lines([replace(change, reversible=False) for change in changes]) == ()
 
 
 @given(alterations(), alterations())
@@ -113,7 +113,7 @@ def test_each_resource_has_its_line_the_last_changed_first(
     first: list[Change], second: list[Change]
 ) -> None:
     assume(first[0].resource != second[0].resource)
-    assert take_back([*first, *second]) == (*take_back(second), *take_back(first))
+    assert undo_lines([*first, *second]) == (*undo_lines(second), *undo_lines(first))
 
 
 def test_a_topic_that_was_created_and_configured_is_only_deleted() -> None:
@@ -122,7 +122,7 @@ def test_a_topic_that_was_created_and_configured_is_only_deleted() -> None:
         Change(topic, "create", after="3 partitions"),
         Change(topic, "alter", "retention.ms", None, "1"),
     ]
-    assert take_back(changes) == ("delete-topic orders",)
+    assert undo_lines(changes) == ("delete-topic orders",)
 
 
 def test_the_topics_of_dynamic_client_configs_are_never_deleted() -> None:
@@ -130,14 +130,18 @@ def test_the_topics_of_dynamic_client_configs_are_never_deleted() -> None:
     made = [Change(Resource("topic", name), "create", after="...")
             for name in ("__client_configs", "__client_config_registrations")]  # fmt: skip
     config = Change(Resource("client-config", "user alice"), "alter", "acks", None, "1")
-    assert take_back([*made, config]) == ("alter-client-configs --user alice --delete-config acks",)
-    assert take_back(made) == () and undo_unknown([*made, config])[0].startswith("alter-client-")
-    assert len(undo_unknown([*made, config])) == 1
+    assert undo_lines([*made, config]) == (
+        "alter-client-configs --user alice --delete-config acks",
+    )
+    assert undo_lines(made) == () and unknown_undo_lines([*made, config])[0].startswith(
+        "alter-client-"
+    )
+    assert len(unknown_undo_lines([*made, config])) == 1
 
 
 def test_what_this_program_cannot_name_has_no_line() -> None:
-    assert take_back([Change(Resource("weather", "mild"), "create", after="x")]) == ()
-    assert take_back([Change(Resource("weather", "mild"), "alter", "x", 1, 2)]) == ()
+    assert undo_lines([Change(Resource("weather", "mild"), "create", after="x")]) == ()
+    assert undo_lines([Change(Resource("weather", "mild"), "alter", "x", 1, 2)]) == ()
 
 
 # -- on a broker -----------------------------------------------------------------------------------
@@ -235,7 +239,7 @@ def test_typing_the_line_restores_the_state(
     results = apply(plan, cluster)
     assert results.ok, results.failures
     assert own_configs(cluster, resource, keys) != before, "nothing was changed"
-    (line,) = take_back(results.values.values())
+    (line,) = undo_lines(results.values.values())
     back = apply(typed(line, cluster), cluster)
     assert back.ok, f"{line}: {back.failures}"
     assert own_configs(cluster, resource, keys) == before, line
@@ -246,7 +250,7 @@ def test_typing_the_line_restores_the_state(
 def test_typing_the_line_takes_created_topics_away(cluster: Cluster) -> None:
     names = [f"t-{uuid4().hex[:8]}" for _ in range(2)]
     results = apply(topic_changes.plan_create([NewTopic(name, 1, 1) for name in names]), cluster)
-    for line in take_back(results.values.values()):
+    for line in undo_lines(results.values.values()):
         assert apply(typed(line, cluster), cluster).ok, line
     assert not set(names) & set(metadata_scan.scan(cluster).names)
 
@@ -255,7 +259,7 @@ def test_acls_are_taken_back_some_at_a_time() -> None:
     names = [f"allow User:u{number} Read on topic t" for number in range(10)]
     added = [Change(Resource("acl", name), "create") for name in names]
     removed = Change(Resource("acl", "deny User:eve All on topic t"), "delete")
-    first, second, other = take_back([Change(Resource("topic", "t"), "create"), removed, *added])
+    first, second, other = undo_lines([Change(Resource("topic", "t"), "create"), removed, *added])
     assert first.count("--remove") == 8 and "User:u9" in first
     assert second.count("--remove") == 2 and "--add 'deny User:eve All on topic t'" in second
     assert other == "delete-topic t"

@@ -25,7 +25,7 @@ from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.undo import take_back, undo_unknown
+from kafka_shell.plan.undo import undo_lines, unknown_undo_lines
 
 pytestmark = pytest.mark.quick
 
@@ -51,8 +51,8 @@ def read(line: str) -> Invocation:
 
 
 def undone(*changes: Change) -> Invocation:
-    (line,) = take_back(changes)
-    (unknown,) = undo_unknown(changes)
+    (line,) = undo_lines(changes)
+    (unknown,) = unknown_undo_lines(changes)
     assert read(unknown).values == read(line).values | (
         {"if-exists": True} if line.startswith("delete-topic") else {}
     )
@@ -116,7 +116,7 @@ def test_acls(principal: str, name: str, verb: str) -> None:
 
 @given(names)
 def test_tokens(token: str) -> None:
-    (line,) = take_back([Change(Resource("token", token), "create")])
+    (line,) = undo_lines([Change(Resource("token", token), "create")])
     assert line.startswith("expire-token ")
 
 
@@ -152,12 +152,12 @@ def test_what_was_altered_twice_is_as_it_was_before_the_first() -> None:
     """A throttle that was set and lifted in one change."""
     topic = Resource("topic", "t")
     first = Change(topic, "alter", "a", None, "1")
-    assert take_back([first, Change(topic, "alter", "a", "1", None)]) == ()
-    assert take_back([first, Change(topic, "alter", "a", "1", "2")]) == (
+    assert undo_lines([first, Change(topic, "alter", "a", "1", None)]) == ()
+    assert undo_lines([first, Change(topic, "alter", "a", "1", "2")]) == (
         "alter-configs t --delete-config a",
     )
     other = Change(topic, "alter", "a", "0", "1"), Change(topic, "alter", "a", "1", "2")
-    assert take_back(other) == ("alter-configs t a=0",)
+    assert undo_lines(other) == ("alter-configs t a=0",)
 
 
 # -- what audits print -----------------------------------------------------------------------------

@@ -167,8 +167,8 @@ def test_the_prompt_follows_the_guard(guard: str, text: str, role: str) -> None:
 
 def test_the_prompt_without_a_profile_and_with_a_colour_of_its_own() -> None:
     assert to_plain_text(banner.prompt(Settings())) == "kafka> "
-    assert "fg:red" in banner.prompt(guarded("confirm", colour="red"))[0][0]
-    assert "fg" not in banner.prompt(guarded("confirm", colour="no colour"))[0][0]
+    assert "fg:red" in banner.prompt(guarded("confirm", color="red"))[0][0]
+    assert "fg" not in banner.prompt(guarded("confirm", color="no color"))[0][0]
 
 
 def test_the_banner_has_two_lines_and_three_things_to_try() -> None:

@@ -189,11 +189,11 @@ def test_the_part_that_is_being_typed(kind: Kind, text: str, fragment: Fragment)
 
 
 def test_why_there_are_no_names_is_said(tmp_path: Path) -> None:
-    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "not authorized", hint="It takes Describe.")
+    why = Failure("CLUSTER_AUTHORIZATION_FAILED", "not authorized", hint="Requires DESCRIBE.")
     refused = replace(VIEW, users=Part(NameIndex(), NOW, why))
     bench = Bench(tmp_path, refused)
     said = bench.completer.preview(Document("describe-user "))
-    assert said == "users could not be read: not authorized It takes Describe."
+    assert said == "users could not be read: not authorized Requires DESCRIBE."
     assert bench.completer.preview(Document("describe-group ")) == ""
 
 

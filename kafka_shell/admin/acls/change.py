@@ -11,7 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import MANY, in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
@@ -201,7 +201,7 @@ def _settle(
     """Wait until a broker shows the changes."""
     done = {change.resource for change in results}
     wanted = frozenset(binding for binding in bindings if binding.resource in done)
-    settle(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
+    wait_until_visible(lambda: _existing(cluster, wanted) == (wanted if exist else frozenset()))
 
 
 def _in_order(

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, failure, needs
+from kafka_shell.admin.wire.failures import as_error, failure, requires
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
@@ -52,7 +52,7 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
 
 def _unreadable(code: int, message: str | None) -> Failure:
-    hint = needs(code, "Describe on the cluster")
+    hint = requires(code, "DESCRIBE on the cluster")
     if code == _SECURITY_DISABLED:
         message, hint = None, "Without an authorizer (authorizer.class.name) everything is allowed."
     return failure(code, message, about="ACLs", hint=hint)

@@ -60,7 +60,7 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
             for alteration in self.alterations
         )
 
-    def again(self, cluster: Cluster) -> AlterClientConfigs:
+    def reread(self, cluster: Cluster) -> AlterClientConfigs:
         now = _current(cluster, self.alterations)
         return replace(self, now=now, invalid=_invalid(cluster, now))
 

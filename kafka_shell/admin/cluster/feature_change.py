@@ -10,8 +10,8 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, needs
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure, requires
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.errors import did_you_mean
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -54,7 +54,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
             reversible=_reversible(name, before, level),
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> UpdateFeatures:
+    def reread(self, cluster: Cluster) -> UpdateFeatures:
         return UpdateFeatures(self.wanted, describe(cluster), self.unsafe, self.timeout_ms)
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -76,7 +76,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
             return Results({}, dict.fromkeys(self.changes, response))
         results = self._outcomes(response)
         if results.ok and not validate_only:
-            settle(lambda: self._visible(cluster))
+            wait_until_visible(lambda: self._visible(cluster))
         return results
 
     def _type(self, name: str, level: int) -> int:
@@ -99,7 +99,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         return Results.of(self.changes, failures)
 
     def _failure(self, name: str, code: int, message: str | None) -> Failure:
-        about, hint, see = f"feature {name}", needs(code, "Alter on the cluster"), None
+        about, hint, see = f"feature {name}", requires(code, "ALTER on the cluster"), None
         if code == REQUEST_TIMED_OUT:
             hint, see = "The change may still happen.", Resource("feature")
         elif code != _OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:

@@ -97,7 +97,7 @@ def _probe(
     try:
         for key, address in targets.items():
             links[key] = Link(loop, config, address, entry, context, patience)
-            links[key].looked = True  # the diagnosis would block the other probes
+            links[key].diagnosed = True  # the diagnosis would block the other probes
         requested: set[K] = set()
         while outstanding := [key for key in links if not _over(key, links[key], requested, found)]:
             now = time.monotonic()
@@ -129,14 +129,14 @@ def _over(key: K, link: Link, requested: set[K], found: Results[K, str]) -> bool
         return True
     if link.ready and key not in requested:
         requested.add(key)
-        link.ask(frames.API_VERSIONS, 0, b"", False)
-    elif link.ready and link.answers:
+        link.send(frames.API_VERSIONS, 0, b"", False)
+    elif link.ready and link.responses:
         found.values[key] = versions.release(link.versions)
         return True
     return False
 
 
 def _late(link: Link, timeout: float) -> ShellError:
-    if link.state is State.DIALLING:
+    if link.state is State.CONNECTING:
         return connect_timeout(link.address)
     return silent(link.address, timeout)

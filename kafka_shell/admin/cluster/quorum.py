@@ -11,7 +11,7 @@ from kafka_shell.admin.wire.failures import (
     AUTHORIZATION,
     as_error,
     failure,
-    needs,
+    requires,
 )
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
@@ -69,7 +69,7 @@ def why_stale(cluster: Cluster, seconds: float = 3.0) -> Failure | None:
 
 
 def _unreadable(response: Any) -> ShellError:
-    hint = needs(response.error_code, "Describe on the cluster")
+    hint = requires(response.error_code, "DESCRIBE on the cluster")
     return as_error(
         failure(response.error_code, response.error_message, about="the metadata quorum", hint=hint)
     )

@@ -11,8 +11,11 @@ from msgspec import Struct
 
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import UNSUPPORTED_VERSION, as_error
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.failures import (
+    UNSUPPORTED_VERSION,
+    as_error,
+)
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -77,7 +80,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return (Change(_resource(self.voter.id), "delete", before=_format_voter(self.voter)),)
 
-    def again(self, cluster: Cluster) -> RemoveVoter:
+    def reread(self, cluster: Cluster) -> RemoveVoter:
         for replica in describe(cluster).voters:
             if (replica.id, replica.directory_id) == (self.voter.id, self.voter.directory_id):
                 return RemoveVoter(_voter(replica))
@@ -232,7 +235,7 @@ def _send(cluster: Cluster, request: Any, change: Change, voter: Voter, *, votes
     about = change.resource
     failure = row_failure(row, about, requires="Alter on the cluster", see=Resource("voter"))
     if failure is None:
-        settle(lambda: _votes(cluster, voter) == votes)
+        wait_until_visible(lambda: _votes(cluster, voter) == votes)
     return Results.of([change], [failure])
 
 

@@ -10,7 +10,7 @@ from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -35,7 +35,7 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
             Change(resource, "delete", note="registers again if it is started", reversible=False),
         )
 
-    def again(self, cluster: Cluster) -> UnregisterBroker:
+    def reread(self, cluster: Cluster) -> UnregisterBroker:
         failure = _refusal(cluster, self.broker)
         if failure is not None:
             raise as_error(failure)
@@ -49,7 +49,7 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
         resource = Resource("broker", str(self.broker))
         failure = row_failure(row, resource, requires="Alter on the cluster", see=resource)
         if failure is None:
-            settle(lambda: self.broker not in (registered(cluster) or ()))
+            wait_until_visible(lambda: self.broker not in (registered(cluster) or ()))
         return Results.of(self.changes, [failure])
 
 

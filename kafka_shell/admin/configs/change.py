@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
@@ -75,7 +75,7 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
             found += _changes(resource, alterations, known.get(resource, {}))
         return found
 
-    def again(self, cluster: Cluster) -> AlterConfigs:
+    def reread(self, cluster: Cluster) -> AlterConfigs:
         known = _known(cluster, dict(self.alterations))
         for resource, failure in known.failures.items():
             raise ShellError(
@@ -379,7 +379,7 @@ def _wait_until_visible(cluster: Cluster, done: Mapping[ConfigResource, Sequence
             for change in done[resource]
         )
 
-    settle(visible)
+    wait_until_visible(visible)
 
 
 def _is_visible(change: Change, resource: ConfigResource, entries: Sequence[ConfigEntry]) -> bool:

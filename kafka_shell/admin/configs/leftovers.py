@@ -43,7 +43,7 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
             Change(resource, "delete", key, note=_NOTE, reversible=False) for key in self.keys
         )
 
-    def again(self, cluster: Cluster) -> DeleteLeftoverConfigs:
+    def reread(self, cluster: Cluster) -> DeleteLeftoverConfigs:
         failure = _running_failure(cluster, self.broker)
         if failure is not None:
             raise as_error(failure)

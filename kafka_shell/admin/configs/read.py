@@ -9,7 +9,7 @@ from typing import Any
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, needs
+from kafka_shell.admin.wire.failures import BrokerError, as_error, failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import ANY, Call, Node, RawRequest, Target
 from kafka_shell.config_units import convert_unit
@@ -157,7 +157,7 @@ def why_not(
     resource: ConfigResource,
     code: int | None,
     message: str,
-    operation: str = "DescribeConfigs",
+    operation: str = "DESCRIBE_CONFIGS",
 ) -> Failure | None:
     """Why a request failed for a resource; None if it did not.
 
@@ -180,7 +180,7 @@ def why_not(
                 hint="Upgrade the brokers.",
             )
     own = resource.type in (ResourceType.TOPIC, ResourceType.GROUP)
-    hint = needs(code, f"{operation} on {resource if own else 'the cluster'}")
+    hint = requires(code, f"{operation} on {resource if own else 'the cluster'}")
     return failure(code, message, about=str(resource), hint=hint)
 
 
@@ -236,7 +236,9 @@ def list_resources(cluster: Cluster, kind: ResourceType) -> list[str]:
         else:
             response = cluster.send(Request(resource_types=[int(kind)]), lowest=1)
     except BrokerError as error:
-        error.hint = error.hint or needs(error.kafka_code or 0, "DescribeConfigs on the cluster")
+        error.hint = error.hint or requires(
+            error.kafka_code or 0, "DESCRIBE_CONFIGS on the cluster"
+        )
         raise
     return sorted(row.resource_name for row in response.config_resources)
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -42,7 +42,7 @@ def _delete_rows(response: Any) -> Iterator[tuple[str, Any]]:
     return ((row.group_id, row) for row in response.results)
 
 
-_DELETE = Question(_delete_request, _delete_rows, "Delete")
+_DELETE = Question(_delete_request, _delete_rows, "DELETE")
 
 
 class DeleteGroups(Struct, BaseStep, frozen=True):
@@ -54,7 +54,7 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(change for group in self.groups for change in _changes(group))
 
-    def again(self, cluster: Cluster) -> DeleteGroups:
+    def reread(self, cluster: Cluster) -> DeleteGroups:
         """The groups with their current offsets. Raises ShellError if one has members now, or was
         deleted."""
         plan = plan_delete(cluster, [group.name for group in self.groups])
@@ -69,7 +69,7 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         responses = ask(cluster, {group.name: [_DELETE] for group in self.groups})
         failures: list[Failure | None] = []
         for group in self.groups:
-            failure = row_failure(responses[group.name].told[_DELETE], group.resource)
+            failure = row_failure(responses[group.name].rows[_DELETE], group.resource)
             failures += [failure for _ in _changes(group)]
         return Results.of(self.changes, failures)
 
@@ -122,7 +122,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
             for member in self.members
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> RemoveMembers:
+    def reread(self, cluster: Cluster) -> RemoveMembers:
         """The same members. Raises ShellError if one has left."""
         found = groups.describe(cluster, [self.group])
         there = {each.id for each in found[self.group].members} if found.ok else set()
@@ -155,7 +155,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
             response = cluster.send(request, to=to, lowest=_BY_MEMBER)
         except ShellError as error:
             code = getattr(error, "kafka_code", None) or 0
-            error.hint = needs(code, f"Read on group {self.group}") or error.hint
+            error.hint = requires(code, f"READ on group {self.group}") or error.hint
             raise
         codes = {row.group_instance_id or row.member_id: row.error_code for row in response.members}
         return Results.of(
@@ -224,7 +224,7 @@ def _chosen(
 def _no_member(group: Group, wanted: str, known: Sequence[str]) -> Failure:
     return failure(
         _UNKNOWN_MEMBER_ID,
-        ours=f"group {group.name} has no member {wanted}",
+        text=f"group {group.name} has no member {wanted}",
         hint=did_you_mean(wanted, known),
         see=Resource("group-members", group.name),
     )

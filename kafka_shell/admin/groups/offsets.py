@@ -68,7 +68,7 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
     Raises ShellError.
     """
     question = SHARED if kind is GroupType.SHARE else COMMITTED
-    response = ask(cluster, {group: [question]})[group].told[question]
+    response = ask(cluster, {group: [question]})[group].rows[question]
     if isinstance(response, Failure) and response.code == _GROUP_NOT_FOUND:
         return {}
     if isinstance(response, Failure):
@@ -124,7 +124,7 @@ def with_offsets(
     failures = dict(groups.failures)
     offsets: dict[str, Offsets] = {}
     for name, group in groups.values.items():
-        row = answers[name].told[SHARED if group.type is GroupType.SHARE else COMMITTED]
+        row = answers[name].rows[SHARED if group.type is GroupType.SHARE else COMMITTED]
         if isinstance(row, Failure):
             failures[name] = row
         else:

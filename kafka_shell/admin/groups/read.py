@@ -76,7 +76,7 @@ def describe(
     results: Results[str, Group] = Results()
     for name in requested:
         answer = responses[name]
-        group = read(name, answer.coordinator, _by_type(answer.told))
+        group = read(name, answer.coordinator, _by_type(answer.rows))
         if isinstance(group, Failure):
             results.failures[name] = group
         else:

@@ -11,7 +11,11 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import COORDINATION, failure, needs
+from kafka_shell.admin.wire.failures import (
+    COORDINATION,
+    failure,
+    requires,
+)
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
@@ -49,13 +53,13 @@ def offset_failure(
     members = Resource("group-members", group)
     if code == _UNKNOWN_MEMBER:
         message = f"group {group} is active: only its members can commit offsets"
-        return failure(code, ours=message, hint="Stop its members first.", see=members)
+        return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == _SUBSCRIBED:
         message = f"group {group} is subscribed to topic {partition.topic if partition else ''}"
-        return failure(code, ours=message, hint="Stop its members first.", see=members)
+        return failure(code, text=message, hint="Stop its members first.", see=members)
     if code == _TOPIC_AUTHORIZATION_FAILED and partition is not None:
         about = f"topic {partition.topic}"
-        return failure(code, about=about, hint=needs(code, f"Read on {about}"))
+        return failure(code, about=about, hint=requires(code, f"READ on {about}"))
     if row is None:
         return not_mentioned(partition)
     resource = Resource("group", group)
@@ -74,7 +78,7 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(offset_change(self.group, reset, self.type) for reset in self.resets)
 
-    def again(self, cluster: Cluster) -> Self:
+    def reread(self, cluster: Cluster) -> Self:
         now = committed(cluster, self.group, self.type)
         offsets = {partition: current.offset for partition, current in now.items()}
         return replace(

@@ -13,9 +13,9 @@ from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -62,7 +62,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             for election in self.elections
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> ElectLeaders:
+    def reread(self, cluster: Cluster) -> ElectLeaders:
         """The leaders as they are now. The broker refuses partitions deleted since."""
         now = find(cluster, [election.partition for election in self.elections]).values
         return ElectLeaders(
@@ -86,7 +86,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
             )
         except ShellError as error:
             if error.code == "CLUSTER_AUTHORIZATION_FAILED":
-                error.hint = needs(_CLUSTER_AUTHORIZATION_FAILED, "Alter on the cluster")
+                error.hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "ALTER on the cluster")
             raise
         rows = {
             TopicPartition(topic.topic, row.partition_id): row
@@ -125,7 +125,7 @@ class ElectLeaders(Struct, BaseStep, frozen=True):
                 or all(now[e.partition].leader == e.after for e in done if e.partition in now)
             )
 
-        settle(visible)
+        wait_until_visible(visible)
 
 
 def misplaced(cluster: Cluster) -> Found:
@@ -203,7 +203,7 @@ def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Fai
     leader = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
-        ours=f"{what} cannot be moved from {leader}: {reason}",
+        text=f"{what} cannot be moved from {leader}: {reason}",
         see=Resource("topic", partitions[0].topic) if len(partitions) == 1 else Resource("broker"),
     )
 
@@ -226,7 +226,7 @@ def plan_unclean(partitions: Found, *, timeout_ms: int = DEFAULT_TIMEOUT_MS) -> 
         elif not alive:
             refused[resource] = failure(
                 _ELIGIBLE_LEADERS_NOT_AVAILABLE,
-                ours=f"partition {resource.name} has no online replica",
+                text=f"partition {resource.name} has no online replica",
                 hint=f"Start one of its brokers: {_ids(partition.replicas)}.",
             )
         else:

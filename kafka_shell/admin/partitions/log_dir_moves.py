@@ -12,8 +12,8 @@ from msgspec import Struct
 
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, as_error, failure, needs
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, as_error, failure, requires
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
@@ -75,7 +75,7 @@ class MoveReplicas(Struct, frozen=True):
             for move in self.moves
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> MoveReplicas:
+    def reread(self, cluster: Cluster) -> MoveReplicas:
         """Where the replicas are now."""
         places = _places(cluster, self.moves)
         return MoveReplicas(
@@ -100,7 +100,7 @@ class MoveReplicas(Struct, frozen=True):
             for move, change in zip(self.moves, self.changes, strict=True)
             if change in results.values
         ]
-        settle(lambda: all_begun(cluster, sent))
+        wait_until_visible(lambda: all_begun(cluster, sent))
         return results
 
 
@@ -156,7 +156,7 @@ def plan_move(
         (MoveReplicas(chosen),) if chosen else (),
         follow=partial(follow, moves=followed) if followed else None,
         waits=wait,
-        look=_look_line(chosen),
+        resume=_look_line(chosen),
         fresh=lambda later: _as_they_are(later, chosen),
         warnings=too_large(chosen, found),
         refused=Results({}, refused),
@@ -278,7 +278,7 @@ def _cannot(move: Move, here: Here, dirs: Sequence[LogDir]) -> Failure | None:
     if not here:
         return failure(
             _REPLICA_NOT_AVAILABLE,
-            ours=f"broker {move.broker} has no replica of partition {move.partition}",
+            text=f"broker {move.broker} has no replica of partition {move.partition}",
             hint=f"Look: describe-topic {positional('--topic', move.partition.topic)}",
         )
     return unusable(move.broker, move.after, dirs)
@@ -290,13 +290,13 @@ def unusable(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | None:
     if target is None:
         return failure(
             _LOG_DIR_NOT_FOUND,
-            ours=f"broker {broker} has no log dir {path}",
+            text=f"broker {broker} has no log dir {path}",
             hint=f"It has {', '.join(dir.path for dir in dirs)}.",
         )
     if target.error is not None:
         return failure(
             _KAFKA_STORAGE_ERROR,
-            ours=f"log dir {target.path} of broker {broker} is offline",
+            text=f"log dir {target.path} of broker {broker} is offline",
             hint=f"Look: describe-log-dirs --broker-id {broker}",
         )
     return None
@@ -367,7 +367,7 @@ def refusal(move: Move, code: int | Failure | None) -> Failure | None:
     if code is None:
         said = f"the broker's answer does not mention {move.resource}"
         return Failure("UNKNOWN", said, hint=look)
-    hint = needs(code, "Alter on the cluster")
+    hint = requires(code, "ALTER on the cluster")
     if code == REQUEST_TIMED_OUT:
         hint = f"It may still begin. {look}"
     return failure(code, about=str(move.resource), hint=hint)

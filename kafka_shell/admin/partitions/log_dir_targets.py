@@ -14,7 +14,7 @@ from contextlib import suppress
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Report, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -72,7 +72,7 @@ class Placing(Struct, frozen=True):
         moves = tuple(move for move in self.moves if move.partition in partitions)
         return replace(self, moves=moves, warnings=self.warnings if moves else ())
 
-    def again(self, cluster: Cluster) -> Placing:
+    def reread(self, cluster: Cluster) -> Placing:
         """The same wishes over where the replicas are now."""
         places = _places(cluster, self.dirs)
         moves = (
@@ -96,7 +96,7 @@ class Placing(Struct, frozen=True):
             results.values[change] = change
             if not comes:
                 here.append(move)
-        settle(lambda: log_dir_moves.all_begun(cluster, here))
+        wait_until_visible(lambda: log_dir_moves.all_begun(cluster, here))
         return results
 
 

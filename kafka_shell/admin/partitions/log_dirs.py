@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_shell.admin.records.offsets import by_topic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
@@ -65,7 +65,7 @@ def _refused(broker: int, response: Any) -> Failure | None:
     return failure(
         code,
         about=f"log directories of broker {broker}",
-        hint=needs(code, "Describe on the cluster"),
+        hint=requires(code, "DESCRIBE on the cluster"),
     )
 
 

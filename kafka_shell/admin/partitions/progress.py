@@ -9,10 +9,10 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import needs
+from kafka_shell.admin.wire.failures import requires
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.errors import EndedElsewhere, ShellError, Status
+from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
@@ -45,8 +45,8 @@ def under_way(
     try:
         response = cluster.send(request, to=CONTROLLER)
     except ShellError as error:
-        error.hint = error.hint or needs(
-            getattr(error, "kafka_code", None) or 0, "Describe on the cluster"
+        error.hint = error.hint or requires(
+            getattr(error, "kafka_code", None) or 0, "DESCRIBE on the cluster"
         )
         raise
     found = sorted(
@@ -66,7 +66,7 @@ def under_way(
 
 def needing(error: ShellError, permission: str) -> ShellError:
     """The error with the permission that is missing, where that is what it is about."""
-    error.hint = error.hint or needs(getattr(error, "kafka_code", None) or 0, permission)
+    error.hint = error.hint or requires(getattr(error, "kafka_code", None) or 0, permission)
     return error
 
 
@@ -218,12 +218,12 @@ class Follow(Struct, frozen=True):
 
     Replicas that are wanted in log dirs are followed into them then.
     A broker that goes and comes back is waited for. Raises ShellError where it was interrupted,
-    and EndedElsewhere where a move was cancelled or changed by somebody.
+    and UnexpectedEnd where a move was cancelled or changed by somebody.
     """
 
     moves: tuple[Move, ...] | None = None
     cancel: str = ""  # the line that cancels it
-    go_on: str = ""  # the line that picks it up, where carry_out does not tell it
+    go_on: str = ""  # the line that picks it up, where execute does not tell it
     dirs: Dirs = field(default_factory=dict)
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
@@ -279,7 +279,7 @@ class Follow(Struct, frozen=True):
         if failed:
             row = failed[0]
             more = f", and {len(failed) - 1:,} more" if len(failed) > 1 else ""
-            raise EndedElsewhere(
+            raise UnexpectedEnd(
                 f"partition {row.topic}:{row.partition} is on {spell(row.replicas) or 'no broker'}"
                 f" and not on {spell(row.wanted or ())}, and nothing moves it any more{more}",
                 hint="Somebody cancelled the move or changed it.",

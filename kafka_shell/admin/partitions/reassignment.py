@@ -204,7 +204,7 @@ def _cannot(
     if partition not in held:
         code = now.found.errors.get(partition.topic, 3)
         said = f"there is no partition {partition}"
-        return failure(code, ours=said, hint="Look: list-topics --long")
+        return failure(code, text=said, hint="Look: list-topics --long")
     before = held[partition][1]
     if not after or len(set(after)) < len(after):
         said = f"partition {partition} cannot be on {spell(after) or 'no broker'}"

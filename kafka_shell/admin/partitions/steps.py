@@ -12,7 +12,7 @@ from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
@@ -60,13 +60,13 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
             for move in self.moves
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> MoveReplicas:
+    def reread(self, cluster: Cluster) -> MoveReplicas:
         found = scan(cluster, sorted({move.partition.topic for move in self.moves}))
         moving = under_way(cluster).values
         now = current(found, moving) if not self.cancelled else _targets(moving)
         return replace(
             self,
-            placing=self.placing.again(cluster),
+            placing=self.placing.reread(cluster),
             moves=tuple(
                 replace(move, before=now.get(move.partition, (None, move.before))[1])
                 for move in self.moves
@@ -205,7 +205,7 @@ def _until_back(cluster: Cluster, moves: Sequence[Move]) -> None:
         now = _now(cluster, moves)
         return all(set(now.get(move.partition, ())) == set(move.after) for move in moves)
 
-    settle(back)
+    wait_until_visible(back)
 
 
 def _in_another_order(cluster: Cluster, moves: Sequence[Move]) -> list[Move]:

@@ -32,7 +32,7 @@ from kafka_shell.admin.configs.read import by_answerer
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_failure
 from kafka_shell.admin.wire.metadata_scan import scan
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -313,7 +313,7 @@ class SetThrottle(Struct, frozen=True):
         as_set = (replace(row, now=row.when_set) for row in self.rows)
         return RemoveThrottle(tuple(as_set), self.record)
 
-    def again(self, cluster: Cluster) -> SetThrottle:
+    def reread(self, cluster: Cluster) -> SetThrottle:
         """The same: what a rate replaces is what was read first."""
         return self
 
@@ -364,7 +364,7 @@ class RemoveThrottle(Struct, frozen=True):
     def _set(self) -> list[Throttled]:
         return [row for row in self.rows if row.now != row.when_removed]
 
-    def again(self, cluster: Cluster) -> RemoveThrottle:
+    def reread(self, cluster: Cluster) -> RemoveThrottle:
         """The same: the configs are read again when it is sent."""
         return self
 
@@ -430,5 +430,5 @@ def _alter(
             now = _Now.read(cluster, by_resource).values
             return all(now.get(config) == value for config, value in done.items())
 
-        settle(visible)
+        wait_until_visible(visible)
     return failed

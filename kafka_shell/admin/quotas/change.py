@@ -11,7 +11,7 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -58,7 +58,7 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
             for alteration in self.alterations
         )
 
-    def again(self, cluster: Cluster) -> AlterQuotas:
+    def reread(self, cluster: Cluster) -> AlterQuotas:
         found = describe_each(cluster, [alteration.entity for alteration in self.alterations])
         for entity, failure in found.failures.items():
             raise ShellError(
@@ -119,7 +119,7 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
             now = {(quota.entity, quota.key): quota.value for quota in _flat(found)}
             return not found.ok or all(now.get((w.entity, w.key)) == w.value for w in wanted)
 
-        settle(visible)
+        wait_until_visible(visible)
 
 
 def plan_alter(cluster: Cluster, alterations: Sequence[QuotaAlteration]) -> Plan:

@@ -7,7 +7,7 @@ from typing import Any
 
 from kafka_shell.admin.wire.chunks import MANY
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_error, needs
+from kafka_shell.admin.wire.failures import as_error, requires
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
@@ -110,7 +110,7 @@ def _describe_by_listing(
 
 
 def _refused(failure: Failure) -> Failure:
-    missing = needs(failure.code or 0, "DescribeConfigs on the cluster")
+    missing = requires(failure.code or 0, "DESCRIBE_CONFIGS on the cluster")
     return replace(failure, hint=missing or failure.hint)
 
 

@@ -15,7 +15,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
@@ -142,7 +142,7 @@ def fetch(
             if row.error_code:
                 results.failures[where] = failure(
                     row.error_code, about=f"partition {where}",
-                    hint=needs(row.error_code, f"Read on topic {where.topic}"),
+                    hint=requires(row.error_code, f"READ on topic {where.topic}"),
                 )  # fmt: skip
             else:
                 results.values[where] = bytes(row.records or b"")

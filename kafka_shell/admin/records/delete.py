@@ -68,7 +68,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
             for cut in self.cuts
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> DeleteRecords:
+    def reread(self, cluster: Cluster) -> DeleteRecords:
         """Raises ShellError if a topic was created again: its offsets are those of other
         records."""
         now = _ids(cluster, [name for name, _ in self.topic_ids])
@@ -216,7 +216,7 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
 def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
     return failure(
         _OFFSET_OUT_OF_RANGE,
-        ours=f"partition {each} has no offset {to}, only {holds.earliest} to {holds.latest}",
+        text=f"partition {each} has no offset {to}, only {holds.earliest} to {holds.latest}",
         hint="Nothing was deleted there. Use --to latest to delete all records.",
     )
 

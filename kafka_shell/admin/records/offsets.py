@@ -16,7 +16,7 @@ from kafka_shell.admin.partitions.model import (
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
@@ -164,7 +164,7 @@ def _take(
             found.failures[partition] = failure(
                 row.error_code,
                 about=f"partition {partition}",
-                hint=needs(row.error_code, f"Describe on topic {partition.topic}"),
+                hint=requires(row.error_code, f"DESCRIBE on topic {partition.topic}"),
             )
             if row.error_code in _PASSING:
                 again.append(partition)

@@ -11,7 +11,7 @@ from msgspec import Struct, field
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, Secret
 from kafka_shell.plan.results import Failure, Results
@@ -83,7 +83,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         self.created.append(self._new(response))
         token = self.created[0].token
         if token.owner == token.requester:  # else the caller may not see it
-            settle(lambda: token.id in read_tokens(cluster))
+            wait_until_visible(lambda: token.id in read_tokens(cluster))
         (change,) = self.changes
         return Results({change: change})
 
@@ -106,7 +106,7 @@ class CreateToken(Struct, BaseStep, frozen=True):
         if code == NOT_AUTHORIZED:
             message = f"not authorized to create {about}"
             hint = f"Requires CREATE_TOKENS on user {self.owner}."
-            return failure(code, ours=message, about=about, hint=hint)
+            return failure(code, text=message, about=about, hint=hint)
         return failure_of(code, about)
 
 
@@ -151,7 +151,7 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
         before = format_time(token.expires) if token.expires else None
         return Change(token.resource, "alter", "expires", before, until, reversible=not self.renew)
 
-    def again(self, cluster: Cluster) -> AlterExpiry:
+    def reread(self, cluster: Cluster) -> AlterExpiry:
         now = read_tokens(cluster)
         return replace(
             self,
@@ -171,7 +171,7 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
                 failures.append(None)
                 expected[token.id] = response.expiry_timestamp_ms
         expired = not any(self.until)
-        settle(lambda: _settled(read_tokens(cluster), expected, expired=expired))
+        wait_until_visible(lambda: _settled(read_tokens(cluster), expected, expired=expired))
         return Results.of(self.changes, failures)
 
     def _request(self, hmac: Secret) -> Any:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
@@ -63,7 +63,7 @@ def of_topics(
 def without_leader(each: TopicPartition) -> Failure:
     """The failure of a request about an offline partition."""
     message = f"partition {each} has no leader"
-    return failure(_LEADER_NOT_AVAILABLE, ours=message, see=each.resource)
+    return failure(_LEADER_NOT_AVAILABLE, text=message, see=each.resource)
 
 
 def _numbered(topic: Topic, number: int) -> Partition | None:
@@ -77,13 +77,13 @@ def _numbered(topic: Topic, number: int) -> Partition | None:
 
 def _no_topic(found: MetadataScan, name: str) -> Failure:
     code = found.errors.get(name, _UNKNOWN_TOPIC_OR_PARTITION)
-    return failure(code, about=f"topic {name}", hint=needs(code, f"Describe on topic {name}"))
+    return failure(code, about=f"topic {name}", hint=requires(code, f"DESCRIBE on topic {name}"))
 
 
 def _no_partition(topic: Topic, number: int) -> Failure:
     last = len(topic.partitions) - 1
     return failure(
         _UNKNOWN_TOPIC_OR_PARTITION,
-        ours=f"topic {topic.name} has no partition {number}",
+        text=f"topic {topic.name} has no partition {number}",
         hint="It has only partition 0." if last == 0 else f"Its partitions are 0 to {last}.",
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.plan.results import Results
 
@@ -36,6 +36,6 @@ def describe(
                 results.values[name] = found.topic(name)
         else:
             code = found.errors.get(name, 3)
-            hint = needs(code, f"Describe on topic {name}")
+            hint = requires(code, f"DESCRIBE on topic {name}")
             results.failures[name] = failure(code, about=f"topic {name}", hint=hint)
     return Results(results.values, with_near_misses(cluster, results.failures, str))

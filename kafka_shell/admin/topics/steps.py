@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, in_turn
+from kafka_shell.admin.wire.chunks import QUOTA_EXCEEDED, Rows, send_within_quota
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan, spell_id, uuid_of
 from kafka_shell.admin.wire.requests import CONTROLLER
@@ -85,7 +85,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         if validate_only:
             _, rows = ask(self.topics)
             return _validated(_by_topic(self.changes, rows, "Create"))
-        rows = in_turn(cluster, self.topics, lambda new: new.name, ask)
+        rows = send_within_quota(cluster, self.topics, lambda new: new.name, ask)
         results = _by_topic(self.changes, rows, "Create")
         return timeout.wait(
             results,
@@ -187,7 +187,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
                     row.name = names.get(spell_id(row.topic_id.bytes), row.name)
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
-        rows = in_turn(cluster, self.topics, lambda topic: topic.name, ask)
+        rows = send_within_quota(cluster, self.topics, lambda topic: topic.name, ask)
         results = _by_topic(self.changes, rows, "Delete")
         for change, failure in results.failures.items():
             if failure.code == _UNKNOWN_TOPIC_ID:
@@ -239,7 +239,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
             for growth in self.growths
         )  # fmt: skip
 
-    def again(self, cluster: Cluster) -> CreatePartitions:
+    def reread(self, cluster: Cluster) -> CreatePartitions:
         now = scan(cluster, [growth.name for growth in self.growths])
         growths = []
         for growth in self.growths:
@@ -283,7 +283,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         if validate_only:
             _, rows = ask(self.growths)
             return _validated(_by_topic(self.changes, rows, "Alter"))
-        rows = in_turn(cluster, self.growths, lambda growth: growth.name, ask)
+        rows = send_within_quota(cluster, self.growths, lambda growth: growth.name, ask)
         results = _by_topic(self.changes, rows, "Alter")
         after = {growth.name: growth.after for growth in self.growths}
         return timeout.wait(

@@ -18,9 +18,9 @@ from kafka_shell.admin.wire.failures import (
     CONCURRENT_TRANSACTIONS,
     COORDINATION,
     failure,
-    needs,
+    requires,
 )
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind, Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
@@ -60,7 +60,7 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
             for transaction in self.transactions
         )
 
-    def again(self, cluster: Cluster) -> AbortTransactions:
+    def reread(self, cluster: Cluster) -> AbortTransactions:
         open_ = _open(cluster, [each.topic_partition for each in self.transactions])
         for transaction in self.transactions:
             if _identity(transaction) not in open_:
@@ -96,7 +96,7 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         wanted = {_identity(each) for each in done}
         if wanted:
             requested = [each.topic_partition for each in done]
-            settle(lambda: not wanted & _open(cluster, requested))
+            wait_until_visible(lambda: not wanted & _open(cluster, requested))
 
 
 def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
@@ -248,7 +248,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
     def changes(self) -> tuple[Change, ...]:
         return tuple(_fenced(transaction) for transaction in self.transactions)
 
-    def again(self, cluster: Cluster) -> FenceProducers:
+    def reread(self, cluster: Cluster) -> FenceProducers:
         found = transactions.describe(
             cluster, [transaction.transactional_id for transaction in self.transactions]
         )
@@ -313,10 +313,10 @@ def _is_retriable(outcome: int | Failure) -> bool:
 
 def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
     about = f"transactional id {name}"
-    requires = f"Write on {about}"
+    operation = f"WRITE on {about}"
     if isinstance(outcome, Failure):
-        return replace(outcome, hint=outcome.hint or needs(outcome.code or 0, requires))
-    return row_failure(outcome, about, requires=requires)
+        return replace(outcome, hint=outcome.hint or requires(outcome.code or 0, operation))
+    return row_failure(outcome, about, requires=operation)
 
 
 def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:

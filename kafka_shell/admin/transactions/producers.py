@@ -12,7 +12,7 @@ from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, needs
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
@@ -124,7 +124,7 @@ def _take(batch: Iterable[TopicPartition], response: Any, found: States) -> list
                 row.error_code,
                 row.error_message,
                 about=f"partition {each}",
-                hint=needs(row.error_code, f"Read on topic {each.topic}"),
+                hint=requires(row.error_code, f"READ on topic {each.topic}"),
             )
             if row.error_code in _PASSING:
                 again.append(each)

@@ -9,7 +9,7 @@ from typing import Any
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, needs
+from kafka_shell.admin.wire.failures import AUTHORIZATION, COORDINATION, failure, requires
 from kafka_shell.admin.wire.metadata_scan import is_missing, scan
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
@@ -176,7 +176,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 def _failure(each: str, code: int) -> Failure:
     about = f"transactional id {each}"
     see = Resource("transactional-id") if code == NOT_FOUND else None
-    return failure(code, about=about, hint=needs(code, f"Describe on {about}"), see=see)
+    return failure(code, about=about, hint=requires(code, f"DESCRIBE on {about}"), see=see)
 
 
 # -- hanging ---------------------------------------------------------------------------------------
@@ -247,7 +247,7 @@ def _to_search(
     for name in topics or ():
         if name not in found:
             code = found.errors.get(name, 3)
-            hint = needs(code, f"Describe and Read on topic {name}")
+            hint = requires(code, f"DESCRIBE and READ on topic {name}")
             refused[name] = failure(code, about=f"topic {name}", hint=hint)
     return wanted, refused
 

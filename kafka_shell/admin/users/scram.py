@@ -13,8 +13,8 @@ from msgspec import Struct
 from kafka_shell.admin.steps import BaseStep, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import BrokerError, needs
-from kafka_shell.admin.wire.propagation import settle
+from kafka_shell.admin.wire.failures import BrokerError, requires
+from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -71,7 +71,7 @@ def _ask(cluster: Cluster, users: Sequence[str] | None) -> Any:
     try:
         return cluster.send(request)
     except BrokerError as error:
-        error.hint = needs(error.kafka_code or 0, "Describe on the cluster") or error.hint
+        error.hint = requires(error.kafka_code or 0, "DESCRIBE on the cluster") or error.hint
         raise
 
 
@@ -99,7 +99,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
         )
         return (*deleted, *upserted)
 
-    def again(self, cluster: Cluster) -> AlterScramCredentials:
+    def reread(self, cluster: Cluster) -> AlterScramCredentials:
         users = [*(old.user for old in self.deletions), *(new.user for new in self.upsertions)]
         found = _existing(cluster, users)
         return AlterScramCredentials(self.upsertions, self.deletions, found)
@@ -137,7 +137,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
             now = {(had.user, had.mechanism): had for had in _existing(cluster, users)}
             return all((now[key].iterations if key in now else 0) == wanted[key] for key in wanted)
 
-        settle(visible)
+        wait_until_visible(visible)
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:

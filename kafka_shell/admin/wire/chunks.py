@@ -1,4 +1,4 @@
-"""Changes of very many things: cut into requests that a controller takes, as fast as it lets us."""
+"""Changes to many items: requests of a size and at a rate that the controller accepts."""
 
 from __future__ import annotations
 
@@ -9,15 +9,15 @@ from typing import Any, TypeVar
 from .connection import Cluster
 
 MANY = 100
-"""Beyond so many things, all there are are read at once: a broker walks all for each one."""
+"""For more items than this, all items of the cluster are read: brokers scan all for each one."""
 
 QUOTA_EXCEEDED = 89  # THROTTLING_QUOTA_EXCEEDED
 
-# A controller takes 10,000 records in one request: of topics, partitions and configs.
-_RECORDS = 9_000
-_AT_ONCE = 1_000  # things, so that Ctrl-C and a progress bar have something to do
-_STUCK_S = 60.0  # of a quota that lets nothing through
-_LEAST_PAUSE_S = 0.1
+# A controller accepts 10,000 metadata records per request: for topics, partitions and configs.
+_MAX_RECORDS = 9_000
+_MAX_ITEMS = 1_000  # per request, so that Ctrl-C works and progress is shown
+_STUCK_S = 60.0  # without progress because of a quota
+_MIN_PAUSE_S = 0.1
 
 T = TypeVar("T")
 Rows = list[Any]
@@ -26,43 +26,44 @@ Rows = list[Any]
 def in_requests(
     items: Iterable[T], records: Callable[[T], int] = lambda _: 1
 ) -> Iterator[tuple[T, ...]]:
-    """The items, as many together as one request may hold; `records` of one are in the metadata."""
+    """The items in batches for one request each. `records` is how many metadata records an item
+    needs."""
     batch: list[T] = []
-    held = 0
+    total = 0
     for item in items:
         size = records(item)
-        if batch and (held + size > _RECORDS or len(batch) == _AT_ONCE):
+        if batch and (total + size > _MAX_RECORDS or len(batch) == _MAX_ITEMS):
             yield tuple(batch)
-            batch, held = [], 0
+            batch, total = [], 0
         batch.append(item)
-        held += size
+        total += size
     if batch:
         yield tuple(batch)
 
 
-def in_turn(
+def send_within_quota(
     cluster: Cluster,
     items: Sequence[T],
     name_of: Callable[[T], str],
     ask: Callable[[Sequence[T]], tuple[int, Rows]],
 ) -> Rows:
-    """The answer's row of each item; `ask` gives the throttle time (ms) with them.
+    """The response row of each item. `ask` sends items and returns the throttle time (ms) and rows.
 
-    What a quota on changes holds up (`controller_mutation_rate`, KIP-599) is asked for again when
-    the broker says, until the deadline, or until nothing has come through for a minute.
+    Items that exceed a quota (`controller_mutation_rate`, KIP-599) are sent again after the
+    throttle time, until the deadline, or until no item has succeeded for a minute.
     """
     rows: Rows = []
-    left, moved = list(items), time.monotonic()
+    left, progress_at = list(items), time.monotonic()
     while True:
-        throttle_ms, answer = ask(left)
-        held = {row.name: row for row in answer if row.error_code == QUOTA_EXCEEDED}
-        rows += [row for row in answer if row.name not in held]
-        again = [item for item in left if name_of(item) in held]
-        if len(again) < len(left):
-            moved = time.monotonic()
-        wakes = time.monotonic() + max(throttle_ms / 1000, _LEAST_PAUSE_S)
-        late = cluster.deadline is not None and wakes > cluster.deadline
-        if not again or late or wakes > moved + _STUCK_S:
-            return rows + list(held.values())
-        time.sleep(max(0.0, wakes - time.monotonic()))
-        left = again
+        throttle_ms, response = ask(left)
+        throttled = {row.name: row for row in response if row.error_code == QUOTA_EXCEEDED}
+        rows += [row for row in response if row.name not in throttled]
+        retry = [item for item in left if name_of(item) in throttled]
+        if len(retry) < len(left):
+            progress_at = time.monotonic()
+        retry_at = time.monotonic() + max(throttle_ms / 1000, _MIN_PAUSE_S)
+        too_late = cluster.deadline is not None and retry_at > cluster.deadline
+        if not retry or too_late or retry_at > progress_at + _STUCK_S:
+            return rows + list(throttled.values())
+        time.sleep(max(0.0, retry_at - time.monotonic()))
+        left = retry

@@ -14,7 +14,7 @@ from .properties import Jaas, Property, bad, parse_jaas
 
 PROTOCOLS = ("PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL")
 
-# Properties that are read. A file shared with Java clients has others; those mean nothing here.
+# Properties that are used. Files for Java clients may contain others, which are ignored.
 KNOWN = frozenset(
     {
         "bootstrap.servers",
@@ -56,28 +56,28 @@ Properties = Mapping[str, Property]
 
 
 def is_secret(name: str) -> bool:
-    """Whether a property's value is not to be shown."""
+    """Whether a property's value is a secret."""
     return name.endswith(_SECRETS)
 
 
 def shown_value(name: str, value: str) -> str:
-    """The value as it may be shown: `***` for a secret, and for what may be one.
+    """The value to show: `***` for secrets, and for values that may contain one.
 
-    A property that nobody here knows may hold anything (`aws.secret.access.key`).
+    Unknown properties may contain secrets (`aws.secret.access.key`).
     """
-    of_program = "." not in name and name != "password-command"
-    if is_secret(name) or not (of_program or name in KNOWN):
+    own_setting = "." not in name and name != "password-command"
+    if is_secret(name) or not (own_setting or name in KNOWN):
         return "***"
     return "***" if "://" in value and "@" in value else value
 
 
 def to_connection(properties: Properties) -> ConnectionConfig:
-    """The connection that client properties describe. Raises ShellError with file and line."""
+    """The connection settings of client properties. Raises ShellError with file and line."""
     return _Reader(properties).connection()
 
 
 class _Reader:
-    """One set of properties on its way to a ConnectionConfig."""
+    """Converts client properties to a ConnectionConfig."""
 
     def __init__(self, properties: Properties) -> None:
         self._properties = properties
@@ -133,8 +133,8 @@ class _Reader:
         if not value:
             return default
         if value not in choices:
-            said = f"{name}={self._text(name)} is not known"
-            raise bad(self._where(name), said, f"Expected one of {', '.join(choices)}.")
+            what = f"{name}={self._text(name)} is not supported"
+            raise bad(self._where(name), what, f"Expected one of {', '.join(choices)}.")
         return value
 
     def _seconds(self, name: str, default: float) -> float:
@@ -142,7 +142,8 @@ class _Reader:
         if not value:
             return default
         if not (value.isascii() and value.isdigit()):
-            raise bad(self._where(name), f"{name}={value} is no number", "Expected milliseconds.")
+            what = f"{name} must be a number of milliseconds, got {value}"
+            raise bad(self._where(name), what, "Expected an integer without unit.")
         return int(value) / 1000
 
     # -- SASL --------------------------------------------------------------------------------------
@@ -172,9 +173,10 @@ class _Reader:
         if found is None:
             return None
         if command is not None and keyring is not None:
-            raise bad(found.where, "password-command cannot be used with keyring", "Leave one out.")
+            what = "password-command cannot be used with keyring"
+            raise bad(found.where, what, "Remove one of them.")
         if not username:
-            raise bad(found.where, "username is not set", 'Expected username = "NAME" beside it.')
+            raise bad(found.where, "username is not set", 'Add username = "NAME".')
         if not mechanism:
             expected = "Expected PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512."
             raise bad(found.where, "sasl.mechanism is not set", expected)
@@ -191,9 +193,9 @@ class _Reader:
             raise bad(
                 self._where("sasl.jaas.config"),
                 "sasl.mechanism is not set",
-                "Expected sasl.mechanism=SCRAM-SHA-256 or SCRAM-SHA-512 beside sasl.jaas.config.",
+                "Set sasl.mechanism=SCRAM-SHA-256 or SCRAM-SHA-512.",
             )
-        # Java's default; a login that was never configured is told so when it is needed.
+        # GSSAPI is Java's default. Without a login module, the login itself reports the error.
         return "GSSAPI" if jaas.module else ""
 
     def _oauth(self, options: Mapping[str, str]) -> OAuth:
@@ -237,14 +239,14 @@ class _Reader:
         )
 
     def _minimum_version(self) -> str:
-        wanted = self._text("ssl.enabled.protocols") or self._text("ssl.protocol")
-        names = [name.strip() for name in wanted.split(",") if name.strip()]
-        known = sorted(set(names) & {"TLSv1.2", "TLSv1.3"})
-        if names and not known and names != ["TLS"]:
+        protocols = self._text("ssl.enabled.protocols") or self._text("ssl.protocol")
+        names = [name.strip() for name in protocols.split(",") if name.strip()]
+        secure = sorted(set(names) & {"TLSv1.2", "TLSv1.3"})
+        if names and not secure and names != ["TLS"]:
             setting = next(n for n in ("ssl.enabled.protocols", "ssl.protocol") if self._find(n))
-            said = f"{setting}={wanted} names no TLS version that is safe"
-            raise bad(self._where(setting), said, "Expected TLSv1.2 or TLSv1.3.")
-        return known[0] if known else "TLSv1.2"
+            what = f"{setting}={protocols} has no secure TLS version"
+            raise bad(self._where(setting), what, "Expected TLSv1.2 or TLSv1.3.")
+        return secure[0] if secure else "TLSv1.2"
 
     def _pem_file(self, store: str, convert: Callable[[str, str], str]) -> str:
         location = self._text(f"{store}.location")
@@ -256,38 +258,34 @@ class _Reader:
                 head = file.read(1 << 16)
         except OSError as error:
             where = self._where(f"{store}.location")
-            said = f"{store}.location={location} cannot be read: {error.strerror}"
-            raise bad(where, said, "Expected the path of a PEM file.") from None
+            what = f"{store}.location={location} cannot be read: {error.strerror}"
+            raise bad(where, what, "Expected the path of a PEM file.") from None
         if b"-----BEGIN" in head:
             return str(path)
-        kind = _store_kind(head) or self._text(f"{store}.type") or "no PEM"
+        store_type = _store_type(head) or self._text(f"{store}.type")
+        kind = f"a {store_type} store" if store_type else "not a PEM file"
         raise ShellError(
-            f"{self._where(f'{store}.location')}: {location} is {_article(kind)} store, and only"
-            " PEM can be read here",
-            hint=f"Convert it: {convert(location, kind)} Then set {store}.type=PEM and"
+            f"{self._where(f'{store}.location')}: {location} is {kind}; only PEM is supported",
+            hint=f"Convert it: {convert(location, store_type)}\nThen set {store}.type=PEM and"
             f" {store}.location to the new file.",
             code="not-pem",
             status=Status.WRONG,
         )
 
 
-def _store_kind(head: bytes) -> str:
+def _store_type(head: bytes) -> str:
     if head[:4] == b"\xfe\xed\xfe\xed":
         return "JKS"
     return "PKCS12" if head[:1] == b"\x30" else ""
 
 
-def _article(kind: str) -> str:
-    return f"a {kind}" if kind != "no PEM" else "no PEM"
-
-
-def _convert_trust(location: str, kind: str) -> str:
+def _convert_trust(location: str, store_type: str) -> str:
     return f"keytool -list -rfc -keystore {location} > ca.pem"
 
 
-def _convert_key(location: str, kind: str) -> str:
+def _convert_key(location: str, store_type: str) -> str:
     openssl = "openssl pkcs12 -in {} -out client.pem"
-    if kind == "PKCS12":
+    if store_type == "PKCS12":
         return openssl.format(location)
     return (
         f"keytool -importkeystore -srckeystore {location} -destkeystore client.p12"
@@ -304,7 +302,7 @@ def _path_of(url: str) -> str:
 def _unsecured_claims(
     options: Mapping[str, str],
 ) -> tuple[tuple[str, str | float | tuple[str, ...]], ...]:
-    """Claims of Java's unsecured login module; a list begins with its own separator: `,a,b`."""
+    """Claims of Java's unsecured login module. A list starts with its separator: `,a,b`."""
     claims: list[tuple[str, str | float | tuple[str, ...]]] = []
     for key, value in options.items():
         kind, _, name = key.partition("Claim_")

@@ -1,7 +1,7 @@
-"""The one file that touches kafka-python's inner parts: message codec and SASL mechanisms.
+"""The only file that uses internals of kafka-python: its message codec and SASL mechanisms.
 
-Proved with kafka-python 3.0.12. It is imported when the first message is needed: `import kafka`
-costs more than a whole `list-topics` does.
+Tested with kafka-python 3.0.12. Imported with the first message, because `import kafka` takes
+longer than listing topics.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ from typing import Any, Protocol
 from kafka_shell.characters import escape, quoted
 from kafka_shell.errors import ShellError
 
-from .endpoint import Address, ConnectionConfig, Patience, Sasl
+from .endpoint import Address, ConnectionConfig, LimitTime, Sasl
 from .failures import COORDINATION, unreachable
 from .frames import MalformedError
 
 
 class Message:
-    """A kafka-python request as the connection sends it (see `connection.Request`)."""
+    """A kafka-python request as a `requests.Request`."""
 
     def __init__(self, request: Any) -> None:
         self._request = request
@@ -40,31 +40,30 @@ class Message:
         return bool(self._request.flexible_version_q(version))
 
     def encode(self, version: int) -> bytes:
-        """The body. Raises ShellError where a value does not fit its field."""
+        """The body. Raises ShellError if a value does not fit its field."""
         try:
             return bytes(self._request.encode(version=version))
-        except Exception as error:  # whatever the codec trips over: it must not hang the call
-            # Not the codec's words: they may quote the value, which may be a password.
+        except Exception as error:  # the codec can raise anything
+            # Without the codec's message, because it may contain the value, such as a password.
             raise ShellError(
                 f"{self.name} v{version} cannot be encoded: {type(error).__name__}", code="encode"
             ) from error
 
     def decode(self, version: int, body: memoryview) -> Any:
-        """The response message. Raises whatever the codec trips over where the bytes make no
-        sense."""
+        """The response message. Raises any exception for invalid bytes."""
         response = _response_class(self._request)
         flexible = response.flexible_version_q(version)
         decode = response._struct.compiled_decode_from(
             version, compact=flexible, tagged=flexible, data_class=response[None]
         )
         message, end = decode(body, 0)
-        if end > len(body):  # the codec takes what is left for a text that is longer
-            raise MalformedError("it ends too early")
+        if end > len(body):  # the codec truncates a text that is too long
+            raise MalformedError("ends too early")
         return message
 
-    def lacks(self, version: int) -> tuple[str, int] | None:
-        """A field that is set, is not ignorable and does not exist yet in this version: its name
-        and the first version that has it. kafka-python would drop it in silence."""
+    def unsupported_field(self, version: int) -> tuple[str, int] | None:
+        """A field that is set and not ignorable, but does not exist in this version: its name and
+        first version. kafka-python would silently drop it."""
         for field in self._request._struct._fields:
             since = field._versions[0] if field._versions else 0
             if since <= version or field._ignorable:
@@ -81,25 +80,24 @@ def api_of(request_class: Any) -> tuple[int, str]:
 
 @cache
 def _response_classes() -> dict[int, Any]:
-    """kafka-python's response classes by API key, with numbers that end."""
+    """kafka-python's response classes by API key."""
     from kafka.protocol.api_header import ResponseClassRegistry
 
-    _bound_numbers()
+    _limit_varints()
     classes: dict[int, Any] = ResponseClassRegistry._response_class_registry
     return classes
 
 
 def _response_class(request: Any) -> Any:
-
     key = request.API_KEY
-    found = _response_classes().get(key)
-    if found is None:
+    response_class = _response_classes().get(key)
+    if response_class is None:
         raise ShellError(f"no response class for API key {key} is loaded", code="decode")
-    return found
+    return response_class
 
 
-def _bound_numbers() -> None:
-    """Have the codec refuse a varint without an end: a megabyte of them would take hours."""
+def _limit_varints() -> None:
+    """Make the codec reject a varint that is too long: a megabyte of them would take hours."""
     from kafka.protocol.schemas.fields.codecs import UnsignedVarInt32
 
     emit = UnsignedVarInt32.emit_decode_from.__func__
@@ -108,13 +106,13 @@ def _bound_numbers() -> None:
         emit(cls, context, name, indent)  # its last line adds 7 to the shift, in a loop
         shift = context.lines[-1].split()[0]
         loop = context.lines[-1][: -len(context.lines[-1].lstrip())]
-        context.emit(loop, f"if {shift} > 28: raise ValueError('a number in it is too long')")
+        context.emit(loop, f"if {shift} > 28: raise ValueError('contains a varint too long')")
 
     UnsignedVarInt32.emit_decode_from = classmethod(bounded)
 
 
 def error_of(response: Any) -> tuple[int, str | None]:
-    """A response's own error code (0 where it has none) and the broker's words."""
+    """A response's own error code (0 if it has none) and error message."""
     fields = type(response)._struct.fields
     if "error_code" not in fields:
         return 0, None
@@ -123,9 +121,9 @@ def error_of(response: Any) -> tuple[int, str | None]:
 
 
 def moved(response: Any) -> int:
-    """The code when every item of a response says that the wrong broker was asked, else 0.
+    """The error code if all items of a response say that the broker was the wrong one, else 0.
 
-    Nothing was done then, and the whole request may be sent again.
+    Then nothing was done, and the whole request may be sent again.
     """
     codes = list(_item_codes(response))
     if codes and all(code in COORDINATION for code in codes):
@@ -143,7 +141,7 @@ def _item_codes(response: Any) -> Iterator[int]:
 
 
 def find_coordinators(kind: int, keys: list[str], version: int) -> list[Message]:
-    """FindCoordinator (API key 10): one request for all keys from v4 on, else one a key."""
+    """FindCoordinator (API key 10): one request for all keys since v4, else one for each key."""
     from kafka.protocol.metadata import FindCoordinatorRequest
 
     if version >= 4:
@@ -157,7 +155,8 @@ def find_coordinators(kind: int, keys: list[str], version: int) -> list[Message]
 
 
 def read_coordinators(response: Any, key: str) -> Iterator[tuple[str, int, int, str | None]]:
-    """(key, node id, error code, message) of each coordinator; `key` is what v0 to v3 asked for."""
+    """(key, node ID, error code, message) of each coordinator. `key` is the requested one of v0
+    to v3."""
     rows = response.coordinators if response.version >= 4 else [response]
     for row in rows:
         name = row.key if response.version >= 4 else key
@@ -165,7 +164,7 @@ def read_coordinators(response: Any, key: str) -> Iterator[tuple[str, int, int, 
 
 
 def release_table() -> dict[tuple[int, ...], dict[int, tuple[int, int]]]:
-    """Which API versions each Kafka release has."""
+    """The API versions of each Kafka release."""
     from kafka.protocol.broker_version_data import BROKER_API_VERSIONS
 
     return dict(BROKER_API_VERSIONS)
@@ -175,16 +174,16 @@ def release_table() -> dict[tuple[int, ...], dict[int, tuple[int, int]]]:
 
 
 class SaslRefusedError(Exception):
-    """A mechanism gave up. The text holds no secret, and quotes what the other side or a library
-    said."""
+    """A mechanism failed. The text has no secret, and messages of the broker or a library are in
+    quotes."""
 
 
 class SaslUnsafeError(SaslRefusedError):
-    """The other side asked for something that a sound broker never does."""
+    """The server's challenge could expose the password."""
 
 
 class SaslClient(Protocol):
-    """A mechanism under way: tokens out, tokens in, until it is done."""
+    """A SASL exchange: tokens to send, tokens received, until it is done."""
 
     def auth_bytes(self) -> bytes: ...
     def receive(self, auth_bytes: bytes) -> object: ...
@@ -193,7 +192,7 @@ class SaslClient(Protocol):
 
 
 class _Guarded:
-    """kafka-python's mechanism with its assorted exceptions as SaslRefusedError."""
+    """kafka-python's mechanism. All of its exceptions become SaslRefusedError."""
 
     def __init__(self, mechanism: Any) -> None:
         self._mechanism = mechanism
@@ -224,44 +223,44 @@ class _Guarded:
         return bool(self._mechanism.is_authenticated())
 
 
-_LEAST_ITERATIONS, _MOST_ITERATIONS = 4096, 1_000_000  # RFC 7677; what takes seconds
+_MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 1_000_000  # RFC 7677; more would take seconds
 _CHALLENGE = re.compile(r"r=(?P<nonce>[!-+\--~]+),s=(?P<salt>[A-Za-z0-9+/=]*),i=(?P<times>\d{1,9})")
 
 
 def check_challenge(challenge: bytes, nonce: bytes) -> None:
-    """Refuse a SCRAM challenge (RFC 5802) by which whoever poses as the broker could learn the
-    password: kafka-python would answer it."""
+    """Raise SaslUnsafeError for a SCRAM challenge (RFC 5802) that a server which impersonates the
+    broker could use to learn the password. kafka-python would answer it."""
     text = challenge.decode("ascii", errors="replace")
     if text.startswith("m="):
-        raise SaslUnsafeError("its SCRAM challenge has an extension that is not known here (m=)")
-    found = _CHALLENGE.fullmatch(text)
-    if found is None:
-        raise SaslUnsafeError("its SCRAM challenge is malformed")
-    if not found["nonce"].startswith(nonce.decode()) or found["nonce"] == nonce.decode():
-        raise SaslUnsafeError("its SCRAM challenge adds nothing of its own to the nonce")
+        raise SaslUnsafeError("the SCRAM challenge has an unsupported extension (m=)")
+    match = _CHALLENGE.fullmatch(text)
+    if match is None:
+        raise SaslUnsafeError("the SCRAM challenge is malformed")
+    if not match["nonce"].startswith(nonce.decode()) or match["nonce"] == nonce.decode():
+        raise SaslUnsafeError("the SCRAM challenge has no server nonce")
     try:
-        salt = base64.b64decode(found["salt"], validate=True)
+        salt = base64.b64decode(match["salt"], validate=True)
     except ValueError:
         salt = b""
     if not salt:
-        raise SaslUnsafeError("its SCRAM challenge has no salt")
-    if not _LEAST_ITERATIONS <= int(found["times"]) <= _MOST_ITERATIONS:
+        raise SaslUnsafeError("the SCRAM challenge has no salt")
+    if not _MIN_ITERATIONS <= int(match["times"]) <= _MAX_ITERATIONS:
         raise SaslUnsafeError(
-            f"its SCRAM challenge is for {int(found['times']):,} iterations, which must be"
-            f" {_LEAST_ITERATIONS:,} to {_MOST_ITERATIONS:,}"
+            f"the SCRAM challenge must have {_MIN_ITERATIONS:,} to {_MAX_ITERATIONS:,} iterations,"
+            f" got {int(match['times']):,}"
         )
 
 
 def sasl_mechanism(
-    config: ConnectionConfig, sasl: Sasl, address: Address, patience: Patience
+    config: ConnectionConfig, sasl: Sasl, address: Address, limit_time: LimitTime
 ) -> SaslClient:
-    """A client of the configured mechanism. Raises ShellError for one that cannot be had."""
+    """A client of the configured mechanism. Raises ShellError if it is not available."""
     from kafka.net.sasl import SASL_MECHANISMS, get_sasl_mechanism
 
     if sasl.mechanism not in SASL_MECHANISMS:
         raise _unusable(
-            f"SASL {sasl.mechanism} is not known here",
-            f"Known are {', '.join(sorted(SASL_MECHANISMS))}.",
+            f"unsupported SASL mechanism {sasl.mechanism}",
+            f"Use one of {', '.join(sorted(SASL_MECHANISMS))}.",
         )
     settings: dict[str, Any] = {
         "host": address.host,
@@ -269,7 +268,7 @@ def sasl_mechanism(
         "sasl_mechanism": sasl.mechanism,
     }
     if sasl.mechanism == "OAUTHBEARER":
-        settings["sasl_oauth_token_provider"] = _token_provider(sasl, config, patience)
+        settings["sasl_oauth_token_provider"] = _token_provider(sasl, config, limit_time)
     elif sasl.mechanism == "GSSAPI":
         settings["sasl_kerberos_service_name"] = sasl.service_name
     elif sasl.mechanism != "AWS_MSK_IAM":
@@ -281,15 +280,16 @@ def sasl_mechanism(
         raise
     except Exception as error:
         package = {"GSSAPI": "gssapi", "AWS_MSK_IAM": "botocore"}.get(sasl.mechanism, "")
-        hint = f"It needs the Python package {package}: pip install {package}" if package else ""
-        raise _unusable(f"SASL {sasl.mechanism} cannot start: {_first_line(error)}", hint) from None
+        hint = f"Install the Python package {package}: pip install {package}" if package else ""
+        message = f"SASL {sasl.mechanism} is not available: {_first_line(error)}"
+        raise _unusable(message, hint) from None
 
 
 def _as_token(mechanism: Any) -> Any:
-    """A SCRAM mechanism that logs in with a delegation token, which its first message says."""
+    """A SCRAM mechanism that logs in with a delegation token, as its first message says."""
     client = getattr(mechanism, "_scram_client", None)
     if client is None:
-        raise ValueError("only SCRAM logs in with a delegation token")
+        raise ValueError("delegation tokens require SCRAM")
     plain, extension = client.first_message, b",tokenauth=true"
 
     def first_message() -> bytes:
@@ -307,24 +307,24 @@ def _name_and_password(sasl: Sasl) -> dict[str, str]:
         password = sasl.source.read(sasl.username)
     if not sasl.username or password is None:
         raise _unusable(
-            f"SASL {sasl.mechanism} needs a user name and a password",
+            f"SASL {sasl.mechanism} requires a user name and a password",
             "Set both in sasl.jaas.config.",
         )
     name = sasl.username
     if sasl.mechanism.startswith("SCRAM"):
-        # RFC 5802: `=` and `,` of a user name are escaped; kafka-python sends it as it is.
+        # RFC 5802: `=` and `,` in user names must be escaped. kafka-python does not escape them.
         name = name.replace("=", "=3D").replace(",", "=2C")
     return {"sasl_plain_username": name, "sasl_plain_password": password.reveal()}
 
 
-def _token_provider(sasl: Sasl, config: ConnectionConfig, patience: Patience) -> Any:
+def _token_provider(sasl: Sasl, config: ConnectionConfig, limit_time: LimitTime) -> Any:
     from kafka.net.sasl.oauth import AbstractTokenProvider
 
     from .oauth import bearer_token
 
     class Provider(AbstractTokenProvider):  # type: ignore[misc]
         def token(self) -> str:
-            return bearer_token(sasl, config, patience(config.connect_timeout)).reveal()
+            return bearer_token(sasl, config, limit_time(config.connect_timeout)).reveal()
 
         def extensions(self) -> dict[str, str]:
             return dict(sasl.oauth.extensions) if sasl.oauth else {}

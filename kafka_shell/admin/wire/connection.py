@@ -1,7 +1,7 @@
-"""One cluster: send to any broker, the controller, a coordinator, a named broker, each broker.
+"""One cluster: requests to any broker, the controller, a coordinator, or certain brokers.
 
-Synchronous, and used by one thread at a time. Nothing is sent before the first call; a cluster that
-goes away and comes back needs no new Cluster.
+Synchronous, and used by one thread at a time. Connects with the first request, and reconnects when
+needed.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ from .transport import Link
 
 
 class Cluster:
-    """One cluster, as one identity. A context manager; `close` may be called at any time."""
+    """One cluster, with the credentials of one user. A context manager; `close` may be called at
+    any time."""
 
     def __init__(self, config: ConnectionConfig) -> None:
         self.config = config
         self.deadline: float | None = None
-        """When the command ends (monotonic seconds), or None. See `within`."""
+        """The deadline of the current command (monotonic seconds), or None. See `within`."""
         self._pool = Pool(config)
         self._runner = Runner(config, self._pool)
-        self._heard: list[Job] = []  # the last answers
+        self._last_jobs: list[Job] = []
 
     def __enter__(self) -> Cluster:
         return self
@@ -59,14 +60,14 @@ class Cluster:
     def __repr__(self) -> str:
         return f"Cluster({', '.join(map(str, self.config.bootstrap))})"
 
-    def on_wait(self, tell: Callable[[str], None] | None) -> None:
-        """Have it told whom is waited for, once that takes longer than a second; empty when the
-        wait is over."""
-        self._pool.on_wait = tell
+    def on_wait(self, report: Callable[[str], None] | None) -> None:
+        """Report the brokers that have been waited for longer than a second. Reports an empty
+        string when the wait is over."""
+        self._pool.on_wait = report
 
     def close(self) -> None:
-        """Close every connection. A later call opens new ones."""
-        self._pool.drop()
+        """Close all connections. A later request opens new ones."""
+        self._pool.close()
 
     # -- sending -----------------------------------------------------------------------------------
 
@@ -83,29 +84,30 @@ class Cluster:
         check: bool = True,
         timeout: float | None = None,
     ) -> Any:
-        """Send one request; its response message, or bytes with `raw`. The rest is as in Call.
+        """Send one request and return its response message, or bytes with `raw`. See Call for the
+        other parameters.
 
-        Raises ShellError: of the connection, the deadline, or the response's own error code.
+        Raises ShellError for connection errors, at the deadline, and for the response's error code.
         """
         call = Call(request, to, raw, version, lowest, highest, change, check, timeout)
-        (job,) = self._heard = self._drive([call])
+        (job,) = self._last_jobs = self._drive([call])
         if job.error is not None:
             raise job.error
         return job.result
 
     def send_all(self, calls: Sequence[Call]) -> list[Any]:
-        """Send all at once, each to its broker; responses or Failures, in the order of the calls.
+        """Send all calls at once and return responses or Failures, in the order of the calls.
 
-        Raises ShellError only where no broker at all could be reached.
+        Raises ShellError only if no broker at all can be reached.
         """
-        jobs = self._heard = self._drive(calls)
+        jobs = self._last_jobs = self._drive(calls)
         return [job.result if job.error is None else as_failure(job.error) for job in jobs]
 
     def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
-        """The same for more answers than memory should hold: each in its turn, as soon as it is
-        there, while `ahead` of them are in flight. Calls are taken when their turn comes."""
+        """Send the calls with `ahead` of them in flight, and yield each response or Failure in
+        order as soon as it arrives. For more responses than fit in memory."""
         for job in self._stream(calls, ahead):
-            self._heard = [job]
+            self._last_jobs = [job]
             yield job.result if job.error is None else as_failure(job.error)
 
     def send_raw(
@@ -119,14 +121,14 @@ class Cluster:
         change: bool | None = None,
         timeout: float | None = None,
     ) -> bytes:
-        """Send a body that is encoded already; the answer's body. kafka-python is not imported.
+        """Send an encoded body and return the response's body. Does not import kafka-python.
 
-        `flexible` may be left out for the APIs whose flexible versions are known here.
+        `flexible` may be omitted for APIs whose flexible versions are known (see requests.py).
         """
         since = None if flexible is None else (0 if flexible else 1 << 15)
         request = RawRequest(api_key, (version, version), lambda _: body, since)
-        answer: bytes = self.send(request, to, change=change, timeout=timeout)
-        return answer
+        response: bytes = self.send(request, to, change=change, timeout=timeout)
+        return response
 
     def each_broker(
         self,
@@ -136,28 +138,27 @@ class Cluster:
         timeout: float | None = None,
         refresh: bool = False,
     ) -> Results[int, Any]:
-        """Ask every broker at once; the outcome of each by its id."""
+        """Send a request to every broker at once. Returns responses and Failures by broker ID."""
         brokers = self.brokers(refresh=refresh)
         calls = [
             Call(make_request(broker), Node(broker.id), raw=raw, timeout=timeout)
             for broker in brokers
         ]
         results: Results[int, Any] = Results()
-        for broker, answer in zip(brokers, self.send_all(calls), strict=True):
-            if isinstance(answer, Failure):
-                results.failures[broker.id] = answer
+        for broker, response in zip(brokers, self.send_all(calls), strict=True):
+            if isinstance(response, Failure):
+                results.failures[broker.id] = response
             else:
-                results.values[broker.id] = answer
+                results.values[broker.id] = response
         return results
 
     @contextmanager
     def within(self, seconds: float | None) -> Iterator[None]:
-        """Around a command: one deadline for everything sent inside (an outer, earlier one holds;
-        None sets none). Answers that make no sense to who asked are ShellErrors
-        (`malformed-answer`)."""
+        """Set a deadline for all requests of a block, unless an outer deadline is earlier. None
+        sets none. Exceptions while reading a response become ShellErrors (`malformed-answer`)."""
         outer = self.deadline
         if outer is None:
-            self._pool.begin()
+            self._pool.start_command()
         if seconds is not None:
             mine = time.monotonic() + seconds
             self.deadline = mine if outer is None else min(outer, mine)
@@ -168,8 +169,8 @@ class Cluster:
             self.deadline = outer
 
     def attempts(self, timeout: float | None = None) -> Iterator[int]:
-        """0, 1, 2 ... with a growing pause between, until the deadline: for retries of items."""
-        until = self._runner.until(self.deadline, timeout)
+        """Yield 0, 1, 2 and so on with growing pauses until the deadline, for retries of items."""
+        until = self._runner.deadline_of(self.deadline, timeout)
         pause, attempt = self.config.backoff, 0
         while True:
             yield attempt
@@ -179,32 +180,32 @@ class Cluster:
             time.sleep(pause)
             pause = min(2 * pause, self.config.backoff_max)
 
-    # -- what is known -----------------------------------------------------------------------------
+    # -- metadata ----------------------------------------------------------------------------------
 
     def brokers(self, *, refresh: bool = False) -> tuple[Broker, ...]:
-        """The brokers that are up, by id. `version` is empty for those not connected to yet.
+        """The brokers that are up, sorted by ID. `version` is empty for brokers without connection.
 
-        `controller` is set on ZooKeeper-mode clusters only: brokers of KRaft do not know it.
+        `controller` is set only in ZooKeeper mode: Metadata does not contain it in KRaft mode.
         """
         head = self._head(refresh)
         kraft = all(versions.is_kraft(link.versions) for link in self._pool.ready())
         brokers = []
         for node, host, port, rack in sorted(head.brokers):
             link = self._pool.link_at(Address(host, port))
-            told = versions.release(link.versions) if link is not None and link.versions else ""
-            chief = not kraft and node == head.controller_id
-            brokers.append(Broker(node, host, port, rack, chief, told))
+            release = versions.release(link.versions) if link is not None and link.versions else ""
+            controller = not kraft and node == head.controller_id
+            brokers.append(Broker(node, host, port, rack, controller, release))
         return tuple(brokers)
 
     def known_brokers(self) -> tuple[Broker, ...]:
-        """The brokers of the last metadata; nothing is sent, so there may be none."""
+        """The brokers of the last metadata. Sends nothing, so there may be none."""
         return tuple(
             Broker(node, host, port, rack)
             for node, host, port, rack in sorted(self._pool.head.brokers)
         )
 
     def versions_of_brokers(self) -> Results[int, str]:
-        """The Kafka release of every broker, by its id; connects to each."""
+        """The Kafka release of every broker by broker ID. Connects to each."""
         ids = sorted(row[0] for row in self._head(False).brokers)
         found: Results[int, str] = Results()
         for id, link in zip(ids, self.send_all([Call(None, Node(id)) for id in ids]), strict=True):
@@ -216,33 +217,33 @@ class Cluster:
 
     @property
     def cluster_id(self) -> str:
-        """The cluster's id, or empty before Kafka 0.10.1."""
+        """The cluster ID, or empty before Kafka 0.10.1."""
         return self._head(False).cluster_id
 
     @property
     def known_id(self) -> str:
-        """The cluster's id if anything has told it yet, or empty. Sends nothing."""
+        """The cluster ID, or empty before the first response. Sends nothing."""
         return self._pool.head.cluster_id
 
     def expect(self, cluster_id: str) -> None:
-        """Talk to this cluster only: another one at the same address is an OtherClusterError."""
+        """Use only this cluster. Requests to another one at its address raise OtherClusterError."""
         self._pool.expect(cluster_id)
 
     def check_identity(self) -> None:
-        """Ask which cluster this is, now. Raises OtherClusterError where it is another one."""
+        """Read the cluster ID again. Raises OtherClusterError if it has changed."""
         self._head(True)
 
     @property
     def controller_id(self) -> int:
-        """The controller's id as Metadata has it; in KRaft a broker that forwards to it."""
+        """The controller's ID in Metadata. In KRaft mode, any broker that forwards to it."""
         return self._head(False).controller_id
 
     def api_versions(self, to: Target = ANY) -> dict[int, tuple[int, int]]:
-        """What a broker speaks: API key to its lowest and highest version."""
+        """The lowest and highest version of each API of a broker, by API key."""
         return dict(self._link(to).versions)
 
     def release(self, to: Target = ANY) -> str:
-        """The Kafka release of a broker, as its API versions tell it: "4.3"."""
+        """The Kafka release of a broker, such as "4.3", derived from its API versions."""
         return versions.release(self._link(to).versions)
 
     def is_kraft(self) -> bool:
@@ -250,35 +251,34 @@ class Cluster:
         return versions.is_kraft(self._link(ANY).versions)
 
     def negotiate(self, api_key: int, lowest: int, highest: int, to: Target = ANY) -> int:
-        """The highest version both sides have, or a ShellError that says since when it exists."""
+        """The highest common version. Raises ShellError with the release that added the API."""
         link = self._link(to)
         who = self._pool.describe(link.address)
         return versions.choose(api_key, (lowest, highest), link.versions, who)
 
     def supports(self, api: Any, version: int = 0, to: Target = ANY) -> bool:
-        """Whether a broker has a version of an API: a key, or a kafka-python request class."""
+        """Whether a broker supports a version of an API (API key or kafka-python request class)."""
         key = api if isinstance(api, int) else api.API_KEY
         low, high = self._link(to).versions.get(key, (0, -1))
         return version <= high and low <= high
 
-    # -- inside ------------------------------------------------------------------------------------
+    # -- internals ---------------------------------------------------------------------------------
 
     def _sender(self) -> tuple[str, str] | None:
-        """The broker and the API of the last answers, in words; None before any."""
-        answered = [job for job in self._heard if job.link is not None]
-        links = {job.link.address for job in answered if job.link is not None}
-        names = {job.request.name for job in answered}
-        if not answered:  # of a verb that looked only at what every connection learns
+        """The broker and the API of the last responses for messages; None before the first."""
+        names = {job.request.name for job in self._last_jobs if job.link is not None}
+        links = {job.link.address for job in self._last_jobs if job.link is not None}
+        if not links:  # the operation used only metadata
             return ("one of the brokers", "Metadata") if self._pool.ready() else None
-        who = self._pool.describe(links.pop()) if len(links) == 1 else "one of the brokers"
-        return who, " or ".join(sorted(names))
+        broker = self._pool.describe(links.pop()) if len(links) == 1 else "one of the brokers"
+        return broker, " or ".join(sorted(names))
 
     def _drive(self, calls: Sequence[Call]) -> list[Job]:
-        with self._guarded():
+        with self._closing_on_error():
             return self._runner.run(calls, self.deadline)
 
     def _stream(self, calls: Iterable[Call], ahead: int) -> Iterator[Job]:
-        with self._guarded():
+        with self._closing_on_error():
             yield from self._runner.stream(calls, self.deadline, ahead)
 
     def _link(self, to: Target) -> Link:
@@ -286,18 +286,18 @@ class Cluster:
         return link
 
     def _head(self, refresh: bool) -> frames.MetadataHead:
-        if refresh or self._pool.outdated or not self._pool.head.brokers:
+        if refresh or self._pool.metadata_outdated or not self._pool.head.brokers:
             self.send(METADATA)
         return self._pool.head
 
     @contextmanager
-    def _guarded(self) -> Iterator[None]:
+    def _closing_on_error(self) -> Iterator[None]:
         self._pool.deadline = self.deadline
         try:
             yield
         except ShellError:
             raise
         except BaseException:
-            # Ctrl-C may strike between any two steps: only fresh connections are surely whole.
-            self._pool.drop()
+            # Ctrl-C may interrupt between any two steps: a connection may be in an invalid state.
+            self._pool.close()
             raise

@@ -1,6 +1,7 @@
-"""Asking many groups' coordinators at once: one FindCoordinator, then one request a coordinator.
+"""Requests to the coordinators of many groups: one FindCoordinator, then one request for each
+coordinator.
 
-A group whose coordinator has just moved, or whose broker is gone, is looked for again.
+Groups whose coordinator has moved or whose broker is down are retried.
 """
 
 from __future__ import annotations
@@ -13,44 +14,45 @@ from msgspec import Struct, field
 from kafka_shell.plan.results import Failure, Results
 
 from .connection import Cluster
-from .failures import COORDINATION, failure, needs
+from .failures import COORDINATION, failure, requires
 from .metadata_scan import is_missing
 from .requests import Call, CoordinatorKind, Node
 
-_MANY_KEYS = 4  # the first version of FindCoordinator that takes them (Kafka 3.0)
-_TOPIC_DENIED = 29
+_MANY_KEYS = 4  # the first version of FindCoordinator for several groups (Kafka 3.0)
+_TOPIC_AUTHORIZATION_FAILED = 29
 _OFFSETS_TOPIC = "__consumer_offsets"
-_PATIENCE_S = 15.0  # a broker that died is named as the coordinator for a while
-_NOT_REACHED = frozenset({"refused", "connect-timeout", "unknown-broker"})  # so nothing was done
+_MAX_RETRY_S = 15.0  # brokers still return a coordinator for a while after it has crashed
+_NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
 
 
 class Question(Struct, frozen=True):
-    """An API that takes many groups: its request for some, and (group, row) of each in its answer.
+    """An API with many groups per request. `rows` returns (group, row) pairs of a response.
 
-    A row has an `error_code`. `permission` is what it takes on the group.
+    Rows have an `error_code`. `permission` is the operation that the API requires on the group.
     """
 
     request: Callable[[Sequence[str]], Any]
     rows: Callable[[Any], Iterable[tuple[str, Any]]]
-    permission: str = "Describe"
+    permission: str = "DESCRIBE"
     lowest: int | None = None
     highest: int | None = None
 
 
 class Answer(Struct):
-    """What was told of one group: a row or a Failure by question; its coordinator's id, or -1."""
+    """The responses for one group: a row or a Failure by question. `coordinator` is -1 if
+    unknown."""
 
     coordinator: int = -1
-    told: dict[Question, Any] = field(default_factory=dict)
+    rows: dict[Question, Any] = field(default_factory=dict)
 
 
 Answers = dict[str, Answer]
 
 
 def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
-    """The broker that coordinates each group, or why none is known (FindCoordinator, API key 10).
+    """The ID of each group's coordinator (FindCoordinator, API key 10).
 
-    A group need not exist to have one.
+    Groups that do not exist have a coordinator, too.
     """
     results: Results[str, int] = Results()
     if not groups:
@@ -62,87 +64,89 @@ def find(cluster: Cluster, groups: Sequence[str]) -> Results[str, int]:
     )
     for row in cluster.send(request, lowest=_MANY_KEYS, check=False).coordinators:
         if row.error_code:
-            results.failures[row.key] = _why(row.key, row.error_code, row.error_message, "Describe")
+            results.failures[row.key] = _failure(
+                row.key, row.error_code, row.error_message, "DESCRIBE"
+            )
         else:
             results.values[row.key] = row.node_id
     return results
 
 
-def ask(cluster: Cluster, wanted: Mapping[str, Sequence[Question]]) -> Answers:
-    """Put each group's questions to its coordinator: all coordinators and questions at once.
+def ask(cluster: Cluster, questions: Mapping[str, Sequence[Question]]) -> Answers:
+    """Send the questions of each group to its coordinator, all at once.
 
-    Where nobody has used a group yet, there are no coordinators, and asking for one would make
-    their topic: then there is no such group.
+    On a cluster without __consumer_offsets no group exists. Nothing is sent to it, because
+    FindCoordinator would create that topic.
     """
-    if wanted and is_missing(cluster, _OFFSETS_TOPIC):
+    if questions and is_missing(cluster, _OFFSETS_TOPIC):
         return {
-            group: Answer(-1, dict.fromkeys(asked, not_found(group)))
-            for group, asked in wanted.items()
+            group: Answer(-1, dict.fromkeys(of_group, not_found(group)))
+            for group, of_group in questions.items()
         }
-    answers: Answers = {group: Answer() for group in wanted}
-    left = list(wanted)
-    for _ in cluster.attempts(_PATIENCE_S):
-        left = _round(cluster, {group: wanted[group] for group in left}, answers)
+    answers: Answers = {group: Answer() for group in questions}
+    left = list(questions)
+    for _ in cluster.attempts(_MAX_RETRY_S):
+        left = _round(cluster, {group: questions[group] for group in left}, answers)
         if not left:
             break
     return answers
 
 
 def _round(
-    cluster: Cluster, wanted: Mapping[str, Sequence[Question]], answers: Answers
+    cluster: Cluster, questions: Mapping[str, Sequence[Question]], answers: Answers
 ) -> list[str]:
-    """Ask once, into `answers`; the groups that are worth asking about again."""
-    found = find(cluster, list(wanted))
-    for group, why in found.failures.items():
-        answers[group] = Answer(-1, dict.fromkeys(wanted[group], why))
+    """Send once and add to `answers`. Returns the groups to retry."""
+    coordinators = find(cluster, list(questions))
+    for group, why in coordinators.failures.items():
+        answers[group] = Answer(-1, dict.fromkeys(questions[group], why))
     batches: dict[tuple[int, Question], list[str]] = {}
-    for group, node in found.values.items():
+    for group, node in coordinators.values.items():
         answers[group].coordinator = node
-        for question in wanted[group]:
+        for question in questions[group]:
             batches.setdefault((node, question), []).append(group)
     calls = [
         Call(question.request(groups), Node(node), lowest=question.lowest, highest=question.highest)
         for (node, question), groups in batches.items()
     ]
-    for (_, question), groups, answer in zip(
+    for (_, question), groups, response in zip(
         batches, batches.values(), cluster.send_all(calls), strict=True
     ):
-        for group, told in _each(question, groups, answer).items():
-            answers[group].told[question] = told
-    return [group for group in wanted if any(map(_passing, answers[group].told.values()))]
+        for group, row in _rows(question, groups, response).items():
+            answers[group].rows[question] = row
+    return [group for group in questions if any(map(_is_retriable, answers[group].rows.values()))]
 
 
-def _each(question: Question, groups: Sequence[str], answer: Any) -> dict[str, Any]:
-    """What the answer tells of each group: a row or a Failure."""
-    if isinstance(answer, Failure):
-        return dict.fromkeys(groups, answer)
-    rows = dict(question.rows(answer))
-    told: dict[str, Any] = {}
+def _rows(question: Question, groups: Sequence[str], response: Any) -> dict[str, Any]:
+    """The row or Failure of each group."""
+    if isinstance(response, Failure):
+        return dict.fromkeys(groups, response)
+    received = dict(question.rows(response))
+    rows: dict[str, Any] = {}
     for group in groups:
-        row = rows.get(group)
+        row = received.get(group)
         if row is None:
-            told[group] = Failure("UNKNOWN", f"the broker's answer does not mention group {group}")
+            rows[group] = Failure("UNKNOWN", f"the response does not contain group {group}")
         elif row.error_code:
             message = getattr(row, "error_message", None)
-            told[group] = _why(group, row.error_code, message, question.permission)
+            rows[group] = _failure(group, row.error_code, message, question.permission)
         else:
-            told[group] = row
-    return told
+            rows[group] = row
+    return rows
 
 
 def not_found(name: str) -> Failure:
-    """There is no such group, whatever its protocol."""
-    return Failure("GROUP_ID_NOT_FOUND", f"there is no group {name}", 69)
+    """The failure of a group that does not exist, whatever its type."""
+    return Failure("GROUP_ID_NOT_FOUND", f"group {name} does not exist", 69)
 
 
-def _passing(told: Any) -> bool:
-    if not isinstance(told, Failure):
+def _is_retriable(row: Any) -> bool:
+    if not isinstance(row, Failure):
         return False
-    return told.code in COORDINATION or (told.code is None and told.name in _NOT_REACHED)
+    return row.code in COORDINATION or (row.code is None and row.name in _NOT_SENT)
 
 
-def _why(group: str, code: int, message: str | None, permission: str) -> Failure:
-    what = f"{permission} on group {group}"
-    if code == _TOPIC_DENIED:
-        what = "Describe on every topic that its members read"
-    return failure(code, message, about=f"group {group}", hint=needs(code, what))
+def _failure(group: str, code: int, message: str | None, permission: str) -> Failure:
+    required = f"{permission} on group {group}"
+    if code == _TOPIC_AUTHORIZATION_FAILED:
+        required = "DESCRIBE on every topic that its members read"
+    return failure(code, message, about=f"group {group}", hint=requires(code, required))

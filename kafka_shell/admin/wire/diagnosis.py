@@ -1,7 +1,7 @@
-"""A closer look at a connection that failed in a way that could mean several things.
+"""Diagnosis of connections that failed for an ambiguous reason.
 
-Each look is one short connection of its own, made only when a command is about to fail. A second is
-enough for all of it: a peer that sends a byte at a time must not keep anybody longer.
+Each check opens a short connection of its own, and runs only when a command is about to fail. All
+reads of a check together take at most one second.
 """
 
 from __future__ import annotations
@@ -15,29 +15,29 @@ from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
 
 from . import frames
-from .endpoint import Address, ConnectionConfig, Patience
+from .endpoint import Address, ConnectionConfig, LimitTime
 from .link_errors import not_kafka, tls_needed
 from .login import sasl_needed
 
-_PATIENCE = 1.0  # seconds; the other side was there a moment ago
+_MAX_S = 1.0  # seconds; the other side was there a moment ago
 
 
-class _Look:
-    """Connections to one address that all end at one time."""
+class _Probe:
+    """Connections to one address with a common deadline."""
 
-    def __init__(self, config: ConnectionConfig, address: Address, patience: Patience) -> None:
+    def __init__(self, config: ConnectionConfig, address: Address, limit_time: LimitTime) -> None:
         self.config, self.address = config, address
-        self._until = time.monotonic() + patience(_PATIENCE)
+        self._until = time.monotonic() + limit_time(_MAX_S)
 
     @contextmanager
     def connect(self) -> Iterator[socket.socket]:
-        """A fresh connection."""
+        """A new connection."""
         with socket.create_connection(self.address, self._left()) as sock:
             self.set_time(sock)
             yield sock
 
     def set_time(self, sock: socket.socket) -> None:
-        """The next call on the socket ends in time. Raises TimeoutError where it is over."""
+        """Limit the next call on the socket. Raises TimeoutError after the deadline."""
         sock.settimeout(self._left())
 
     def _left(self) -> float:
@@ -47,7 +47,7 @@ class _Look:
         return left
 
     def ask(self, sock: socket.socket, api_key: int, version: int, body: bytes) -> memoryview:
-        """The body of an answer."""
+        """The body of a response."""
         self.set_time(sock)
         sock.sendall(frames.request_frame(api_key, version, 1, "kafka-sh", body, False))
         size = int.from_bytes(self._exactly(sock, 4), "big")
@@ -66,99 +66,99 @@ class _Look:
         return bytes(data)
 
 
-def look_closer(
-    config: ConnectionConfig, address: Address, error: ShellError, patience: Patience
+def diagnose(
+    config: ConnectionConfig, address: Address, error: ShellError, limit_time: LimitTime
 ) -> ShellError:
-    """A better error than this one, where a look can give it."""
+    """A more precise error than this one if a check finds one, else the same."""
     if error.code == "tls-hostname":
-        looks: tuple[Callable[[_Look], ShellError | None], ...] = (_names,)
+        checks: tuple[Callable[[_Probe], ShellError | None], ...] = (_names,)
     elif error.code in ("closed-early", "no-answer"):
-        looks = (_plain if config.uses_tls else _secured, _foreign)
+        checks = (_plain if config.uses_tls else _secured, _foreign)
     else:
         return error
-    for look in looks:
+    for probe in checks:
         with suppress(OSError, ValueError):
-            better = look(_Look(config, address, patience))
+            better = probe(_Probe(config, address, limit_time))
             if better is not None:
                 return better
     return error
 
 
-def wants_login(
-    config: ConnectionConfig, address: Address, patience: Patience
+def requires_login(
+    config: ConnectionConfig, address: Address, limit_time: LimitTime
 ) -> ShellError | None:
-    """Whether a listener that dropped a first request wants SASL, and which mechanisms it has.
+    """The error with the enabled mechanisms if the listener requires SASL, else None.
 
-    Asking for a mechanism that does not exist tells: a SASL listener lists its own, any other says
-    that SASL is out of place.
+    A SaslHandshake with an unknown mechanism is answered with the enabled mechanisms by a SASL
+    listener, and with an error by any other.
     """
-    look = _Look(config, address, patience)
-    with suppress(OSError, ValueError, ShellError), look.connect() as plain:
-        with _wrapped(look, plain) as sock:
-            look.ask(sock, frames.API_VERSIONS, 0, b"")
-            body = look.ask(sock, frames.SASL_HANDSHAKE, 1, frames.sasl_handshake_body("?"))
+    probe = _Probe(config, address, limit_time)
+    with suppress(OSError, ValueError, ShellError), probe.connect() as plain:
+        with _wrapped(probe, plain) as sock:
+            probe.ask(sock, frames.API_VERSIONS, 0, b"")
+            body = probe.ask(sock, frames.SASL_HANDSHAKE, 1, frames.sasl_handshake_body("?"))
             _, enabled = frames.read_sasl_handshake(body)
         if enabled:
             return sasl_needed(config, address, enabled)
     return None
 
 
-def _wrapped(look: _Look, sock: socket.socket) -> socket.socket:
-    if not look.config.uses_tls:
+def _wrapped(probe: _Probe, sock: socket.socket) -> socket.socket:
+    if not probe.config.uses_tls:
         return sock
     from .tls import make_context
 
-    look.set_time(sock)
-    return make_context(look.config.tls).wrap_socket(sock, server_hostname=look.address.host)
+    probe.set_time(sock)
+    return make_context(probe.config.tls).wrap_socket(sock, server_hostname=probe.address.host)
 
 
-def _plain(look: _Look) -> ShellError | None:
-    """Whether Kafka answers in plain text where TLS was spoken."""
+def _plain(probe: _Probe) -> ShellError | None:
+    """The error if the listener is a plaintext one, but TLS was used."""
     from .tls import speaks_plain_text
 
-    with look.connect() as sock:
-        look.ask(sock, frames.API_VERSIONS, 0, b"")
-        return speaks_plain_text(look.address)
+    with probe.connect() as sock:
+        probe.ask(sock, frames.API_VERSIONS, 0, b"")
+        return speaks_plain_text(probe.address)
 
 
-def _secured(look: _Look) -> ShellError | None:
-    """Whether TLS answers where plain text was spoken."""
+def _secured(probe: _Probe) -> ShellError | None:
+    """The error if the listener requires TLS, but plaintext was used."""
     import ssl
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE  # only to see whether it is TLS; nothing is sent
-    with look.connect() as sock:
+    context.verify_mode = ssl.CERT_NONE  # only to detect TLS; nothing is sent
+    with probe.connect() as sock:
         try:
-            context.wrap_socket(sock, server_hostname=look.address.host).close()
+            context.wrap_socket(sock, server_hostname=probe.address.host).close()
         except ssl.SSLError as error:
             if "ALERT" not in (error.reason or ""):
                 return None
-        return tls_needed(look.address)
+        return tls_needed(probe.address)
 
 
-def _foreign(look: _Look) -> ShellError | None:
-    """What a listener says that is neither Kafka nor TLS: to a greeting of HTTP, or by itself."""
-    with look.connect() as sock:
+def _foreign(probe: _Probe) -> ShellError | None:
+    """The error if the listener uses neither Kafka's protocol nor TLS."""
+    with probe.connect() as sock:
         sock.sendall(b"GET / HTTP/1.0\r\n\r\n")
-        look.set_time(sock)
+        probe.set_time(sock)
         data = sock.recv(60)
-        return not_kafka(look.address, data) if len(data) >= 4 else None
+        return not_kafka(probe.address, data) if len(data) >= 4 else None
 
 
-def _names(look: _Look) -> ShellError | None:
-    """Which names a trusted certificate is for."""
+def _names(probe: _Probe) -> ShellError | None:
+    """The error with the host names of a trusted certificate."""
     from kafka_shell.structs import replace
 
     from .tls import make_context, wrong_names
 
-    context = make_context(replace(look.config.tls, check_hostname=False))
+    context = make_context(replace(probe.config.tls, check_hostname=False))
     with (
-        look.connect() as sock,
-        context.wrap_socket(sock, server_hostname=look.address.host) as secured,
+        probe.connect() as sock,
+        context.wrap_socket(sock, server_hostname=probe.address.host) as secured,
     ):
         found = secured.getpeercert() or {}
     names = tuple(
         escape(str(pair[1])) for pair in found.get("subjectAltName", ()) if len(pair) == 2
     )
-    return wrong_names(look.address, names)
+    return wrong_names(probe.address, names)

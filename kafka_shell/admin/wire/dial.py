@@ -1,4 +1,4 @@
-"""A loop over sockets, and the race of one name's addresses to a TCP connection."""
+"""An event loop over sockets, and TCP connections to a host name with several addresses."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ from kafka_shell.errors import ShellError
 from .endpoint import Address
 from .link_errors import connect_error, unknown_host
 
-_STAGGER = 0.2  # seconds before the next address of a name is tried beside the last (RFC 8305)
+_STAGGER = 0.2  # seconds before the next address is tried in parallel (RFC 8305)
 _IN_PROGRESS = {0, errno.EINPROGRESS, errno.EWOULDBLOCK}
 
 Sockaddr = tuple[int, Any]  # address family, socket address
 
 
 class Ticking(Protocol):
-    """Something that acts by itself when a time has come."""
+    """An object with a timer."""
 
     def due(self) -> float | None:
-        """When to tick next (monotonic seconds), or None."""
+        """When to call `tick` next (monotonic seconds), or None."""
 
     def tick(self, now: float) -> None:
-        """The time has come, or is later."""
+        """Called when the time has come."""
 
 
 class Loop:
-    """A selector whose keys carry callbacks, and the timers beside it. One thread's own."""
+    """A selector with callbacks, and timers. Used by one thread."""
 
     def __init__(self) -> None:
         self._selector = selectors.DefaultSelector()
         self._ticking: list[Ticking] = []
 
     def watch(self, sock: socket.socket, events: int, callback: Callable[[int], None]) -> None:
-        """Call back when the socket can be read or written; replaces what was watched."""
+        """Call back when the socket is readable or writable. Replaces an earlier callback."""
         key = self._selector.get_map().get(sock)
         if key is None:
             self._selector.register(sock, events, callback)
@@ -47,16 +47,16 @@ class Loop:
             self._selector.modify(sock, events, callback)
 
     def forget(self, sock: socket.socket) -> None:
-        """Watch it no more. Harmless when it was not watched."""
+        """Stop watching the socket. Does nothing if it is not watched."""
         if sock.fileno() >= 0 and sock in self._selector.get_map():
             self._selector.unregister(sock)
 
     def add(self, ticking: Ticking) -> None:
-        """Let it tick until it is removed."""
+        """Add a timer."""
         self._ticking.append(ticking)
 
     def remove(self, ticking: Ticking) -> None:
-        """Let it tick no more."""
+        """Remove a timer."""
         if ticking in self._ticking:
             self._ticking.remove(ticking)
 
@@ -65,7 +65,7 @@ class Loop:
         dues = [due for due in (each.due() for each in self._ticking) if due is not None]
         wait = min([until, *dues]) - time.monotonic()
         for key, events in self._selector.select(max(0.0, wait)):
-            # A callback may have closed the socket of a later key of the same batch.
+            # A callback may have closed the socket of a later key in the same batch.
             if self._selector.get_map().get(key.fileobj) is key:
                 key.data(events)
         now = time.monotonic()
@@ -75,14 +75,15 @@ class Loop:
                 each.tick(now)
 
     def close(self) -> None:
-        """Let go of the selector. The sockets are their owners'."""
+        """Close the selector. The sockets stay open."""
         self._selector.close()
 
 
 class Dial:
-    """Resolves a name off this thread and races its addresses: the first connection wins.
+    """Resolves a host name on another thread and connects to its addresses in parallel. The first
+    connection wins.
 
-    `done` gets a connected, non-blocking socket or a ShellError, once.
+    `done` is called once, with a connected non-blocking socket or a ShellError.
     """
 
     def __init__(
@@ -102,15 +103,15 @@ class Dial:
         self._last_error: OSError | None = None
 
     def start(self) -> None:
-        """Begin. `done` may be called before this returns."""
-        numbers = _resolve_at_once(self._address)
-        if numbers:
-            self._connect_all(numbers)
+        """Start. `done` may be called before this returns."""
+        addresses = _resolve_without_dns(self._address)
+        if addresses:
+            self._connect_all(addresses)
         else:
-            self._resolve_aside()
+            self._resolve_on_thread()
 
     def cancel(self) -> None:
-        """Close everything; `done` is not called any more."""
+        """Close everything. `done` is not called any more."""
         self._done = None
         self._next_at = None
         for sock in self._racing:
@@ -120,20 +121,20 @@ class Dial:
         self._close_bell()
 
     def due(self) -> float | None:
-        """When the next address joins the race."""
+        """When the next address is tried."""
         return self._next_at
 
     def tick(self, now: float) -> None:
-        """Let the next address join the race."""
+        """Try the next address."""
         self._try_next()
 
     @property
     def resolving(self) -> bool:
-        """Whether the name is still being looked up."""
+        """Whether the name is still being resolved."""
         return self._bell is not None
 
-    def _resolve_aside(self) -> None:
-        # getaddrinfo cannot be interrupted nor bounded: a thread waits for it, and rings.
+    def _resolve_on_thread(self) -> None:
+        # getaddrinfo has no timeout and cannot be interrupted: a thread waits for it.
         self._bell, ring = socket.socketpair()
         self._loop.watch(self._bell, selectors.EVENT_READ, self._resolved)
         thread = threading.Thread(target=self._resolve, args=(ring,), daemon=True)
@@ -145,8 +146,8 @@ class Dial:
         except OSError as error:
             self._found = error
         except UnicodeError:
-            self._found = socket.gaierror(socket.EAI_NONAME, "no legal host name")
-        except Exception as error:  # whatever it is, somebody waits for the bell
+            self._found = socket.gaierror(socket.EAI_NONAME, "invalid host name")
+        except Exception as error:  # the loop waits for a result
             self._found = OSError(f"{type(error).__name__}: {error}")
         finally:
             ring.close()
@@ -215,8 +216,8 @@ class Dial:
             done(sock, error)
 
 
-def _resolve_at_once(address: Address) -> list[Sockaddr]:
-    """Addresses that need no name server: literals and localhost."""
+def _resolve_without_dns(address: Address) -> list[Sockaddr]:
+    """The addresses of IP literals and localhost, which need no name server."""
     try:
         if address.host.lower() == "localhost":
             return _resolve(address)
@@ -227,7 +228,7 @@ def _resolve_at_once(address: Address) -> list[Sockaddr]:
 
 def _resolve(address: Address, flags: int = 0) -> list[Sockaddr]:
     host, port = address
-    # Bytes, as text has Python import its tables of international names first.
+    # Bytes, because for text Python imports its slow IDNA tables.
     plain = host.encode() if host.isascii() else host
     found = socket.getaddrinfo(plain, port, type=socket.SOCK_STREAM, flags=flags)
     return [(family, sockaddr) for family, _, _, _, sockaddr in found]

@@ -1,4 +1,4 @@
-"""Where a cluster is and how one logs in: plain values, no sockets."""
+"""The address of a cluster and its security settings: plain values, no sockets."""
 
 from __future__ import annotations
 
@@ -15,62 +15,62 @@ from .password_source import PasswordSource
 
 DEFAULT_PORT = 9092
 
-Patience = Callable[[float], float]
-"""So many seconds, or fewer where the command has fewer left: `--deadline` is one limit."""
+LimitTime = Callable[[float], float]
+"""Limits a number of seconds to the time that is left until the command's deadline."""
 
 
 class Address(NamedTuple):
-    """A host (a name or an IP literal, without brackets) and a port."""
+    """A host (a name, or an IP address without brackets) and a port."""
 
     host: str
     port: int
 
     def __str__(self) -> str:
-        host = escape(self.host)  # a cluster may advertise anything
+        host = escape(self.host)  # advertised listeners may contain any characters
         return f"[{host}]:{self.port}" if ":" in host else f"{host}:{self.port}"
 
 
 def parse_addresses(text: str) -> tuple[Address, ...]:
-    """`host:port` pairs between commas; `[::1]:9092` for IPv6. Raises UsageError."""
+    """Addresses of a list such as `host:9092,[::1]:9092`. Raises UsageError."""
     addresses = tuple(_parse(word.strip()) for word in text.split(",") if word.strip())
     if not addresses:
-        raise UsageError("no broker is named", hint="name one as host:port", code="bad-address")
+        raise UsageError("no broker address", hint="Use host:port[,host:port].", code="bad-address")
     return addresses
 
 
 def _parse(word: str) -> Address:
-    # Java accepts `PLAINTEXT://host:port` in bootstrap.servers; the protocol there means nothing.
+    # Java accepts `PLAINTEXT://host:port` in bootstrap.servers and ignores the protocol.
     rest = word.rpartition("://")[2]
     if rest.startswith("["):
         host, bracket, port = rest[1:].partition("]")
         port = port.removeprefix(":")
         if not bracket:
-            raise _bad(word, "its bracket is not closed")
+            raise _bad(word, "missing closing bracket")
     elif rest.count(":") > 1:
-        raise _bad(word, "an IPv6 address goes in brackets: [::1]:9092")
+        raise _bad(word, "an IPv6 address must be in brackets, such as [::1]:9092")
     else:
         host, _, port = rest.partition(":")
-    if not host:
-        raise _bad(word, "it has no host")
-    if host.isascii() and host.isdigit():
-        raise _bad(word, "it has a port and no host")
+    if not host or (host.isascii() and host.isdigit()):
+        raise _bad(word, "missing host")
     if not port:
         return Address(host, DEFAULT_PORT)
     if not (port.isascii() and port.isdigit() and 0 < int(port) < 65536):
-        raise _bad(word, f"{port!r} is no port (1 to 65535)")
+        raise _bad(word, f"the port must be an integer from 1 to 65535, got {port!r}")
     return Address(host, int(port))
 
 
 def _bad(word: str, why: str) -> UsageError:
     return UsageError(
-        f"{word!r} is no broker address: {why}", hint="write host:port", code="bad-address"
+        f"{word!r} is not a valid broker address: {why}",
+        hint="Use host:port[,host:port].",
+        code="bad-address",
     )
 
 
 class Tls(Struct, frozen=True):
-    """What TLS trusts and shows. Each `*_file` is a PEM path, each `*_text` PEM itself.
+    """TLS settings. Each `*_file` is the path of a PEM file, each `*_text` is PEM text.
 
-    Without a CA the system's trust store holds. The key may stand in the certificate's file.
+    Without a CA, the system's trust store is used. The certificate's file may contain the key.
     """
 
     ca_file: str = ""
@@ -84,10 +84,10 @@ class Tls(Struct, frozen=True):
 
 
 class OAuth(Struct, frozen=True):
-    """Where an OAUTHBEARER token comes from; the first that is set is used.
+    """The source of OAUTHBEARER tokens; the first one that is set is used.
 
-    `unsecured_claims` make an unsigned token (development brokers only). An endpoint is an https
-    address; `allow_loopback_http` also takes http on this machine itself.
+    `unsecured_claims` are the claims of an unsigned token (development brokers only). Endpoints
+    are https URLs; `allow_loopback_http` also allows http on localhost.
     """
 
     token: Secret | None = None
@@ -102,9 +102,9 @@ class OAuth(Struct, frozen=True):
 
 
 class Sasl(Struct, frozen=True):
-    """How one logs in: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
+    """SASL settings: PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, OAUTHBEARER or GSSAPI.
 
-    `token`: the user name is a delegation token's id and the password its HMAC (KIP-48, SCRAM).
+    `token`: the user name is the ID of a delegation token, and the password its HMAC (KIP-48).
     """
 
     mechanism: str
@@ -114,14 +114,14 @@ class Sasl(Struct, frozen=True):
     service_name: str = "kafka"
     token: bool = False
     source: PasswordSource | None = None
-    """Where the password comes from when it is not written down: read at each login."""
+    """The source of the password if it is not set here. Read at each login."""
 
 
 class ConnectionConfig(Struct, frozen=True):
-    """One cluster and one identity. Times are seconds; reprs show no secret.
+    """The connection settings of one cluster and user. Times are in seconds; reprs mask secrets.
 
-    `call_timeout` bounds a call for which nobody set a deadline (Java's default.api.timeout.ms);
-    `request_timeout` is how long a broker may be silent while an answer is due.
+    `call_timeout` limits calls without a deadline (Java's default.api.timeout.ms);
+    `request_timeout` is how long a broker may take to respond.
     """
 
     bootstrap: tuple[Address, ...] = (Address("localhost", DEFAULT_PORT),)
@@ -136,8 +136,8 @@ class ConnectionConfig(Struct, frozen=True):
     backoff_max: float = 1.0
     max_frame: int = 1 << 27
     cluster_id: str = ""
-    """The only cluster to talk to, or empty: then the first one that answers."""
-    avoid: frozenset[int] = frozenset()  # brokers known not to answer: nothing is sent to them
+    """The only cluster to use, or empty for the first one that responds."""
+    avoid: frozenset[int] = frozenset()  # brokers that do not respond: nothing is sent to them
 
     @property
     def uses_tls(self) -> bool:

@@ -1,4 +1,4 @@
-"""What is asked on a connection: the states of a connection, its login, requests in flight."""
+"""The states of a connection, the requests of its login, and requests in flight."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from . import frames
 
 
 class State(Enum):
-    """How far a connection is; the value says what it is doing."""
+    """The state of a connection. The value describes what is being waited for."""
 
-    DIALLING = "connecting to"
-    SECURING = "the TLS handshake with"
-    ENTERING = "the first answer of"
-    READY = "an answer of"
+    CONNECTING = "a connection to"
+    TLS_HANDSHAKE = "the TLS handshake with"
+    LOGIN = "the first response of"
+    READY = "a response of"
     CLOSED = "closed"
 
 
-class Ask(NamedTuple):
-    """One request of the login: the generator that yields it is sent the response's body."""
+class LoginRequest(NamedTuple):
+    """One request of the login. The generator that yields it receives the response's body."""
 
     api_key: int
     version: int
@@ -31,22 +31,31 @@ class Ask(NamedTuple):
     flexible: bool = False
 
 
-class Entry(NamedTuple):
-    """What a login found out. `lifetime` is in seconds, None for unlimited."""
+class LoginResult(NamedTuple):
+    """The result of a login. `lifetime` is in seconds, None for unlimited."""
 
     versions: frames.Versions
     lifetime: float | None = None
 
 
-Login = Generator[Ask, memoryview, Entry]
+Login = Generator[LoginRequest, memoryview, LoginResult]
 
 
 class Exchange:
-    """One request and what became of it: `body` or `error`. `written`: it may have been done."""
+    """A request in flight, until it has a `body` or an `error`. If `written`, the broker may have
+    executed it."""
 
     __slots__ = (
-        "api_key", "asked", "body", "correlation", "end", "error", "flexible", "left", "on_done",
-        "patience",
+        "api_key",
+        "body",
+        "correlation",
+        "end_position",
+        "error",
+        "flexible",
+        "on_done",
+        "sent_at",
+        "timeout",
+        "written",
     )  # fmt: skip
 
     def __init__(
@@ -54,22 +63,22 @@ class Exchange:
         api_key: int,
         correlation: int,
         flexible: bool,
-        patience: float,
+        timeout: float,
         on_done: Callable[[Exchange], None] | None,
     ) -> None:
         self.api_key = api_key
         self.correlation = correlation
         self.flexible = flexible
-        self.patience = patience
-        self.asked = time.monotonic()
+        self.timeout = timeout
+        self.sent_at = time.monotonic()
         self.on_done = on_done
         self.body: memoryview | None = None
         self.error: ShellError | None = None
-        self.end = 0  # where the request ends in all that was ever put on this connection
-        self.left = False  # whether all of it left this machine's program
+        self.end_position = 0  # of the request in the bytes ever queued on this connection
+        self.written = False  # whether all of it was written to the socket
 
     def finish(self) -> None:
-        """Tell whoever asked."""
+        """Call the callback."""
         done, self.on_done = self.on_done, None
         if done is not None:
             done(self)

@@ -1,4 +1,4 @@
-"""Error codes of answers as failures with a name and a sentence."""
+"""Failures that brokers report, and the exceptions of the connection."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 
 from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError, Status
-from kafka_shell.plan.results import Failure, names
+from kafka_shell.plan.results import Failure, mentions
 from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS
@@ -22,18 +22,21 @@ UNSUPPORTED_VERSION = 35
 NOT_CONTROLLER = 41
 CONCURRENT_TRANSACTIONS = 51
 
-# The broker asked was the wrong one, or not ready, and nothing was done: ask again.
+# The request went to the wrong broker, or the broker is not ready. Nothing was done: retry.
 COORDINATION = frozenset(
     {COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE, NOT_COORDINATOR, NOT_CONTROLLER}
 )
 AUTHORIZATION = frozenset({29, 30, 31, 53, 65})  # of topic, group, cluster, transaction, token
 MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWER
-# The broker prints its own request object, and then the operation that is missing.
+# A broker's message with its whole request object in it, and the missing operation at the end.
 _NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
+
+MAY_STILL_HAPPEN = "; the change may still happen"
+"""The end of the message if the deadline passed after a change was sent."""
 
 
 def error_name(code: int) -> str:
-    """Kafka's own name of an error code; one that is not known here keeps its number."""
+    """Kafka's name of an error code, or its number if unknown."""
     return ERRORS[code][0] if code in ERRORS else f"UNKNOWN_ERROR_{code}"
 
 
@@ -41,62 +44,64 @@ def failure(
     code: int,
     message: str | None = None,
     *,
-    ours: str = "",
+    text: str = "",
     about: str = "",
     hint: str = "",
     see: Resource | None = None,
 ) -> Failure:
-    """A failure that a broker reported, or would report.
+    """A failure with Kafka's error code.
 
-    `message` is the broker's own text and is always shown in quotes; `ours` is what this program
-    says instead. Without either it is the error code's sentence. `about` names the resource
-    (`topic orders`) and is added where the text does not name it.
+    `message` is the broker's own message and is always shown in quotes; `text` replaces it. Without
+    either, the error code's description is used. `about` is the resource (`topic orders`); it is
+    prepended unless the message contains it.
     """
-    known = ERRORS.get(code, ("", ""))[1] or f"the broker answered error code {code}"
+    default = ERRORS.get(code, ("", ""))[1] or f"the broker returned error code {code}"
     remote = (message or "").strip()
-    if found := _NEEDS.fullmatch(remote):
-        ours = f"{known}: it needs {found[1]}"
-    said = ours or (quoted(remote) if remote else known)
-    subject = f"{about}: " if about and not names(ours or remote or known, about) else ""
-    return Failure(error_name(code), subject + said, code, hint, see)
+    if needed := _NEEDS.fullmatch(remote):
+        text = f"{default}: requires {needed[1]}"
+    shown = text or (quoted(remote) if remote else default)
+    subject = f"{about}: " if about and not mentions(text or remote or default, about) else ""
+    return Failure(error_name(code), subject + shown, code, hint, see)
 
 
-def needs(code: int, permission: str) -> str:
-    """The hint of an authorization error: which operation on which resource is missing."""
-    return f"It takes {permission}." if code in AUTHORIZATION else ""
+def requires(code: int, permission: str) -> str:
+    """The hint of an authorization error, for example "Requires DESCRIBE on topic orders."."""
+    return f"Requires {permission}." if code in AUTHORIZATION else ""
 
 
 def as_failure(error: ShellError) -> Failure:
-    """A failure of this side (or one that came by this way) as data."""
+    """An exception as a Failure."""
     code = getattr(error, "kafka_code", None)
     return Failure(error.code, error.message, code, error.hint, error.see)
 
 
-def as_error(why: Failure, status: Status = Status.FAILED) -> ShellError:
-    """A failure as the exception that ends a command."""
-    error = BrokerError(why.message, hint=why.hint, code=why.name, status=status, see=why.see)
-    error.kafka_code = why.code
+def as_error(failure: Failure, status: Status = Status.FAILED) -> ShellError:
+    """A Failure as an exception."""
+    error = BrokerError(
+        failure.message, hint=failure.hint, code=failure.name, status=status, see=failure.see
+    )
+    error.kafka_code = failure.code
     return error
 
 
 class BrokerError(ShellError):
-    """A broker's refusal of a whole request. `kafka_code` is Kafka's error code."""
+    """A broker refused the whole request. `kafka_code` is Kafka's error code."""
 
     kafka_code: int | None = None
 
 
 def unreachable(message: str, hint: str, code: str) -> ShellError:
-    """No connection, or no login: exit status 3."""
+    """An error with exit status 3: no connection, or authentication failed."""
     return ShellError(message, hint=hint, code=code, status=Status.UNREACHABLE)
 
 
 class OtherClusterError(ShellError):
-    """Another cluster answers where the one that is meant was. Nothing was sent to it."""
+    """Another cluster answers at the address of the expected one. Nothing was sent to it."""
 
     def __init__(self, where: str, expected: str, found: str) -> None:
         super().__init__(
-            f"{where} is cluster {found} now, not cluster {expected}",
-            hint="Nothing was sent to it.",
+            f"{where} is now cluster {found}, not cluster {expected}",
+            hint="Nothing was sent.",
             code="other-cluster",
         )
         self.where = where
@@ -105,4 +110,4 @@ class OtherClusterError(ShellError):
 
 
 class NoBrokerError(ShellError):
-    """Not one broker could be entered: no call has a chance."""
+    """No broker at all could be reached."""

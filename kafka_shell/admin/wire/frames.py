@@ -1,7 +1,7 @@
-"""The few messages that finding and entering a cluster takes, by hand.
+"""The few messages that connecting to a cluster needs, encoded without kafka-python.
 
-They are written here so that a one-shot whose answer is read as bytes never imports kafka-python,
-which costs more than the whole conversation. Everything else is kafka-python's (see wire.py).
+Commands that read responses as bytes then never import kafka-python, which would take longer than
+the command itself. All other messages are encoded by kafka-python (see codec.py).
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ API_VERSIONS = 18
 SASL_AUTHENTICATE = 36
 
 METADATA_VERSIONS = (1, 12)
-_CLIENT_SOFTWARE = (b"kafka-sh", b"0.1")  # as brokers show it in their metrics (KIP-511)
+_CLIENT_SOFTWARE = (b"kafka-sh", b"0.1")  # in the metrics of brokers (KIP-511)
 
 Versions = dict[int, tuple[int, int]]
 
 
 class MalformedError(ValueError):
-    """Bytes that are no message. The text quotes nothing of them."""
+    """Bytes that are not a valid message. The error's text contains none of them."""
 
 
 def request_frame(
     api_key: int, version: int, correlation: int, client_id: str, body: bytes, flexible: bool
 ) -> bytes:
-    """A whole request with its size and header (v2 when flexible, else v1)."""
+    """A request with its size and header (v2 if flexible, else v1)."""
     name = client_id.encode()
     header = struct.pack(">hhih", api_key, version, correlation, len(name)) + name
     if flexible:
@@ -37,7 +37,7 @@ def request_frame(
 
 
 def split_answer(frame: memoryview, flexible: bool) -> tuple[int, memoryview]:
-    """A response's correlation id and its body. Raises MalformedError where there is none."""
+    """The correlation ID and body of a response. Raises MalformedError."""
     reader = Reader(frame)
     correlation = reader.int32()
     if flexible:
@@ -46,7 +46,7 @@ def split_answer(frame: memoryview, flexible: bool) -> tuple[int, memoryview]:
 
 
 class Reader:
-    """Walks big-endian Kafka primitives. Raises MalformedError where the bytes end too early."""
+    """Reads Kafka's primitive types. Raises MalformedError if the bytes end too early."""
 
     __slots__ = ("_at", "_data")
 
@@ -56,16 +56,16 @@ class Reader:
 
     @property
     def position(self) -> int:
-        """Bytes walked so far."""
+        """The number of bytes read."""
         return self._at
 
     def skip(self, size: int) -> None:
-        """Walk over bytes that are known to be there."""
+        """Skip bytes without checking that they exist."""
         self._at += size
 
     def _unpack(self, form: str, size: int) -> int:
         if self._at + size > len(self._data):
-            raise MalformedError("it ends too early")
+            raise MalformedError("ends too early")
         value: int = struct.unpack_from(form, self._data, self._at)[0]
         self._at += size
         return value
@@ -92,29 +92,29 @@ class Reader:
                 return value
             shift += 7
             if shift > 28:
-                raise MalformedError("a number in it is too long")
+                raise MalformedError("contains a varint that is too long")
 
     def take(self, size: int) -> bytes:
         if size < 0 or self._at + size > len(self._data):
-            raise MalformedError("it ends too early")
+            raise MalformedError("ends too early")
         self._at += size
         return bytes(self._data[self._at - size : self._at])
 
     def string(self, flexible: bool = False) -> str | None:
-        """A nullable string, compact when `flexible`."""
+        """A nullable string, compact if `flexible`."""
         size = self.varint() - 1 if flexible else self.int16()
         if size < 0:
             return None
         try:
             return self.take(size).decode()
         except UnicodeDecodeError:
-            raise MalformedError("a text in it is not UTF-8") from None
+            raise MalformedError("contains text that is not UTF-8") from None
 
     def count(self, flexible: bool = False) -> int:
-        """How many items an array has; a null array has none."""
+        """The number of items of an array, 0 for a null array."""
         count = max(0, self.varint() - 1 if flexible else self.int32())
-        if count > len(self._data) - self._at:  # an item takes a byte at least
-            raise MalformedError("it ends too early")
+        if count > len(self._data) - self._at:  # an item has at least one byte
+            raise MalformedError("ends too early")
         return count
 
     def skip_tags(self) -> None:
@@ -137,27 +137,27 @@ def varint(value: int) -> bytes:
 
 
 def string(text: str, flexible: bool = False) -> bytes:
-    """A string, compact when `flexible`."""
+    """A string, compact if `flexible`."""
     raw = text.encode()
     return (varint(len(raw) + 1) if flexible else struct.pack(">h", len(raw))) + raw
 
 
 def count(number: int | None, flexible: bool = False) -> bytes:
-    """How many items an array has; None is a null array."""
+    """The number of items of an array. None is a null array."""
     if flexible:
         return varint(0 if number is None else number + 1)
     return struct.pack(">i", -1 if number is None else number)
 
 
 def api_versions_body(version: int) -> bytes:
-    """ApiVersions (API key 18) v3 names this client (KIP-511); v0 is empty."""
+    """ApiVersions (API key 18): v3 contains the name of this client (KIP-511), v0 is empty."""
     if version < 3:
         return b""
     return b"".join(bytes((len(word) + 1,)) + word for word in _CLIENT_SOFTWARE) + b"\0"
 
 
 def read_api_versions(body: memoryview, version: int) -> tuple[int, Versions]:
-    """The error code and each API's (min, max). An error is always answered in v0's form."""
+    """The error code, and the (min, max) version of each API. Errors are always encoded as v0."""
     reader = Reader(body)
     error = reader.int16()
     flexible = version >= 3 and not error
@@ -171,7 +171,7 @@ def read_api_versions(body: memoryview, version: int) -> tuple[int, Versions]:
 
 
 def metadata_body(version: int) -> bytes:
-    """Metadata (API key 3) v1 to v12 that asks for no topic: the brokers alone."""
+    """Metadata (API key 3) v1 to v12 without topics: only the brokers."""
     body = b"\x01" if version >= 9 else struct.pack(">i", 0)
     if version >= 4:
         body += b"\0"
@@ -183,7 +183,7 @@ def metadata_body(version: int) -> bytes:
 
 
 class MetadataHead(Struct, frozen=True):
-    """What a Metadata response says before its topics. `brokers`: id, host, port, rack."""
+    """The part of a Metadata response before its topics. `brokers`: id, host, port, rack."""
 
     brokers: tuple[tuple[int, str, int, str | None], ...] = ()
     cluster_id: str = ""
@@ -191,7 +191,7 @@ class MetadataHead(Struct, frozen=True):
 
 
 def read_metadata_head(body: memoryview | bytes, version: int) -> MetadataHead:
-    """The head of a Metadata response v0 to v13; the topics that follow are not touched."""
+    """The head of a Metadata response v0 to v13. The topics are not read."""
     reader = Reader(body)
     flexible = version >= 9
     if version >= 3:
@@ -215,15 +215,15 @@ def sasl_handshake_body(mechanism: str) -> bytes:
 
 
 def read_sasl_handshake(body: memoryview) -> tuple[int, tuple[str, ...]]:
-    """The error code and the mechanisms that the listener has enabled; no name that is none."""
+    """The error code, and the enabled mechanisms of the listener that have valid names."""
     reader = Reader(body)
     error = reader.int16()
-    told = (reader.string() or "" for _ in range(reader.count()))
-    return error, tuple(name for name in told if _is_mechanism(name))
+    names = (reader.string() or "" for _ in range(reader.count()))
+    return error, tuple(name for name in names if _is_mechanism(name))
 
 
 def _is_mechanism(name: str) -> bool:
-    """Whether SASL allows the name (RFC 4422): it is shown, and offered to be copied."""
+    """Whether it is a valid name (RFC 4422): names are shown in hints, to be copied."""
     plain = name.replace("-", "").replace("_", "")
     return len(name) <= 20 and plain.isascii() and plain.isalnum()
 
@@ -234,7 +234,7 @@ def sasl_authenticate_body(token: bytes) -> bytes:
 
 
 class SaslAnswer(Struct, frozen=True):
-    """One SaslAuthenticate response; `lifetime` is in milliseconds, 0 for unlimited (KIP-368)."""
+    """A SaslAuthenticate response. `lifetime` is in milliseconds, 0 for unlimited (KIP-368)."""
 
     error: int
     message: str
@@ -246,7 +246,7 @@ class SaslAnswer(Struct, frozen=True):
 
 
 def read_sasl_authenticate(body: memoryview, version: int) -> SaslAnswer:
-    """Reads SaslAuthenticate v0 and v1."""
+    """A SaslAuthenticate response v0 or v1."""
     reader = Reader(body)
     error, message = reader.int16(), reader.string() or ""
     token = reader.take(max(0, reader.int32()))

@@ -1,4 +1,4 @@
-"""One call on its way, and how its failures read."""
+"""A call in progress, and the errors of calls."""
 
 from __future__ import annotations
 
@@ -12,159 +12,166 @@ from .endpoint import Address, ConnectionConfig
 from .failures import (
     COORDINATOR_LOAD_IN_PROGRESS,
     COORDINATOR_NOT_AVAILABLE,
+    MAY_STILL_HAPPEN,
     MOVED,
     REQUEST_TIMED_OUT,
 )
-from .pool import DOUBT_S, Pool
+from .pool import SILENCE_S, Pool
 from .requests import AnyBroker, Call, Controller, Node, Request
 from .transport import Link
 
-_NAMED = 3  # brokers that are named at once
+_MAX_NAMES = 3  # of brokers in one message
 _NOT_YET = (COORDINATOR_LOAD_IN_PROGRESS, COORDINATOR_NOT_AVAILABLE)
 
 
 class Job:
     """One call until it has a `result` or an `error`."""
 
-    def __init__(self, call: Call, request: Request, until: float) -> None:
+    def __init__(self, call: Call, request: Request, deadline: float) -> None:
         self.call = call
         self.request = request
-        self.until = until
+        self.deadline = deadline
         self.started = time.monotonic()
         self.link: Link | None = None
         self.sent = False
-        self.asked: set[Address] = set()  # those it was sent to
+        self.sent_to: set[Address] = set()
         self.done = False
         self.result: Any = None
         self.error: ShellError | None = None
         self.retry_at = 0.0
         self.tries = 0
-        self.losses = 0  # connections that ended with it in flight
-        self.met = False  # a broker had taken the request before: it is worth waiting for
-        self.last = ""  # why it was sent again
+        self.lost_connections = 0  # connections that ended with it in flight
+        self.reached_broker = False  # it was sent before, so waiting for a broker may help
+        self.last_failure = ""  # why it is retried
 
     def finish(self, result: Any) -> None:
-        """It has its answer."""
+        """Set the result."""
         self.result, self.done = result, True
 
     def fail(self, error: ShellError) -> None:
-        """It has failed for good."""
+        """Set the error."""
         self.error, self.done = error, True
 
 
-def any_will_do(job: Job) -> bool:
-    """Whether it can go to another broker as well: a read that any of them answers, or a change
-    that any forwards (KRaft) and that was not sent yet."""
+def any_broker_will_do(job: Job) -> bool:
+    """Whether it can be sent to another broker: a read that any broker can answer, or an unsent
+    change that any broker forwards (KRaft)."""
     if not isinstance(job.call.to, AnyBroker | Controller):
         return False
     return not (job.sent and job.call.changes(job.request))
 
 
-def wants_another(job: Job) -> bool:
-    """Whether its broker is silent, and another one will do."""
-    return job.link is not None and job.link.silence >= DOUBT_S and any_will_do(job)
+def needs_other_broker(job: Job) -> bool:
+    """Whether its broker does not respond, and another one can be used."""
+    return job.link is not None and job.link.silence >= SILENCE_S and any_broker_will_do(job)
 
 
-def unproved(job: Job, link: Link) -> bool:
-    """Whether a change is about to go to a broker that may hang by now, while any other will do."""
-    silent = time.monotonic() - link.heard >= DOUBT_S
-    return silent and job.call.changes(job.request) and any_will_do(job)
+def needs_check(job: Job, link: Link) -> bool:
+    """Whether the broker has not been used for a while, and another one can be used for a change:
+    then a broker that responds is found first."""
+    silent = time.monotonic() - link.last_received >= SILENCE_S
+    return silent and job.call.changes(job.request) and any_broker_will_do(job)
 
 
 def no_such_broker(pool: Pool, node: int) -> ShellError:
-    """The metadata has no broker with this id."""
-    known = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
+    """The metadata has no broker with this ID."""
+    ids = ", ".join(str(row[0]) for row in sorted(pool.head.brokers))
     return ShellError(
-        f"the cluster has no broker {node}: it has {known}",
-        hint="A broker that is down is not listed.",
+        f"broker {node} does not exist or is down",
+        hint=f"Brokers that are up: {ids}",
         code="unknown-broker",
     )
 
 
-def as_advertised(
+def advertised_address_error(
     pool: Pool, config: ConnectionConfig, job: Job, address: Address, error: ShellError
 ) -> ShellError:
-    """A broker that the cluster names by an address which is no good here."""
+    """A broker cannot be reached at its advertised address."""
     if isinstance(job.call.to, AnyBroker) or address in config.bootstrap:
         return error
     to = job.call.to
     who = f"{to} ({address})" if isinstance(to, Node) else pool.describe(address)
-    if error.code == "no-answer":  # it is there, and hangs
+    if error.code == "no-answer":  # the address is right, but the broker hangs
         message = error.message.replace(str(address), who, 1)
         return ShellError(message, hint=error.hint, code=error.code, status=error.status)
     return ShellError(
-        f"{who} is advertised by the cluster at that address, but {error.message}",
+        f"{who} cannot be reached at its advertised address: {error.message}",
         hint=error.hint
         if error.code.startswith(("tls", "sasl"))
-        else "The brokers' advertised.listeners must be reachable from this machine.",
+        else "The advertised.listeners of the brokers must be reachable from this machine.",
         code=error.code,
         status=Status.UNREACHABLE,
     )
 
 
 def outcome_unknown(job: Job, error: ShellError) -> ShellError:
-    """A change was written, and its connection ended before an answer."""
+    """A change was sent, and the connection was closed before the response."""
     return ShellError(
-        f"{job.request.name} was sent, but {error.message}: it may or may not have been done",
-        hint="Look before you repeat it.",
+        f"{job.request.name} was sent, but {error.message}: outcome unknown",
+        hint="Check whether it was applied before you retry.",
         code="outcome-unknown",
     )
 
 
-def late(pool: Pool, job: Job) -> ShellError:
+def deadline_error(pool: Pool, job: Job) -> ShellError:
     """The deadline passed: what was being waited for, and whether a change may still happen."""
     link, name = job.link, job.request.name
     if job.sent and link is not None:
-        doing = f"{_whom(pool, job, link)} to answer {name}"
+        what = f"{name} response of {_broker(pool, job, link)}"
     elif link is not None and not link.ready and not link.closed:
-        doing = f"{link.state.value} {_whom(pool, job, link)}"
+        what = f"{link.state.value} {_broker(pool, job, link)}"
     else:
-        doing = f"{job.call.to} to take {name}" if name else str(job.call.to)
-    last = f" (last: {job.last})" if job.last else ""
+        what = f"{job.call.to} ({name})" if name else str(job.call.to)
+    last = f" (last error: {job.last_failure})" if job.last_failure else ""
     waited = time.monotonic() - job.started
     may_happen = job.sent and job.call.changes(job.request)
+    reached = pool.responded or job.reached_broker or job.sent
     return ShellError(
-        f"the deadline passed after {waited:.1f} s of waiting for {doing}{last}"
-        + (": the change may still happen" if may_happen else ""),
-        hint="Look before you repeat it." if may_happen else "Give it longer with --deadline.",
+        f"deadline exceeded after waiting {waited:.1f} s for {what}{last}"
+        + (MAY_STILL_HAPPEN if may_happen else ""),
+        hint="Check whether it was applied before you retry."
+        if may_happen
+        else "Increase the deadline.",
         code="deadline",
-        status=Status.FAILED if pool.answered or job.met or job.sent else Status.UNREACHABLE,
+        status=Status.FAILED if reached else Status.UNREACHABLE,
     )
 
 
 def waited_since(job: Job) -> float:
-    """When a job, or the last answer that came before its own, was last heard of."""
-    return max(job.started, job.link.moved) if job.sent and job.link is not None else job.started
+    """Since when a job has waited without any activity on its connection."""
+    if job.sent and job.link is not None:
+        return max(job.started, job.link.last_activity)
+    return job.started
 
 
-def waiting_for(pool: Pool, jobs: Sequence[Job]) -> str:
-    """Whom these jobs wait for: "broker 3 (host:9092)"; empty where there are none."""
-    whom = dict.fromkeys(
-        _whom(pool, job, job.link) if job.link is not None else str(job.call.to) for job in jobs
+def awaited_brokers(pool: Pool, jobs: Sequence[Job]) -> str:
+    """The brokers that these jobs wait for, such as "broker 3 (host:9092)"; empty for no jobs."""
+    brokers = dict.fromkeys(
+        _broker(pool, job, job.link) if job.link is not None else str(job.call.to) for job in jobs
     )
-    named = ", ".join(list(whom)[:_NAMED])
-    return named + (f" and {len(whom) - _NAMED} more" if len(whom) > _NAMED else "")
+    names = ", ".join(list(brokers)[:_MAX_NAMES])
+    return names + (f" and {len(brokers) - _MAX_NAMES} more" if len(brokers) > _MAX_NAMES else "")
 
 
-def _whom(pool: Pool, job: Job, link: Link) -> str:
+def _broker(pool: Pool, job: Job, link: Link) -> str:
     to = job.call.to
     return f"{to} ({link.address})" if isinstance(to, Node) else pool.describe(link.address)
 
 
-def wakes(job: Job, now: float) -> float:
-    """When a job has to be looked at even if no bytes come."""
-    if job.link is not None and any_will_do(job):
-        doubted = now + DOUBT_S - job.link.silence
-        return min(job.until, doubted) if doubted > now else job.until
+def wake_time(job: Job, now: float) -> float:
+    """When a job needs attention even if no bytes arrive."""
+    if job.link is not None and any_broker_will_do(job):
+        silent_at = now + SILENCE_S - job.link.silence
+        return min(job.deadline, silent_at) if silent_at > now else job.deadline
     if job.sent or job.link is not None:
-        return job.until
-    return max(now, min(job.retry_at, job.until))
+        return job.deadline
+    return max(now, min(job.retry_at, job.deadline))
 
 
-def ask_again(job: Job, code: int) -> int:
-    """The code where it says: the wrong broker, or not yet; and where asking again can help."""
+def retriable_code(job: Job, code: int) -> int:
+    """The error code if the same call can succeed later or on another broker, else 0."""
     if code == REQUEST_TIMED_OUT:
         return 0 if job.call.changes(job.request) else code
     if isinstance(job.call.to, Node) and code not in _NOT_YET:
-        return 0  # whoever chose the broker chooses again
+        return 0  # the caller must choose another broker
     return code if code in MOVED else 0

@@ -1,4 +1,4 @@
-"""Entering a broker: ApiVersions (API key 18), then SASL (KIP-12, 43, 152) where it is wanted."""
+"""Login at a broker: ApiVersions (API key 18), then SASL if configured (KIP-12, 43, 152)."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from kafka_shell.characters import quoted
 from kafka_shell.errors import ShellError
 
 from . import frames
-from .endpoint import Address, ConnectionConfig, Patience, Sasl
-from .exchanges import Ask, Entry, Login
+from .endpoint import Address, ConnectionConfig, LimitTime, Sasl
+from .exchanges import Login, LoginRequest, LoginResult
 from .failures import (
     ILLEGAL_SASL_STATE,
     UNSUPPORTED_SASL_MECHANISM,
@@ -21,30 +21,30 @@ from .failures import (
 )
 from .link_errors import not_kafka
 
-_MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; anything else is no name to repeat
-_MOST_STEPS = 16  # SCRAM takes two, GSSAPI a few: more is a broker gone mad
+_MECHANISM = re.compile(r"[A-Z0-9_-]{1,20}")  # RFC 4422; other names are not shown
+_MAX_STEPS = 16  # SCRAM has two, GSSAPI a few
 
 
-def log_in(config: ConnectionConfig, address: Address, patience: Patience) -> Login:
-    """What a fresh connection says first. Yields requests, is sent bodies, returns an Entry."""
+def log_in(config: ConnectionConfig, address: Address, limit_time: LimitTime) -> Login:
+    """The login of a new connection. Yields requests, receives response bodies."""
     versions = yield from _api_versions(address)
     if not config.uses_sasl:
-        return Entry(versions)
+        return LoginResult(versions)
     sasl = config.sasl
     if sasl is None or not sasl.mechanism:
         raise no_credentials(config, address)
-    lifetime = yield from _sasl(config, sasl, address, versions, patience)
-    return Entry(versions, lifetime)
+    lifetime = yield from _sasl(config, sasl, address, versions, limit_time)
+    return LoginResult(versions, lifetime)
 
 
 def greet(config: ConnectionConfig, address: Address) -> Login:
-    """ApiVersions alone, without a login: whether somebody answers there."""
-    return Entry((yield from _api_versions(address)))
+    """Only ApiVersions, without SASL: whether a broker responds."""
+    return LoginResult((yield from _api_versions(address)))
 
 
-def _api_versions(address: Address) -> Generator[Ask, memoryview, frames.Versions]:
+def _api_versions(address: Address) -> Generator[LoginRequest, memoryview, frames.Versions]:
     for version in (3, 0):
-        body = yield Ask(
+        body = yield LoginRequest(
             frames.API_VERSIONS, version, frames.api_versions_body(version), flexible=version >= 3
         )
         error, versions = frames.read_api_versions(body, version)
@@ -60,46 +60,48 @@ def _sasl(
     sasl: Sasl,
     address: Address,
     versions: frames.Versions,
-    patience: Patience,
-) -> Generator[Ask, memoryview, float | None]:
+    limit_time: LimitTime,
+) -> Generator[LoginRequest, memoryview, float | None]:
     from .codec import SaslRefusedError, SaslUnsafeError, sasl_mechanism
 
     if frames.SASL_AUTHENTICATE not in versions:
         raise unreachable(
-            f"{address} is older than Kafka 1.0: its SASL framing is not spoken here", "", "too-old"
+            f"{address} is older than Kafka 1.0: its SASL framing is not supported", "", "too-old"
         )
-    client = sasl_mechanism(config, sasl, address, patience)
-    body = yield Ask(frames.SASL_HANDSHAKE, 1, frames.sasl_handshake_body(sasl.mechanism))
+    client = sasl_mechanism(config, sasl, address, limit_time)
+    body = yield LoginRequest(frames.SASL_HANDSHAKE, 1, frames.sasl_handshake_body(sasl.mechanism))
     _check_handshake(*frames.read_sasl_handshake(body), sasl.mechanism, address)
     version = min(1, versions[frames.SASL_AUTHENTICATE][1])
     answer = frames.SaslAnswer(0, "", b"")
-    for _ in range(_MOST_STEPS):
+    for _ in range(_MAX_STEPS):
         if client.is_done():
             break
         token = sasl_token(client, sasl, address)
-        body = yield Ask(frames.SASL_AUTHENTICATE, version, frames.sasl_authenticate_body(token))
+        body = yield LoginRequest(
+            frames.SASL_AUTHENTICATE, version, frames.sasl_authenticate_body(token)
+        )
         answer = frames.read_sasl_authenticate(body, version)
         if answer.error:
-            said = quoted(answer.message) if answer.message else failure(answer.error).message
-            raise _login_failed(sasl, address, said)
+            why = quoted(answer.message) if answer.message else failure(answer.error).message
+            raise _login_failed(sasl, address, why)
         try:
             client.receive(answer.token)
         except SaslUnsafeError as error:
             raise unreachable(
-                f"the login at {address} was broken off ({sasl.mechanism}): {error}",
-                "Something may be posing as the broker to get at the password. Check the address,"
+                f"login at {address} was aborted ({sasl.mechanism}): {error}",
+                "The server may be impersonating the broker to get the password. Check the address,"
                 " and use SASL_SSL.",
                 "sasl-unsafe",
             ) from None
         except SaslRefusedError as error:
             raise _login_failed(sasl, address, str(error)) from None
     if not client.is_authenticated():
-        raise _login_failed(sasl, address, "the broker did not confirm it")
+        raise _login_failed(sasl, address, "the broker did not confirm the login")
     return answer.lifetime / 1000 if answer.lifetime else None
 
 
 def sasl_token(client: Any, sasl: Sasl, address: Address) -> bytes:
-    """The next token of a mechanism, its failures as errors of ours."""
+    """The next token of a mechanism. Raises ShellError."""
     from .codec import SaslRefusedError
 
     try:
@@ -114,20 +116,20 @@ def _check_handshake(
 ) -> None:
     if error == UNSUPPORTED_SASL_MECHANISM:
         enabled = _names(enabled)
-        has = f": it has {', '.join(enabled)}" if enabled else ""
+        mechanisms = f" (enabled: {', '.join(enabled)})" if enabled else ""
         raise unreachable(
-            f"{address} has not enabled SASL {mechanism}{has}",
-            f"Set sasl.mechanism={enabled[0]}" if enabled else "",
+            f"SASL {mechanism} is not enabled at {address}{mechanisms}",
+            f"Set sasl.mechanism={enabled[0]}." if enabled else "",
             "sasl-mechanism",
         )
     if error == ILLEGAL_SASL_STATE:
         raise unreachable(
-            f"{address} is a listener without login: SASL is not wanted there",
-            "Set security.protocol=PLAINTEXT (SSL with TLS), or use the port of the SASL listener.",
+            f"the listener at {address} does not use SASL",
+            "Set security.protocol=PLAINTEXT (SSL with TLS), or use the port of a SASL listener.",
             "sasl-not-wanted",
         )
     if error:
-        raise unreachable(f"{address} refused the login: {failure(error)}", "", "sasl-failed")
+        raise unreachable(f"login at {address} failed: {failure(error)}", "", "sasl-failed")
 
 
 def _names(enabled: tuple[str, ...]) -> tuple[str, ...]:
@@ -136,36 +138,36 @@ def _names(enabled: tuple[str, ...]) -> tuple[str, ...]:
 
 def _login_failed(sasl: Sasl, address: Address, why: str) -> ShellError:
     if sasl.source is not None:
-        sasl.source.forget(sasl.username)  # it may have been changed meanwhile
+        sasl.source.forget(sasl.username)  # the password may have changed
     who = f" as {sasl.username}" if sasl.username else ""
     why = why.replace('"Authentication failed: ', '"', 1).rstrip(". ")
     hint = "Check the user name, the password and sasl.mechanism."
     if sasl.token:
         who = f" with delegation token {sasl.username}"
-        hint = "It may have expired. Its owner can see that with describe-tokens."
+        hint = "The token may have expired. Check its expiry time as its owner."
     return unreachable(
-        f"{address} refused the login{who} ({sasl.mechanism}): {why}",
+        f"login at {address}{who} failed ({sasl.mechanism}): {why}",
         hint,
         "sasl-failed",
     )
 
 
 def no_credentials(config: ConnectionConfig, address: Address) -> ShellError:
-    """SASL is configured without saying how."""
+    """SASL is configured without credentials."""
     return unreachable(
-        f"security.protocol is {config.security_protocol}, but nothing says how to log in",
-        "Set sasl.mechanism and sasl.jaas.config in --command-config.",
+        f"security.protocol is {config.security_protocol}, but no credentials are configured",
+        "Set sasl.mechanism and sasl.jaas.config in the client properties.",
         "sasl-needed",
     )
 
 
 def sasl_needed(config: ConnectionConfig, address: Address, enabled: tuple[str, ...]) -> ShellError:
-    """A listener that wants a login was sent a request without one."""
+    """The listener requires a login."""
     enabled = _names(enabled)
     protocol = "SASL_SSL" if config.uses_tls else "SASL_PLAINTEXT"
     first = f"sasl.mechanism={enabled[0]}" if enabled else "sasl.mechanism"
     return unreachable(
-        f"{address} wants a login (SASL: {', '.join(enabled) or 'mechanisms unknown'})",
-        f"Set security.protocol={protocol}, {first} and sasl.jaas.config in --command-config.",
+        f"{address} requires a login (SASL: {', '.join(enabled) or 'unknown mechanisms'})",
+        f"Set security.protocol={protocol}, {first} and sasl.jaas.config in the client properties.",
         "sasl-needed",
     )

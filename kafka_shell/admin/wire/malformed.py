@@ -1,4 +1,4 @@
-"""Answers that make no sense: one error for all of them, which names the broker and the API."""
+"""The error for responses that cannot be read, with the broker and the API."""
 
 from __future__ import annotations
 
@@ -10,19 +10,19 @@ from kafka_shell.errors import ShellError, Status
 
 from .frames import MalformedError
 
-_HINT = "A proxy, or a fault of the broker, may have garbled it."
-_OURS = "If the broker is sound, this is a bug in kafka.sh: please report it with the details in"
+_HINT = "A proxy or a defect of the broker may have corrupted it."
+_OURS = "If the broker is not at fault, this is a bug in kafka.sh: please report it with"
 _READERS = "kafka_shell.admin."
 _HERE = (__name__, "kafka_shell.admin.wire.connection")
-# Called by whoever reads an answer.
+# Called by the code that reads responses.
 _SHARED = ("kafka_shell.plan", "kafka_shell.units", *_HERE)
 
 
 def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -> ShellError:
-    """The answer of a broker cannot be read. `why` is an exception or some words."""
-    said = _told(why) if isinstance(why, Exception) else why
+    """The response of a broker cannot be read. `why` is an exception or a reason."""
+    reason = _describe(why) if isinstance(why, Exception) else why
     return ShellError(
-        f"{who} sent a malformed answer to {api}: {said}",
+        f"{who} sent a malformed response to {api}: {reason}",
         hint=_HINT,
         code="malformed-answer",
         status=status,
@@ -31,10 +31,10 @@ def malformed(who: str, api: str, why: object, status: Status = Status.FAILED) -
 
 @contextmanager
 def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
-    """Where a verb cannot make sense of what a broker answered, that is the error.
+    """Turn exceptions of the code that reads responses into ShellErrors.
 
-    A decoded answer can still lack what it must have: the one partition that was asked about, a
-    name, a known number. `sender` gives the broker and the API of the last answers.
+    A decoded response can still be invalid: the requested partition or a name is missing, or a
+    number is unknown. `sender` returns the broker and the API of the last responses.
     """
     try:
         yield
@@ -44,20 +44,20 @@ def reading(sender: Callable[[], tuple[str, str] | None]) -> Iterator[None]:
         sent_by = sender() if _while_reading(error.__traceback__) else None
         if sent_by is None:
             raise
-        raise _senseless(*sent_by, error) from error
+        raise _unexpected(*sent_by, error) from error
 
 
-def _senseless(who: str, api: str, error: Exception) -> ShellError:
-    """A decoded answer that a verb could not use. `__cause__` is for crash.log."""
+def _unexpected(who: str, api: str, error: Exception) -> ShellError:
+    """A decoded response with unexpected content. `__cause__` is for crash.log."""
     return ShellError(
-        f"{who} sent a malformed answer to {api}, or kafka.sh misread it: {_told(error)}",
+        f"{who} sent a malformed response to {api}, or kafka.sh misread it: {_describe(error)}",
         hint=f"{_OURS} crash.log.",
         code="malformed-answer",
     )
 
 
 def _while_reading(trace: TracebackType | None) -> bool:
-    """Whether an exception comes from the code that reads answers, and not from its caller."""
+    """Whether an exception comes from the code that reads responses, and not from its caller."""
     modules = []
     while trace is not None:
         modules.append(trace.tb_frame.f_globals.get("__name__", ""))
@@ -66,7 +66,7 @@ def _while_reading(trace: TracebackType | None) -> bool:
         del modules[0]
     called = [
         name
-        for name in modules[1:]  # the first is who reads nothing itself, but calls who does
+        for name in modules[1:]  # the first one only calls the code that reads responses
         if name.startswith("kafka_shell.")
         and not name.startswith(_SHARED)
         and not name.endswith(".model")
@@ -74,8 +74,8 @@ def _while_reading(trace: TracebackType | None) -> bool:
     return bool(called) and called[-1].startswith(_READERS)
 
 
-def _told(error: Exception) -> str:
-    """An exception in words that quote nothing of what was received: its kind and its place."""
+def _describe(error: Exception) -> str:
+    """The type and place of an exception, without any part of the response."""
     if isinstance(error, MalformedError):
         return str(error)
     trace, place = error.__traceback__, ""

@@ -1,7 +1,7 @@
-"""A Metadata response (API key 3) read without decoding every partition.
+"""Metadata responses (API key 3), read without decoding every partition.
 
-Walking the bytes once gives every topic's name, counts and health; a topic is decoded when it is
-asked for. On a cluster of 25,000 topics that is many times faster than objects for all.
+One scan of the bytes finds every topic's name, counts and health. Topics are decoded when needed.
+On a cluster with 25,000 topics this is many times faster than decoding all of them.
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
-# Facts of a topic: where it begins, partitions, smallest factor, under-replicated, offline, largest
-# factor.
-_WIDE = 6
-_PATTERNS = 100  # more would cost more to compile than they save
-_MOST = 16  # replicas of a partition that has such a pattern
+# Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
+# offline partitions, largest replication factor.
+_FACTS = 6
+_MAX_PATTERNS = 100  # more would cost more to compile than they save
+_MAX_REPLICAS = 16  # of partitions with a pattern
 _NEVER = re.compile(b"(?!)").match
 
 
@@ -47,51 +47,53 @@ _healthy: dict[int, Match] = {}
 
 
 def _pattern(count: int, length: int) -> Match:
-    """What matches the end of a topic whose partitions all have a leader and the same number of
-    replicas, all in sync, none offline: most topics are so, and one match is several times faster
-    than a walk.
+    """A pattern of the rest of a healthy topic: all partitions have a leader and the same number of
+    replicas, all in sync and none offline. Most topics are healthy, and a match is several times
+    faster than a scan.
 
     `count` is the byte before the partitions and `length` the one before replicas, each a number
-    plus one. Where a pattern is not worth it, one that matches nothing.
+    plus one. Returns a pattern that matches nothing if a pattern would be too long.
     """
-    if not (1 < count < 0x80 and 1 < length <= _MOST) or len(_healthy) > _PATTERNS:
+    if not (1 < count < 0x80 and 1 < length <= _MAX_REPLICAS) or len(_healthy) > _MAX_PATTERNS:
         return _NEVER
-    # Error, index; a leader that is not negative; epoch; replicas, in sync, offline; no tags.
+    # Error, index; a non-negative leader; epoch; replicas, in-sync and offline replicas; no tags.
     brokers = rb"\x%02x.{%d}" % (length, 4 * (length - 1))
     partition = rb".{6}[\x00-\x7f].{7}%s%s\x01\x00" % (brokers, brokers)
     # Then the authorized operations, and no tags.
     topic = rb"\x%02x(?:%s){%d}.{4}\x00" % (count, partition, count - 1)
-    found = _healthy[count << 8 | length] = re.compile(topic, re.DOTALL).match
-    return found
+    match = _healthy[count << 8 | length] = re.compile(topic, re.DOTALL).match
+    return match
 
 
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 
 
 def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
-    """The cluster's metadata: of these topics, of none (an empty sequence), or of all (None)."""
+    """The cluster's metadata with these topics, no topics (empty sequence), or all (None)."""
     request = RawRequest(
         API_KEY,
         (LOWEST_VERSION, HIGHEST_VERSION),
         lambda version: encode_request(version, names),
         read=lambda version, body: MetadataScan(body, version),
     )
-    found: MetadataScan = cluster.send(request)
-    if found.error_code:
-        raise as_error(failure(found.error_code, about="the cluster's metadata"))
-    return found
+    metadata: MetadataScan = cluster.send(request)
+    if metadata.error_code:
+        raise as_error(failure(metadata.error_code, about="the cluster's metadata"))
+    return metadata
 
 
 def is_missing(cluster: Cluster, topic: str) -> bool:
-    """Whether there is surely no such topic: one that may not be seen may exist. Asks Metadata,
-    which creates nothing; FindCoordinator (API key 10) makes the coordinators' topics."""
+    """Whether a topic certainly does not exist. One that the user may not DESCRIBE may exist.
+
+    Metadata does not create topics; FindCoordinator (API key 10) creates those of coordinators.
+    """
     return scan(cluster, [topic]).errors.get(topic) == _UNKNOWN_TOPIC_OR_PARTITION
 
 
 def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
-    """The body of a MetadataRequest for these topics, none (empty), or all (None).
+    """The body of a MetadataRequest for these topics, no topics (empty), or all (None).
 
-    Topics are never created by asking for them.
+    Does not create topics.
     """
     out = bytearray(count(None if topics is None else len(topics), flexible=True))
     for name in topics or ():
@@ -106,26 +108,26 @@ def encode_request(version: int, topics: Sequence[str] | None) -> bytes:
 
 
 class MetadataScan:
-    """One Metadata response, versions 9 to 13. Immutable once read.
+    """A Metadata response v9 to v13. Immutable.
 
-    Making it walks all of it, and raises where it is malformed: what is decoded later is whole.
+    The constructor scans all of it and raises if it is malformed, so decoding topics later cannot
+    fail.
     """
 
     def __init__(self, body: bytes, version: int) -> None:
         self._data = body
         self._version = version
         self._head_size = 17 if version >= 10 else 1  # topic id, is_internal
-        # Of each topic where it begins and its counts, flat: a hundred thousand tuples would be as
-        # many things for Python's collector to look at, while the prompt waits.
+        # A flat array: a hundred thousand tuples would slow down Python's garbage collector.
         self._facts = array("q")
-        self._rows: dict[str, int] = {}  # where a topic's facts are
+        self._rows: dict[str, int] = {}  # the index of a topic's facts
         self.errors: dict[str, int] = {}
         self.error_code = 0
         self._walk()
 
     @property
     def names(self) -> list[str]:
-        """Names of the topics that could be read, in the broker's order."""
+        """The names of the topics without error, in the broker's order."""
         return list(self._rows)
 
     def __len__(self) -> int:
@@ -135,18 +137,18 @@ class MetadataScan:
         return name in self._rows
 
     def summary(self, name: str) -> TopicSummary:
-        """Counts of one topic, without decoding its partitions."""
+        """The counts of a topic, without decoding its partitions."""
         row = self._rows[name]
-        start, partitions, factor, under, offline, most = self._facts[row : row + _WIDE]
+        start, partitions, factor, under, offline, most = self._facts[row : row + _FACTS]
         topic_id, internal, _ = self._head(start)
         return TopicSummary(name, topic_id, internal, partitions, factor, under, offline, most)
 
     def summaries(self) -> list[TopicSummary]:
-        """Every topic, by name."""
+        """The counts of all topics, sorted by name."""
         return [self.summary(name) for name in sorted(self._rows)]
 
     def topic(self, name: str) -> Topic:
-        """One topic, decoded."""
+        """A topic with its partitions, decoded."""
         start = self._facts[self._rows[name]]
         topic_id, internal, position = self._head(start)
         count, position = self._varint(position)
@@ -158,17 +160,17 @@ class MetadataScan:
         return Topic(name, topic_id, internal, tuple(partitions))
 
     def misplaced(self) -> list[tuple[str, int]]:
-        """(topic, partition) of each leader that is not the preferred replica, in order."""
-        data, found = self._data, []
+        """(topic, partition) of partitions not led by their preferred replica, sorted."""
+        data, partitions = self._data, []
         for name, position in self._each_partition():
-            # The leader, and the first of the replicas behind their one-byte count.
+            # The leader, and the first of the replicas after their one-byte count.
             leader = data[position + 6 : position + 10]
             if leader != data[position + 15 : position + 19] and not leader[0] & 0x80:
-                found.append((name, _INT32(data, position + 2)[0]))
-        return sorted(found)
+                partitions.append((name, _INT32(data, position + 2)[0]))
+        return sorted(partitions)
 
     def replica_ids(self) -> set[int]:
-        """The brokers that hold a replica of anything."""
+        """The IDs of all brokers that have a replica."""
         data = self._data
         lists = {
             data[position + 15 : position + 11 + 4 * data[position + 14]]
@@ -177,33 +179,33 @@ class MetadataScan:
         return {node for raw in lists for (node,) in struct.iter_unpack(">i", raw)}
 
     def led_by(self) -> Counter[int]:
-        """How many partitions each broker leads."""
+        """The number of partitions that each broker leads."""
         data = self._data
         leaders = Counter(data[at + 6 : at + 10] for _, at in self._each_partition())
-        return Counter({_INT32(raw, 0)[0]: found for raw, found in leaders.items()})
+        return Counter({_INT32(raw, 0)[0]: number for raw, number in leaders.items()})
 
     @property
     def partitions(self) -> int:
-        """Partitions of all topics."""
+        """The number of partitions of all topics."""
         return self._sum(1)
 
     @property
     def under_replicated(self) -> int:
-        """Partitions of all topics that miss an in-sync replica."""
+        """The number of under-replicated partitions of all topics."""
         return self._sum(3)
 
     @property
     def offline(self) -> int:
-        """Partitions of all topics without a leader."""
+        """The number of partitions without leader of all topics."""
         return self._sum(4)
 
     def _sum(self, fact: int) -> int:
         return sum(self._facts[row + fact] for row in self._rows.values())
 
-    # -- walking ---------------------------------------------------------------------------------
+    # -- scanning --------------------------------------------------------------------------------
 
     def _walk(self) -> None:
-        position = self._brokers_from(4)  # throttle_time_ms comes first
+        position = self._brokers_from(4)  # after throttle_time_ms
         cluster_id, position = self._string(position)
         self.cluster_id = cluster_id or ""
         self.controller_id: int = _INT32(self._data, position)[0]
@@ -212,7 +214,7 @@ class MetadataScan:
         if self._version >= 13:
             self.error_code = _INT16(self._data, position)[0]
         if position > len(self._data):
-            raise MalformedError("it ends too early")
+            raise MalformedError("ends too early")
 
     def _brokers_from(self, position: int) -> int:
         count, position = self._varint(position)
@@ -228,11 +230,11 @@ class MetadataScan:
         return position
 
     def _walk_topics(self, count: int, position: int) -> int:
-        """The hot loop: healthy topics here, by a match each; the others by a walk."""
+        """The hot loop: healthy topics match a pattern, others are scanned by partition."""
         data, head, facts, rows = self._data, self._head_size, self._facts, self._rows
         end = len(data) - 16
         for _ in range(count):
-            start = position + 2 + data[position + 2]  # behind the name
+            start = position + 2 + data[position + 2]  # after the name
             at = start + head
             found = None
             if at < end and position + 2 < start < position + 130 and not data[position + 1]:
@@ -251,12 +253,12 @@ class MetadataScan:
         data = self._data
         error: int = _INT16(data, position)[0]
         length = data[position + 2]
-        if 0 < length < 0x80:  # a name: mostly shorter than 127 bytes
+        if 0 < length < 0x80:  # names are mostly shorter than 127 bytes
             start = position + 2 + length
             name = str(data[position + 3 : start], "utf-8")
         else:
-            told, start = self._string(position + 2)
-            name = told or ""
+            text, start = self._string(position + 2)
+            name = text or ""
         position = start + self._head_size
         count = data[position]
         if count < 0x80:
@@ -274,11 +276,11 @@ class MetadataScan:
         return position
 
     def _walk_partitions(self, count: int, position: int) -> tuple[int, int, int, int, int]:
-        """(smallest and largest factor, under-replicated, offline, next position). No calls in the
-        loop: in a sick cluster it is hot.
+        """(smallest and largest replication factor, under-replicated, offline, next position).
+        Without calls in the loop, because it is hot if many topics are not healthy.
 
-        A partition is 14 fixed bytes (error, index, leader, leader epoch) and three arrays of
-        int32. Arrays of 127 or more replicas do not happen: their lengths are one byte.
+        A partition has 14 fixed bytes (error, index, leader, leader epoch) and three arrays of
+        int32. Arrays of 127 or more replicas do not occur, so their length is one byte.
         """
         data = self._data
         most = under = offline = 0
@@ -290,11 +292,11 @@ class MetadataScan:
             away = at - 3 + 4 * in_sync
             gone = data[away]
             if not (0 < replicas < 0x80 and 0 < in_sync < 0x80 and 0 < gone < 0x80):
-                raise MalformedError("a list of replicas in it is none")
+                raise MalformedError("contains an invalid list of replicas")
             tags = away - 3 + 4 * gone
             if in_sync < replicas:
                 under += 1
-            if data[position + 6] & 0x80:  # a negative leader: none
+            if data[position + 6] & 0x80:  # negative: no leader
                 offline += 1
             if replicas < least:
                 least = replicas
@@ -306,7 +308,7 @@ class MetadataScan:
         return least - 1, most - 1, under, offline, position
 
     def _each_partition(self) -> Iterator[tuple[str, int]]:
-        """(topic, where the partition's bytes begin) of every partition that could be read."""
+        """(topic, position of the partition) of every partition of topics without error."""
         data = self._data
         for name, row in self._rows.items():
             start, partitions = self._facts[row : row + 2]
@@ -334,8 +336,8 @@ class MetadataScan:
         in_sync, position = self._ints(position)
         offline, position = self._ints(position)
         position = self._skip_tags(position)
-        known = None if leader < 0 else leader
-        return Partition(topic, index, known, epoch, replicas, in_sync, offline), position
+        leader_id = None if leader < 0 else leader
+        return Partition(topic, index, leader_id, epoch, replicas, in_sync, offline), position
 
     def _ints(self, position: int) -> tuple[tuple[int, ...], int]:
         count, position = self._varint(position)
@@ -348,7 +350,7 @@ class MetadataScan:
             return None, position
         end = position + length - 1
         if end > len(self._data):
-            raise MalformedError("it ends too early")
+            raise MalformedError("ends too early")
         return self._data[position:end].decode(), end
 
     def _skip_tags(self, position: int) -> int:
@@ -372,11 +374,11 @@ class MetadataScan:
                 return value, position + 1
             shift += 7
             if shift > 28:
-                raise MalformedError("a number in it is too long")
+                raise MalformedError("contains a varint that is too long")
 
 
 def uuid_of(topic_id: str) -> UUID:
-    """The UUID behind Kafka's 22-letter spelling of a topic id."""
+    """The UUID of a topic ID in Kafka's base64 format."""
     import base64
     from uuid import UUID
 
@@ -384,5 +386,5 @@ def uuid_of(topic_id: str) -> UUID:
 
 
 def spell_id(raw: bytes) -> str:
-    """Kafka's 22-letter spelling of a topic id."""
+    """A topic ID in Kafka's base64 format (22 characters)."""
     return b2a_base64(raw, newline=False).rstrip(b"=").translate(_URL_SAFE).decode()

@@ -1,4 +1,4 @@
-"""Tokens of OAUTHBEARER (KIP-255, KIP-768): from a property, a file, an endpoint, or unsigned."""
+"""OAUTHBEARER tokens (KIP-255, KIP-768): from a property, a file or an endpoint, or unsigned."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from .failures import unreachable
 if TYPE_CHECKING:
     from urllib.request import OpenerDirector, Request
 
-_UNSECURED_LIFE = 3600  # seconds
-_LONGEST = 1 << 18  # bytes of an endpoint's answer
-_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750; anything else could add to the message
+_UNSECURED_LIFE_S = 3600
+_MAX_RESPONSE = 1 << 18  # bytes
+_TOKEN = re.compile(r"[A-Za-z0-9._~+/-]+=*")  # RFC 6750; other characters could inject fields
 _LOOPBACK = ("localhost", "127.0.0.1", "::1")
 _ALLOW = "sasl.oauthbearer.token.endpoint.allow.loopback.http"
 
 
-def bearer_token(sasl: Sasl, config: ConnectionConfig, patience: float | None = None) -> Secret:
-    """A token for one login, within `patience` seconds (the connect timeout). Raises ShellError
-    where none can be had."""
+def bearer_token(sasl: Sasl, config: ConnectionConfig, timeout: float | None = None) -> Secret:
+    """A token for one login. The default `timeout` (seconds) is the connect timeout. Raises
+    ShellError."""
     oauth = sasl.oauth or OAuth()
     if oauth.token is not None:
         return oauth.token
     if oauth.token_file:
         return _from_file(oauth.token_file)
     if oauth.token_endpoint:
-        return _from_endpoint(oauth, config, patience or config.connect_timeout)
+        return _from_endpoint(oauth, config, timeout or config.connect_timeout)
     if oauth.unsecured_claims:
         return _unsecured(dict(oauth.unsecured_claims))
     raise _failed(
-        "SASL OAUTHBEARER has no token",
+        "SASL OAUTHBEARER requires a token",
         "Set sasl.oauthbearer.token.endpoint.url with clientId and clientSecret in"
-        " sasl.jaas.config, or a token file: sasl.oauthbearer.token.endpoint.url=file:///path",
+        " sasl.jaas.config, or to a token file such as file:///path.",
     )
 
 
@@ -51,7 +51,7 @@ def _from_file(path: str) -> Secret:
     try:
         text = to_path(path).read_text("utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
-        why = getattr(error, "strerror", None) or "it is not text"
+        why = getattr(error, "strerror", None) or "not UTF-8"
         raise _failed(f"the token file {path} cannot be read: {why}", "") from None
     if not text:
         raise _failed(f"the token file {path} is empty", "")
@@ -59,9 +59,9 @@ def _from_file(path: str) -> Secret:
 
 
 def _unsecured(claims: dict[str, str | float | tuple[str, ...]]) -> Secret:
-    """A JWS without signature (RFC 7515), as Kafka's own unsecured login module makes it."""
+    """A JWS without signature (RFC 7515), like the one of Kafka's unsecured login module."""
     now = int(time.time())
-    body: dict[str, object] = {"iat": now, "exp": now + _UNSECURED_LIFE, **claims}
+    body: dict[str, object] = {"iat": now, "exp": now + _UNSECURED_LIFE_S, **claims}
     parts = [_base64({"alg": "none"}), _base64(body), ""]
     return Secret(".".join(parts))
 
@@ -70,14 +70,14 @@ def _base64(value: object) -> str:
     return base64.urlsafe_b64encode(json.dumps(value).encode()).decode().rstrip("=")
 
 
-def _from_endpoint(oauth: OAuth, config: ConnectionConfig, patience: float) -> Secret:
-    """The client credentials grant (RFC 6749, 4.4), in so many seconds at most."""
+def _from_endpoint(oauth: OAuth, config: ConnectionConfig, timeout: float) -> Secret:
+    """A token of the client credentials grant (RFC 6749, section 4.4)."""
     from urllib.parse import quote, urlencode
     from urllib.request import Request
 
     if not oauth.client_id or oauth.client_secret is None:
         raise _failed(
-            "OAUTHBEARER needs clientId and clientSecret", "Set both in sasl.jaas.config."
+            "OAUTHBEARER requires clientId and clientSecret", "Set both in sasl.jaas.config."
         )
     opener = _opener(oauth, config)
     fields = {"grant_type": "client_credentials"} | ({"scope": oauth.scope} if oauth.scope else {})
@@ -85,19 +85,21 @@ def _from_endpoint(oauth: OAuth, config: ConnectionConfig, patience: float) -> S
     request = Request(oauth.token_endpoint, urlencode(fields).encode())
     request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
     request.add_header("Accept", "application/json")
-    answer = _in_time(lambda: _fetch(opener, request, patience), oauth.token_endpoint, patience)
+    response = _with_timeout(
+        lambda: _fetch(opener, request, timeout), oauth.token_endpoint, timeout
+    )
     try:
-        token = json.loads(answer)["access_token"]
+        token = json.loads(response)["access_token"]
     except (ValueError, KeyError, TypeError, RecursionError):
         token = None
     if not (isinstance(token, str) and _TOKEN.fullmatch(token)):
-        raise _failed(f"{oauth.token_endpoint} answered without a valid access_token", "")
+        raise _failed(f"the response of {oauth.token_endpoint} has no valid access_token", "")
     return Secret(token)
 
 
 def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
-    """What asks an endpoint: it follows no redirect, which would carry the secret elsewhere, and
-    trusts whom the properties trust. Raises ShellError for an address that is not safe."""
+    """The HTTP client for an endpoint. It does not follow redirects, which would send the secret to
+    another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
     from urllib.parse import urlsplit
     from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
 
@@ -121,56 +123,56 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
         return build_opener(NoRedirect, HTTPSHandler(context=make_context(trust)))
     if scheme == "http" and host in _LOOPBACK and oauth.allow_loopback_http:
         return build_opener(NoRedirect, ProxyHandler({}))
-    here = f" ({_ALLOW}=true allows http on this machine itself)" if host in _LOOPBACK else ""
+    local = f" ({_ALLOW}=true allows http on localhost)" if host in _LOOPBACK else ""
     raise _failed(
-        f"sasl.oauthbearer.token.endpoint.url must be an https: address{here}, got"
+        f"sasl.oauthbearer.token.endpoint.url must be an https URL{local}, got"
         f" {quoted(oauth.token_endpoint)}",
-        "The client's secret is sent there: it must not travel unencrypted.",
+        "The client secret must not be sent unencrypted.",
     )
 
 
-def _fetch(opener: OpenerDirector, request: Request, patience: float) -> bytes:
+def _fetch(opener: OpenerDirector, request: Request, timeout: float) -> bytes:
     from http.client import HTTPException
     from urllib.error import HTTPError, URLError
 
     where = request.full_url
     try:
-        with opener.open(request, timeout=patience) as answer:
-            body: bytes = answer.read(_LONGEST + 1)
+        with opener.open(request, timeout=timeout) as response:
+            body: bytes = response.read(_MAX_RESPONSE + 1)
     except HTTPError as error:
         error.close()
         if 300 <= error.code < 400:
             raise _failed(
-                f"{where} redirects elsewhere (HTTP {error.code}), which is not followed",
-                "Set sasl.oauthbearer.token.endpoint.url to the endpoint itself.",
+                f"{where} redirects to another URL (HTTP {error.code})",
+                "Set sasl.oauthbearer.token.endpoint.url to the final URL.",
             ) from None
         raise _failed(
-            f"{where} gave no token: HTTP {error.code}", "Check the client's secret."
+            f"{where} returned no token: HTTP {error.code}", "Check clientId and clientSecret."
         ) from None
     except (URLError, OSError, HTTPException, ValueError) as error:
-        why = quoted(str(getattr(error, "reason", error)))  # it may repeat what the server sent
+        why = quoted(str(getattr(error, "reason", error)))  # may contain text of the server
         raise _failed(f"{where} cannot be reached: {why}", "") from None
-    if len(body) > _LONGEST:
-        raise _failed(f"the answer of {where} is longer than {_LONGEST >> 10} KiB", "")
+    if len(body) > _MAX_RESPONSE:
+        raise _failed(f"the response of {where} is larger than {_MAX_RESPONSE >> 10} KiB", "")
     return body
 
 
-def _in_time(fetch: Callable[[], bytes], where: str, patience: float) -> bytes:
-    """What it returns, or the error when the time is over: a server that sends a byte a second
-    would hold up anything that only limits each wait."""
+def _with_timeout(fetch: Callable[[], bytes], where: str, timeout: float) -> bytes:
+    """Run `fetch` with a total timeout. The timeout of a socket applies to each read, so a server
+    that sends one byte per second would never reach it."""
     done: list[bytes | Exception] = []
 
     def run() -> None:
         try:
             done.append(fetch())
-        except Exception as error:  # told on the thread that waits
+        except Exception as error:  # raised on the waiting thread
             done.append(error)
 
     thread = threading.Thread(target=run, daemon=True)
     thread.start()
-    thread.join(patience)
+    thread.join(timeout)
     if not done:
-        raise _failed(f"{where} did not give a token within {patience:.1f} s", "")
+        raise _failed(f"{where} did not return a token within {timeout:.1f} s", "")
     if isinstance(done[0], Exception):
         raise done[0]
     return done[0]

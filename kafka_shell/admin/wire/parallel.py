@@ -1,5 +1,7 @@
-"""Verbs at once within a time: each has a thread and a Cluster of its own, so that none waits for
-what another asked of a broker that does not answer."""
+"""Operations that run in parallel, each with its own thread and its own Cluster.
+
+A broker that does not answer delays only the operation that waits for it.
+"""
 
 from __future__ import annotations
 
@@ -16,50 +18,51 @@ from .endpoint import ConnectionConfig
 K = TypeVar("K")
 T = TypeVar("T")
 
-_LOOK_AGAIN = 0.25  # seconds between two calls of `waiting`
-GRACE_S = 0.25  # that a verb has to end by itself after its deadline
+_WAITING_INTERVAL_S = 0.25  # between two calls of `waiting`
+GRACE_S = 0.25  # for an operation to end by itself after its deadline
 
 
 def run_within(
     config: ConnectionConfig,
-    verbs: Mapping[K, Callable[[Cluster], T]],
+    operations: Mapping[K, Callable[[Cluster], T]],
     seconds: float,
-    waiting: Callable[[list[K]], None] = lambda outstanding: None,
+    waiting: Callable[[list[K]], None] = lambda running: None,
 ) -> dict[K, T | ShellError]:
-    """The answer of each verb, or the error that ended it: the deadline's after these seconds.
+    """The result of each operation, or its ShellError (code `deadline` after these seconds).
 
-    `waiting` is called with those outstanding. Raises what is no ShellError.
+    `waiting` is called repeatedly with the operations that are still running. Other exceptions are
+    raised.
     """
     ended = threading.Condition()
     outcomes: dict[K, T | BaseException] = {}
 
-    def run(key: K, verb: Callable[[Cluster], T]) -> None:
+    def run(key: K, operation: Callable[[Cluster], T]) -> None:
         outcome: T | BaseException
         try:
             with Cluster(config) as cluster, cluster.within(seconds):
-                outcome = verb(cluster)
-        except BaseException as error:  # told on the thread that called
+                outcome = operation(cluster)
+        except BaseException as error:  # raised on the calling thread
             outcome = error
         with ended:
             outcomes[key] = outcome
             ended.notify_all()
 
     until = time.monotonic() + seconds + GRACE_S
-    for key, verb in verbs.items():
-        threading.Thread(target=run, args=(key, verb), daemon=True).start()
+    for key, operation in operations.items():
+        threading.Thread(target=run, args=(key, operation), daemon=True).start()
     with ended:
-        while outstanding := [key for key in verbs if key not in outcomes]:
+        while running := [key for key in operations if key not in outcomes]:
             left = until - time.monotonic()
             if left <= 0:
                 break
-            waiting(outstanding)
-            ended.wait(min(left, _LOOK_AGAIN))
-        return {key: _read(outcomes.get(key), key in outcomes, seconds) for key in verbs}
-
-
-def _read(outcome: T | BaseException | None, ended: bool, seconds: float) -> T | ShellError:
-    if not ended:
-        return ShellError(f"no answer within {seconds:.0f} s", code="deadline")
-    if isinstance(outcome, BaseException) and not isinstance(outcome, ShellError):
-        raise outcome
-    return outcome  # type: ignore[return-value]
+            waiting(running)
+            ended.wait(min(left, _WAITING_INTERVAL_S))
+        outcomes = dict(outcomes)  # threads that are still running must not add to it
+    late = ShellError(f"no response within {seconds:.0f} s", code="deadline")
+    results: dict[K, T | ShellError] = {}
+    for key in operations:
+        outcome = outcomes.get(key, late)
+        if isinstance(outcome, BaseException) and not isinstance(outcome, ShellError):
+            raise outcome
+        results[key] = outcome
+    return results

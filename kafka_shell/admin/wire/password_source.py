@@ -1,4 +1,4 @@
-"""Passwords that are not written down: the output of a command, or the system's keyring."""
+"""Passwords from the output of a command or from the system's keyring."""
 
 from __future__ import annotations
 
@@ -10,35 +10,35 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.masking import masked
 from kafka_shell.plan.model import Secret
 
-_PATIENCE_S = 60.0  # for a password manager that asks its user first
+_TIMEOUT_S = 60.0  # a password manager may ask its user first
 
-# The prompt and its cache log in at once: the user must not be asked twice.
+# The prompt and its cache log in at the same time, but the user must be asked only once.
 _reading = Lock()
-_known: dict[tuple[PasswordSource, str], Secret] = {}
+_passwords: dict[tuple[PasswordSource, str], Secret] = {}
 
 
 class PasswordSource(Struct, frozen=True):
-    """A shell command that prints the password, or the service it is kept under in the keyring."""
+    """A shell command that prints the password, or the service name in the keyring."""
 
     command: str = ""
     keyring: str = ""
     where: str = ""
 
     def __repr__(self) -> str:
-        return f"PasswordSource({self.where})"  # a command may hold a secret itself
+        return f"PasswordSource({self.where})"  # the command itself may contain a secret
 
     def read(self, username: str) -> Secret:
-        """The password, kept until a login with it fails. Raises ShellError."""
+        """The password. It is cached until a login fails. Raises ShellError."""
         with _reading:
-            found = _known.get((self, username))
-            if found is None:
+            password = _passwords.get((self, username))
+            if password is None:
                 text = self._from_command() if self.command else self._from_keyring(username)
-                found = _known[self, username] = Secret(text)
-            return found
+                password = _passwords[self, username] = Secret(text)
+            return password
 
     def forget(self, username: str) -> None:
-        """Read it again for the next login."""
-        _known.pop((self, username), None)
+        """Remove the password from the cache."""
+        _passwords.pop((self, username), None)
 
     def _from_command(self) -> str:
         import subprocess
@@ -46,28 +46,30 @@ class PasswordSource(Struct, frozen=True):
         try:
             done = subprocess.run(
                 ["/bin/sh", "-c", self.command],
-                stdin=subprocess.DEVNULL,  # ours may be a script
+                stdin=subprocess.DEVNULL,  # standard input may be a script
                 capture_output=True,
-                timeout=_PATIENCE_S,
+                timeout=_TIMEOUT_S,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            raise self._failed(f"did not end within {_PATIENCE_S:g} s", "") from None
-        said = done.stderr.decode("utf-8", "replace").strip().splitlines()
+            raise self._failed(f"timed out after {_TIMEOUT_S:g} s", "") from None
+        errors = done.stderr.decode("utf-8", "replace").strip().splitlines()
         if done.returncode:
-            raise self._failed(f"ended with exit status {done.returncode}", said[0] if said else "")
+            message = errors[0] if errors else ""
+            raise self._failed(f"failed with exit status {done.returncode}", message)
         try:
             lines = done.stdout.decode("utf-8").splitlines()
         except UnicodeDecodeError:
-            raise self._failed("printed something that is not UTF-8", "") from None
+            raise self._failed("printed text that is not UTF-8", "") from None
         if not lines or not lines[0]:
             raise self._failed("printed no password", "")
         return lines[0]
 
-    def _failed(self, how: str, said: str) -> ShellError:
+    def _failed(self, how: str, message: str) -> ShellError:
+        detail = f": {masked(message, '***')}" if message else ""
         return ShellError(
-            f"{self.where}: password-command {how}" + (f": {masked(said, '***')}" if said else ""),
-            hint="It must print the password on the first line of standard output.",
+            f"{self.where}: password-command {how}{detail}",
+            hint="The command must print the password on the first line of standard output.",
             code="password-command",
             status=Status.UNREACHABLE,
         )
@@ -78,24 +80,24 @@ class PasswordSource(Struct, frozen=True):
         except ImportError:
             raise ShellError(
                 f"{self.where}: the keyring package is not installed",
-                hint="Install it: pip install 'kafka-sh[keyring]'",
+                hint="Install it with: pip install 'kafka-sh[keyring]'",
                 code="no-keyring",
                 status=Status.WRONG,
             ) from None
         try:
-            found: str | None = keyring.get_password(self.keyring, username)
-        except Exception as error:  # each backend has errors of its own
+            password: str | None = keyring.get_password(self.keyring, username)
+        except Exception as error:  # each backend has its own exceptions
             raise ShellError(
                 f"{self.where}: the keyring cannot be read: {masked(str(error), '***')}",
                 hint="Unlock it, or check it with: keyring diagnose",
                 code="keyring",
                 status=Status.UNREACHABLE,
             ) from None
-        if not found:
+        if not password:
             raise ShellError(
-                f"{self.where}: the keyring has no password of {username} for {self.keyring}",
-                hint=f"Store it: keyring set {self.keyring} {username}",
+                f"{self.where}: the keyring has no password of user {username} for {self.keyring}",
+                hint=f"Store it with: keyring set {self.keyring} {username}",
                 code="keyring",
                 status=Status.UNREACHABLE,
             )
-        return found
+        return password

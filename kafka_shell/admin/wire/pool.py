@@ -1,4 +1,4 @@
-"""The connections of one cluster and what they have told of it."""
+"""The connections to one cluster, and what is known about it."""
 
 from __future__ import annotations
 
@@ -21,15 +21,14 @@ from .transport import Link
 if TYPE_CHECKING:
     import ssl
 
-_STAGGER = 0.25  # seconds before the next bootstrap server is tried beside the last
-SILENT_S = 1.0  # what is waited for longer is told
-DOUBT_S = 2.0  # a broker that is silent for longer is not relied on where another will do
-_KNOWN_TRIED = 3  # brokers of the last metadata that are tried beside the bootstrap servers
+_STAGGER = 0.25  # seconds before the next bootstrap server is tried in parallel
+REPORT_WAIT_S = 1.0  # longer waits are reported
+SILENCE_S = 2.0  # without response, after which another broker is preferred
+_MAX_KNOWN = 3  # brokers of the last metadata that are tried in addition to bootstrap servers
 
 
 class Pool:
-    """Links by address, the last metadata, and coordinators. Knows how to connect, not what to
-    send."""
+    """Connections by address, the last metadata, and coordinators."""
 
     def __init__(self, config: ConnectionConfig) -> None:
         self._config = config
@@ -37,30 +36,31 @@ class Pool:
         self._links: dict[Address, Link] = {}
         self._tls: ssl.SSLContext | None = None
         self.deadline: float | None = None  # of what is being sent, monotonic seconds
-        self.entered = False  # whether this cluster has let us in before
-        self.answered = False  # whether a broker has answered the command that runs
-        self.silent: dict[Address, float] = {}  # since when: let the command that runs wait in vain
-        self.outdated = False  # a broker was silent since: the cluster may have noticed by now
+        self.connected_before = False
+        self.responded = False  # whether a broker has responded during the current command
+        self.silent_since: dict[Address, float] = {}  # of brokers during the current command
+        self.metadata_outdated = False  # a broker was silent, so it may have left the cluster
         self.on_wait: Callable[[str], None] | None = None
-        self.expected = config.cluster_id  # empty until a cluster has answered
-        self.in_doubt = bool(config.cluster_id)  # nobody that answers has told its cluster's id
+        self.expected = config.cluster_id  # empty before the first response
+        # Whether no broker has told the cluster ID since all connections were closed.
+        self.identity_unverified = bool(config.cluster_id)
         self.head = frames.MetadataHead()
         self.coordinators: dict[Coordinator, int] = {}
 
     @property
     def loop(self) -> Loop:
-        """The loop, made when first needed."""
+        """The event loop, created when first needed."""
         if self._loop is None:
             self._loop = Loop()
         return self._loop
 
     def expect(self, cluster_id: str) -> None:
-        """The only cluster to talk to."""
+        """Set the only cluster to use."""
         if cluster_id and cluster_id != self.expected:
-            self.expected, self.in_doubt = cluster_id, True
+            self.expected, self.identity_unverified = cluster_id, True
 
-    def drop(self) -> None:
-        """Close everything; what is known of the cluster stays."""
+    def close(self) -> None:
+        """Close all connections. The metadata is kept."""
         links, self._links = self._links, {}
         for link in links.values():
             link.close()
@@ -68,129 +68,132 @@ class Pool:
             self._loop.close()
             self._loop = None
 
-    def drop_busy(self) -> None:
-        """Close the links that nobody waits for any more: an answer would come to nobody."""
+    def close_busy(self) -> None:
+        """Close connections with requests in flight whose responses are no longer needed."""
         for address, link in list(self._links.items()):
             if link.load or not link.ready:
                 link.close()
                 del self._links[address]
 
-    def begin(self) -> None:
-        """Another command begins: what one broker did to the last is no reason to doubt it now."""
-        self.answered = False
-        self.outdated = self.outdated or bool(self.silent)
-        self.silent.clear()
+    def start_command(self) -> None:
+        """Forget which brokers were silent during the previous command."""
+        self.responded = False
+        self.metadata_outdated = self.metadata_outdated or bool(self.silent_since)
+        self.silent_since.clear()
 
-    def waits_for(self, whom: str) -> None:
-        """Tell whom is waited for; empty when the wait is over."""
+    def report_wait(self, brokers: str) -> None:
+        """Report which brokers are being waited for. Empty when the wait is over."""
         if self.on_wait is not None:
-            self.on_wait(whom)
+            self.on_wait(brokers)
 
     def forget_brokers(self) -> None:
-        """The next call that needs the brokers or the controller asks for them anew."""
+        """Discard the brokers and the controller, so that the next call that needs them reads
+        them."""
         self.head = frames.MetadataHead(cluster_id=self.head.cluster_id)
 
     def ready(self) -> list[Link]:
-        """The links that requests can be put on."""
+        """The connections that requests can be sent on."""
         return [link for link in list(self._links.values()) if link.ready]
 
     def link_at(self, address: Address) -> Link | None:
-        """The link to an address, in whatever state."""
+        """The connection to an address in any state, or None."""
         return self._links.get(address)
 
     def connect(self, address: Address) -> Link:
-        """The link to an address; a new one where it is closed or its login is about to lapse."""
+        """The connection to an address. A new one if it is closed or its session is expiring."""
         link = self._links.get(address)
         if link is not None and link.stale and not link.load:
             link.close()
         if link is None or link.closed:
-            self.in_doubt = self.in_doubt or (bool(self.expected) and not self.ready())
-            link = Link(
-                self.loop, self._config, address, self._log_in, self._context(), self.patience
+            self.identity_unverified = self.identity_unverified or (
+                bool(self.expected) and not self.ready()
             )
-            # A second look blocks: a broker that hangs must not hold up what its fellows answer.
-            link.trusted = self.entered
+            link = Link(
+                self.loop, self._config, address, self._log_in, self._context(), self.limit_time
+            )
+            # A diagnosis blocks: a broker that hangs must not delay responses of other brokers.
+            link.trusted = self.connected_before
             self._links[address] = link
         return link
 
     def _log_in(self, config: ConnectionConfig, address: Address) -> Login:
-        return log_in(config, address, self.patience)
+        return log_in(config, address, self.limit_time)
 
-    def patience(self, most: float) -> float:
-        """So many seconds, or fewer where the deadline is nearer; never none at all."""
+    def limit_time(self, most: float) -> float:
+        """The seconds `most`, limited to the time that is left until the deadline."""
         left = most if self.deadline is None else self.deadline - time.monotonic()
         return max(0.05, min(most, left))
 
     def address_of(self, node: int) -> Address | None:
-        """Where the last metadata has a broker."""
+        """The address of a broker in the last metadata, or None."""
         for broker, host, port, _ in self.head.brokers:
             if broker == node:
                 return Address(host, port)
         return None
 
     def describe(self, address: Address) -> str:
-        """A broker in words: its id where it is known, and where it is."""
+        """The broker for messages: "broker 3 (host:9092)"."""
         for node, host, port, _ in self.head.brokers:
             if (host, port) == address:
                 return f"broker {node} ({address})"
         return f"the broker at {address}"
 
-    def learn(self, body: memoryview, version: int) -> None:
-        """Take brokers, cluster and controller from any Metadata response that passes.
+    def update_metadata(self, body: memoryview, version: int) -> None:
+        """Update brokers, cluster ID and controller from a Metadata response.
 
-        Raises OtherClusterError where another cluster has taken the place of the one that is meant.
+        Raises OtherClusterError if it is from another cluster.
         """
         head = frames.read_metadata_head(body, version)
         if self.expected and head.cluster_id and head.cluster_id != self.expected:
             where = ", ".join(map(str, self._config.bootstrap))
             raise OtherClusterError(where, self.expected, head.cluster_id)
         self.expected = self.expected or head.cluster_id
-        self.in_doubt = self.outdated = False
+        self.identity_unverified = self.metadata_outdated = False
         if head.brokers:
             if self._config.avoid:
-                there = (row for row in head.brokers if row[0] not in self._config.avoid)
-                head = replace(head, brokers=tuple(there))
+                brokers = (row for row in head.brokers if row[0] not in self._config.avoid)
+                head = replace(head, brokers=tuple(brokers))
             self.head = head
 
     def any_link(self, until: float) -> Link:
-        """A ready link, the least busy one; else the first server that can be entered.
+        """The least busy ready connection, or a new one to the first server that responds.
 
-        Raises ShellError that names each server, where none can, or the deadline's.
+        Raises ShellError if no server can be reached, or at the deadline.
         """
         ready = [link for link in self.ready() if not link.stale]
         if ready:
-            return min(ready, key=lambda link: (link.silence >= DOUBT_S, link.load))
-        return self._enter_somewhere(until)
+            return min(ready, key=lambda link: (link.silence >= SILENCE_S, link.load))
+        return self._connect_any(until)
 
-    def another(self, besides: Iterable[Address]) -> Link | None:
-        """A ready link to another broker, none that is silent. None while there is none: brokers
-        that are known are being connected to then."""
+    def other_link(self, besides: Iterable[Address]) -> Link | None:
+        """A ready connection to another broker that is not silent. None if there is none yet: then
+        connections to other brokers are started."""
         besides = frozenset(besides)
         others = [link for link in self.ready() if link.address not in besides]
-        lively = [link for link in others if link.silence < DOUBT_S and not link.stale]
-        if lively:
-            return min(lively, key=lambda link: link.load)
+        responsive = [link for link in others if link.silence < SILENCE_S and not link.stale]
+        if responsive:
+            return min(responsive, key=lambda link: link.load)
         known = (Address(host, port) for _, host, port, _ in self.head.brokers)
-        left = [
-            each
-            for each in dict.fromkeys((*self._config.bootstrap, *known))
-            if each not in besides and not self._in_vain(each)
+        candidates = [
+            address
+            for address in dict.fromkeys((*self._config.bootstrap, *known))
+            if address not in besides and not self._is_unresponsive(address)
         ]
-        for address in left[:_KNOWN_TRIED]:
+        for address in candidates[:_MAX_KNOWN]:
             self.connect(address)
         return None
 
-    def _in_vain(self, address: Address) -> bool:
+    def _is_unresponsive(self, address: Address) -> bool:
         link = self._links.get(address)
-        return link is not None and (link.closed or link.silence >= DOUBT_S)
+        return link is not None and (link.closed or link.silence >= SILENCE_S)
 
-    def heard_last(self) -> Link | None:
-        """The ready link that an answer came on last: no other is as sure to be alive."""
+    def last_responding(self) -> Link | None:
+        """The ready connection with the most recent response: it most likely still works."""
         ready = [link for link in self.ready() if not link.stale]
-        return max(ready, key=lambda link: link.heard, default=None)
+        return max(ready, key=lambda link: link.last_received, default=None)
 
-    def _enter_somewhere(self, until: float) -> Link:
-        known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_KNOWN_TRIED]]
+    def _connect_any(self, until: float) -> Link:
+        known = [Address(host, port) for _, host, port, _ in self.head.brokers[:_MAX_KNOWN]]
         left = list(dict.fromkeys((*self._config.bootstrap, *known)))
         tried: list[Link] = []
         began, next_at = time.monotonic(), 0.0
@@ -201,35 +204,35 @@ class Pool:
                 next_at = now + _STAGGER
             for link in tried:
                 if link.ready:
-                    self.entered = self.answered = True
+                    self.connected_before = self.responded = True
                     self._close_others(tried, link)
                     return link
             if not left and all(link.closed for link in tried):
                 raise self._no_broker(tried)
             if now >= until:
-                raise _too_slow(tried, self.answered)
-            self.loop.turn(min(until, next_at if left else until, now + SILENT_S))
-            if time.monotonic() - began > SILENT_S:
-                self.waits_for(", ".join(str(each.address) for each in tried if not each.closed))
+                raise _too_slow(tried, self.responded)
+            self.loop.turn(min(until, next_at if left else until, now + REPORT_WAIT_S))
+            if time.monotonic() - began > REPORT_WAIT_S:
+                self.report_wait(", ".join(str(each.address) for each in tried if not each.closed))
 
     def _close_others(self, links: list[Link], winner: Link) -> None:
         for link in links:
             if link is not winner and not link.ready:
                 link.close()
 
-    def why(self, link: Link) -> ShellError:
-        """Why a link is closed, after a closer look where its own error leaves a doubt."""
-        from .diagnosis import look_closer
+    def close_reason(self, link: Link) -> ShellError:
+        """Why a connection was closed, diagnosed if its error is ambiguous."""
+        from .diagnosis import diagnose
 
         assert link.error is not None
-        if link.looked or (link.trusted and link.error.code == "no-answer"):
-            return link.error  # a second look blocks: it would hang there as well
-        link.looked = True
-        link.error = look_closer(self._config, link.address, link.error, self.patience)
+        if link.diagnosed or (link.trusted and link.error.code == "no-answer"):
+            return link.error  # the diagnosis would hang, too
+        link.diagnosed = True
+        link.error = diagnose(self._config, link.address, link.error, self.limit_time)
         return link.error
 
     def _no_broker(self, tried: list[Link]) -> ShellError:
-        errors = [self.why(link) for link in tried]
+        errors = [self.close_reason(link) for link in tried]
         message = "; ".join(error.message for error in errors)
         codes = {error.code for error in errors}
         return NoBrokerError(
@@ -248,10 +251,10 @@ class Pool:
 
 
 def _too_slow(tried: list[Link], answered: bool) -> ShellError:
-    doing = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
+    what = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
     return ShellError(
-        f"the deadline passed while waiting for {doing or 'a broker'}",
-        hint="Give it longer with --deadline, or check the address.",
+        f"deadline exceeded while waiting for {what or 'a broker'}",
+        hint="Increase the deadline, or check the address.",
         code="deadline",
         status=Status.FAILED if answered else Status.UNREACHABLE,
     )

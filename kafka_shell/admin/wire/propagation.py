@@ -1,7 +1,6 @@
-"""KRaft answers a change before every broker has heard of it: wait until it can be seen.
+"""Waiting until an acknowledged change is visible: in KRaft, brokers apply it a moment later.
 
-Without this, a description right after an alteration would show what held before. Nothing fails
-where it takes longer: the change was acknowledged.
+Without this, describing a resource right after changing it could show the old state.
 """
 
 from __future__ import annotations
@@ -12,12 +11,12 @@ from contextlib import suppress
 
 from kafka_shell.errors import ShellError
 
-_LONGEST_S, _LOOK_S = 2.0, 0.005
+_MAX_WAIT_S, _POLL_S = 2.0, 0.005
 
 
-def settle(visible: Callable[[], bool]) -> None:
-    """Until `visible()` holds, or cannot be told, or two seconds have passed."""
-    until = time.monotonic() + _LONGEST_S
+def wait_until_visible(visible: Callable[[], bool]) -> None:
+    """Wait until `visible()` returns true, at most two seconds. Its ShellErrors end the wait."""
+    until = time.monotonic() + _MAX_WAIT_S
     with suppress(ShellError):
         while not visible() and time.monotonic() < until:
-            time.sleep(_LOOK_S)
+            time.sleep(_POLL_S)

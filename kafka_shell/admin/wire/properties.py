@@ -1,4 +1,4 @@
-"""Java's two little languages: `.properties` files and the value of sasl.jaas.config."""
+"""Java's `.properties` files, and the value of sasl.jaas.config."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from kafka_shell.files import read_bytes
 
 _ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "f": "\f"}
 _BLANK = " \t\f"
-_LARGEST = 1 << 22  # bytes: of a file of settings, with certificates in it
+_MAX_SIZE = 1 << 22  # bytes; the file may contain certificates
 
 
 class Property(Struct, frozen=True):
-    """A value and where it stands: `client.properties:4`."""
+    """A value and its place, such as `client.properties:4`."""
 
     value: str
     where: str
@@ -27,20 +27,20 @@ class Property(Struct, frozen=True):
 
 
 def read_properties(path: Path) -> dict[str, str]:
-    """A Java `.properties` file. Raises OSError, or ShellError with file and line: also for a key
-    that is set twice."""
-    text = _decode(read_bytes(path, largest=_LARGEST))
-    found = parse_properties(text, str(path), unique=True)
-    return {key: each.value for key, each in found.items()}
+    """The values of a Java `.properties` file. Raises OSError, or ShellError with file and line,
+    also for a key that is set twice."""
+    text = _decode(read_bytes(path, largest=_MAX_SIZE))
+    properties = parse_properties(text, str(path), unique=True)
+    return {key: found.value for key, found in properties.items()}
 
 
 def read_located(path: Path) -> dict[str, Property]:
-    """A Java `.properties` file, each value with its line."""
-    return parse_properties(_decode(read_bytes(path, largest=_LARGEST)), str(path))
+    """The values of a Java `.properties` file with their lines."""
+    return parse_properties(_decode(read_bytes(path, largest=_MAX_SIZE)), str(path))
 
 
 def _decode(data: bytes) -> str:
-    # Java reads ISO-8859-1; people write UTF-8. What is no UTF-8 is taken as Java does.
+    # Java reads ISO-8859-1, but most files are UTF-8.
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError:
@@ -48,23 +48,23 @@ def _decode(data: bytes) -> str:
 
 
 def parse_properties(text: str, name: str, *, unique: bool = False) -> dict[str, Property]:
-    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last one wins.
-    In a `unique` file a key stands once."""
+    """Java's rules: `=`, `:` or blanks separate, `\\` continues and escapes, the last value of a
+    key wins. If `unique`, a key that is set twice is an error."""
     found: dict[str, Property] = {}
     for number, line in _logical_lines(text):
         where = f"{name}:{number}"
         key, value = _split(line)
         if value is None:
-            raise bad(where, f"{_shown(line)} is no setting", "Expected key=value.")
+            raise bad(where, f"{_first_word(line)} is not a setting", "Expected key=value.")
         key = _unescape(key, where)
         if unique and key in found:
-            raise bad(where, f"{key} is set twice", f"It is set at {found[key].where}, too.")
+            raise bad(where, f"{key} is set twice", f"It is also set at {found[key].where}.")
         found[key] = Property(_unescape(value, where), where)
     return found
 
 
 def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
-    """Lines without comments, continued ones joined, each with the number it began at."""
+    """Lines with their numbers, without comments, and with continuation lines joined."""
     lines = iter(enumerate(re.split(r"\r\n|\r|\n", text), 1))
     for number, natural in lines:
         line = natural.lstrip(_BLANK)
@@ -77,12 +77,12 @@ def _logical_lines(text: str) -> Iterator[tuple[int, str]]:
 
 
 def _continues(line: str) -> bool:
-    """An odd number of backslashes ends it."""
+    """Whether the line ends with an odd number of backslashes."""
     return (len(line) - len(line.rstrip("\\"))) % 2 == 1
 
 
 def _split(line: str) -> tuple[str, str | None]:
-    """Key and value, still escaped; None where nothing separates them."""
+    """Key and value, still escaped. The value is None without a separator."""
     match = re.match(r"((?:\\.|[^\\=: \t\f])*)(?:[ \t\f]*[=:][ \t\f]*|[ \t\f]+)(.*)", line, re.S)
     return (match[1], match[2]) if match else (line, None)
 
@@ -98,17 +98,17 @@ def _unescape(text: str, where: str) -> str:
     if "\\" not in text:
         return text
     replaced = re.sub(r"\\u([0-9a-fA-F]{4})|\\(.)", plain, text)
-    # Two escapes may be one character's surrogates.
+    # Two escapes may be the surrogates of one character.
     return replaced.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def bad(where: str, what: str, expected: str) -> ShellError:
-    """A file is malformed: where, what stands there, what was expected. Exit status 2."""
+    """The error of an invalid file: the place, the problem, and the expected form."""
     return ShellError(f"{where}: {what}", hint=expected, code="bad-file", status=Status.WRONG)
 
 
-def _shown(line: str) -> str:
-    """The line's first word: the rest could be a secret."""
+def _first_word(line: str) -> str:
+    """The line's first word, because the rest may be a secret."""
     word = re.split(r"[\s=:]", line, maxsplit=1)[0]
     return repr(word[:40])
 
@@ -117,7 +117,7 @@ def _shown(line: str) -> str:
 
 
 class Jaas(Struct, frozen=True):
-    """One entry: the login module's class name, and its options (some are secrets)."""
+    """A login module's class name and its options, some of which are secrets."""
 
     module: str
     options: dict[str, str]
@@ -137,10 +137,10 @@ def parse_jaas(found: Property) -> Jaas:
     text = found.value.strip()
     words = text.split(None, 2)
     if len(words) < 2 or words[1].rstrip(";").lower() not in _CONTROL:
-        raise _bad_jaas(found.where, "it does not begin with a login module and `required`")
+        raise _bad_jaas(found.where, "it must start with a login module and `required`")
     rest = words[2] if len(words) > 2 else ""
     if not text.endswith(";"):
-        raise _bad_jaas(found.where, "its semicolon is missing")
+        raise _bad_jaas(found.where, "missing semicolon")
     options, at = {}, 0
     while match := _OPTION.match(rest, at):
         at = match.end()
@@ -148,7 +148,7 @@ def parse_jaas(found: Property) -> Jaas:
         value = match[4] if quoted is None else re.sub(r"\\(.)", r"\1", quoted)
         options[match[1]] = value
     if rest[at:].strip(" \t\r\n;"):
-        raise _bad_jaas(found.where, f'what follows option {len(options)} is no key="value"')
+        raise _bad_jaas(found.where, f'expected key="value" after option {len(options)}')
     return Jaas(words[0].rpartition(".")[2], options)
 
 

@@ -1,4 +1,4 @@
-"""What is legal in client properties, and probably not meant: each is a warning."""
+"""Warnings about client properties that are valid, but probably a mistake."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .client_properties import KNOWN, is_secret
 from .endpoint import ConnectionConfig
 from .properties import Property
 
-# Java's own, right as they are though they look like one of those that are known.
+# Correct properties of Java that are similar to a property in KNOWN.
 _NEIGHBORS = {"sasl.oauthbearer.jwks.endpoint.url", "socket.connection.setup.timeout.max.ms"}
 _IDENTIFICATION = "ssl.endpoint.identification.algorithm"
 _LOOPBACK = ("localhost", "127.", "::1")
@@ -20,17 +20,17 @@ _LOOPBACK = ("localhost", "127.", "::1")
 def connection_warnings(
     properties: Mapping[str, Property], connection: ConnectionConfig
 ) -> tuple[str, ...]:
-    """Misspelt names, half a login, checks that are off, passwords that others can read."""
+    """Misspelled names, unused logins, disabled checks, unencrypted and readable passwords."""
     return (
-        *_misspelt(properties),
-        *_no_login(properties),
+        *_misspelled(properties),
+        *_unused_login(properties),
         *_no_host_name_check(properties, connection),
-        *_password_in_clear(connection),
+        *_unencrypted_password(connection),
         *_readable_by_everyone(properties),
     )
 
 
-def _misspelt(properties: Mapping[str, Property]) -> Iterator[str]:
+def _misspelled(properties: Mapping[str, Property]) -> Iterator[str]:
     for name, found in properties.items():
         if name in KNOWN or name in _NEIGHBORS or "." not in name:
             continue
@@ -38,18 +38,18 @@ def _misspelt(properties: Mapping[str, Property]) -> Iterator[str]:
 
         near = get_close_matches(name, KNOWN, n=1, cutoff=0.88)
         if near:
-            yield f"{found.where}: {name} is not a client property: {near[0]}?"
+            yield f"{found.where}: unknown client property {name}; did you mean {near[0]}?"
 
 
-def _no_login(properties: Mapping[str, Property]) -> Iterator[str]:
-    """Java goes on without a login where only half of one is configured; here it is said."""
+def _unused_login(properties: Mapping[str, Property]) -> Iterator[str]:
+    """A login that is not used because of security.protocol. Java ignores it silently."""
     protocol = properties.get("security.protocol")
     names = ("sasl.jaas.config", "sasl.mechanism", "password-command", "keyring")
     found = next((properties[name] for name in names if name in properties), None)
     if found is None or (protocol is not None and protocol.value.upper().startswith("SASL_")):
         return
     name = protocol.value if protocol else "PLAINTEXT"
-    yield f"{found.where}: a login is configured, but security.protocol is {name}: not used"
+    yield f"{found.where}: the login is not used, because security.protocol is {name}"
 
 
 def _no_host_name_check(
@@ -59,11 +59,11 @@ def _no_host_name_check(
     if found is not None and connection.uses_tls and not found.value.strip():
         yield (
             f"{found.where}: {_IDENTIFICATION} is empty: any host with a trusted certificate"
-            " can pose as a broker"
+            " can impersonate a broker"
         )
 
 
-def _password_in_clear(connection: ConnectionConfig) -> Iterator[str]:
+def _unencrypted_password(connection: ConnectionConfig) -> Iterator[str]:
     sasl = connection.sasl
     if sasl is None or sasl.mechanism not in ("PLAIN", "OAUTHBEARER") or connection.uses_tls:
         return
@@ -71,7 +71,7 @@ def _password_in_clear(connection: ConnectionConfig) -> Iterator[str]:
         return
     secret = "password" if sasl.mechanism == "PLAIN" else "token"
     yield (
-        f"SASL {sasl.mechanism} without TLS: the {secret} is sent in clear text;"
+        f"SASL {sasl.mechanism} without TLS: the {secret} is sent unencrypted;"
         " use security.protocol=SASL_SSL"
     )
 
@@ -84,10 +84,10 @@ def _readable_by_everyone(properties: Mapping[str, Property]) -> Iterator[str]:
     store = properties.get("ssl.keystore.location")
     if store is not None and store.value.strip():
         files.setdefault(to_path(store.value.strip()), "a private key")
-    for file, what in files.items():
+    for file, content in files.items():
         try:
             mode = file.stat().st_mode if file.name else 0
         except OSError:
             continue
         if mode & 0o004:
-            yield f"{file} has {what} and is readable by every user: chmod 600 it"
+            yield f"{file} contains {content} and is readable by every user; run chmod 600 on it"

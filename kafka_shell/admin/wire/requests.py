@@ -1,4 +1,4 @@
-"""What is sent, and to whom: targets, calls, and bodies that are encoded already."""
+"""Requests, their targets, and calls."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from msgspec import Struct
 from . import frames
 from .versions import api_name
 
-# API keys that change nothing: their requests are sent again when a connection is lost. The rest
-# may have been done by then, and nobody can tell.
+# API keys that change nothing: their requests are sent again if a connection is lost. Other
+# requests may have been executed by then.
 _READS = frozenset(
     {1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 41, 46, 48, 50, 55, 60, 61, 65, 66, 69}
     | {74, 75, 77, 89, 90}
 )
 
-# The first flexible version of APIs whose bodies are encoded by hand.
+# The first flexible version of APIs that are encoded without kafka-python.
 _FLEXIBLE_SINCE = {1: 12, 2: 6, 3: 9, 9: 6, 10: 3, 15: 5, 16: 3, 18: 3, 32: 4, 60: 0, 75: 0}
 
 
 class CoordinatorKind(IntEnum):
-    """Key types of FindCoordinator (API key 10). A SHARE key is `group:topic id:partition`."""
+    """Key types of FindCoordinator (API key 10). A SHARE key is `group:topic ID:partition`."""
 
     GROUP = 0
     TRANSACTION = 1
@@ -31,21 +31,21 @@ class CoordinatorKind(IntEnum):
 
 
 class AnyBroker(Struct, frozen=True):
-    """Whichever broker is at hand; in KRaft each forwards changes to the controller."""
+    """Any broker. In KRaft, every broker forwards changes to the controller."""
 
     def __str__(self) -> str:
         return "any broker"
 
 
 class Controller(Struct, frozen=True):
-    """The controller of a ZooKeeper-mode cluster; in KRaft any broker, as Metadata has it."""
+    """The controller of a ZooKeeper-mode cluster. In KRaft, any broker, as in Metadata."""
 
     def __str__(self) -> str:
         return "the controller"
 
 
 class Node(Struct, frozen=True):
-    """The broker with this id."""
+    """The broker with this ID."""
 
     id: int
 
@@ -54,13 +54,13 @@ class Node(Struct, frozen=True):
 
 
 class Coordinator(Struct, frozen=True):
-    """Whichever broker coordinates this group, transactional id or share partition."""
+    """The broker that coordinates this group, transactional ID or share partition."""
 
     kind: CoordinatorKind
     key: str
 
     def __str__(self) -> str:
-        what = {0: "group", 1: "transactional id", 2: "share group"}[self.kind]
+        what = {0: "group", 1: "transactional ID", 2: "share group"}[self.kind]
         return f"the coordinator of {what} {self.key}"
 
 
@@ -70,7 +70,7 @@ Target = AnyBroker | Controller | Node | Coordinator
 
 
 class Request(Protocol):
-    """What a connection can send. `versions` are the lowest and highest this side speaks."""
+    """What a connection can send. `versions` are the lowest and highest supported ones."""
 
     @property
     def api_key(self) -> int: ...
@@ -83,14 +83,14 @@ class Request(Protocol):
     def flexible(self, version: int) -> bool: ...
     def encode(self, version: int) -> bytes: ...
     def decode(self, version: int, body: memoryview) -> Any: ...
-    def lacks(self, version: int) -> tuple[str, int] | None: ...
+    def unsupported_field(self, version: int) -> tuple[str, int] | None: ...
 
 
 class RawRequest(Struct, frozen=True):
-    """A request that needs no kafka-python: `body` makes the bytes of a version.
+    """A request that does not need kafka-python: `body` encodes a version.
 
-    `flexible_since` is None for APIs whose flexible versions are known here. The answer is bytes,
-    or what `read` makes of a version's bytes.
+    `flexible_since` is None for APIs whose flexible versions are in a table here. The response is
+    bytes, or the result of `read` for the version and bytes.
     """
 
     api_key: int
@@ -117,22 +117,22 @@ class RawRequest(Struct, frozen=True):
         return self.body(version)
 
     def decode(self, version: int, body: memoryview) -> Any:
-        """The answer's body as it came, or as it is read."""
+        """The response's body, or the result of `read`."""
         return bytes(body) if self.read is None else self.read(version, bytes(body))
 
-    def lacks(self, version: int) -> tuple[str, int] | None:
-        """Whoever encodes by hand knows what the version has."""
+    def unsupported_field(self, version: int) -> tuple[str, int] | None:
+        """None: `body` encodes only fields that the version has."""
         return None
 
 
 class Call(Struct, frozen=True):
-    """One request and where it goes.
+    """A request and its target.
 
-    `request` is a kafka-python message or a RawRequest; None asks for the connection alone: the
-    result is its Link. `lowest` and `highest` narrow the versions
-    that will do, `version` fixes one. `raw` asks for the body's bytes. `change` says whether it
-    may alter the cluster, where the API key does not tell. `check` off hands over an answer whose
-    own error code is not 0. `timeout` (seconds) bounds this call.
+    `request` is a kafka-python message or a RawRequest; None only connects, and the result is the
+    Link. `lowest` and `highest` limit the versions, `version` selects one. With `raw`, the result
+    is the body's bytes. `change` says whether it may alter the cluster; the default depends on the
+    API key. Without `check`, a response with an error code is a result, not an error. `timeout`
+    (seconds) limits this call.
     """
 
     request: Any
@@ -146,7 +146,7 @@ class Call(Struct, frozen=True):
     timeout: float | None = None
 
     def versions(self, request: Request) -> tuple[int, int]:
-        """The versions that will do."""
+        """The lowest and highest version to use."""
         if self.version is not None:
             return self.version, self.version
         low, high = request.versions
@@ -157,20 +157,20 @@ class Call(Struct, frozen=True):
         return low, high
 
     def changes(self, request: Request) -> bool:
-        """Whether sending it twice could do something twice."""
+        """Whether it may change the cluster, so that it must not be sent twice."""
         if self.change is not None:
             return self.change
         return request.api_key not in _READS and not request.validates_only
 
 
 METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body)
-"""Of the brokers, the cluster's id and the controller alone: no topic is asked about."""
+"""Metadata without topics: the brokers, the cluster ID and the controller."""
 
 NO_REQUEST = RawRequest(-1, (0, 0), lambda _: b"", 0)
 
 
 def as_request(request: Any) -> Request:
-    """A kafka-python message, or something that is a Request already."""
+    """A kafka-python message, a RawRequest or None as a Request."""
     if request is None:
         return NO_REQUEST
     if isinstance(request, RawRequest):

@@ -1,4 +1,4 @@
-"""Calls on their way: routed to a broker, sent, answered or sent again until their deadline."""
+"""Runs calls: routes them to a broker, sends them, and retries them until their deadline."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from .exchanges import Exchange
 from .failures import MOVED, NoBrokerError, OtherClusterError, as_error, error_name, failure
 from .jobs import (
     Job,
-    as_advertised,
-    ask_again,
-    late,
+    advertised_address_error,
+    awaited_brokers,
+    deadline_error,
+    needs_check,
+    needs_other_broker,
     no_such_broker,
     outcome_unknown,
-    unproved,
+    retriable_code,
     waited_since,
-    waiting_for,
-    wakes,
-    wants_another,
+    wake_time,
 )
 from .malformed import malformed
-from .pool import SILENT_S, Pool
+from .pool import REPORT_WAIT_S, Pool
 from .requests import (
     ANY,
     METADATA,
@@ -45,77 +45,75 @@ from .requests import (
 from .retries import Retries
 from .transport import Link
 
-_SECOND_CHANCE_S = 2.0  # for a broker that has let this command wait in vain already
-_KEPT_BACK, _KEPT_BACK_S = 0.25, 3.0  # of the deadline, for what follows a broker's answer
+_SILENT_BROKER_S = 2.0  # limit for a broker that was silent during this command
+_RESERVE, _RESERVE_S = 0.25, 3.0  # part of the time, and seconds, kept for later requests
 _FIND_COORDINATOR = 10
 _FIND_COORDINATOR_VERSIONS = (0, 6)
-_LOWEST_OF_KIND = (0, 1, 6)  # of FindCoordinator, by CoordinatorKind
+_LOWEST_VERSION = (0, 1, 6)  # of FindCoordinator for each CoordinatorKind
 
 
 class Runner:
-    """Drives jobs over the links of a pool. Holds no state between runs but the pool's."""
+    """Runs jobs over the connections of a pool. Has no state of its own between runs."""
 
     def __init__(self, config: ConnectionConfig, pool: Pool) -> None:
         self._config = config
         self._pool = pool
         self._retries = Retries(config, pool)
-        self._depth = 0  # drives inside drives: finding a coordinator while others are in flight
+        self._depth = 0  # of nested runs: coordinators are looked up while other jobs are in flight
 
-    def until(self, deadline: float | None, timeout: float | None) -> float:
-        """When a call ends: its own timeout or the default, and never after the deadline."""
+    def deadline_of(self, deadline: float | None, timeout: float | None) -> float:
+        """The deadline of a call: its own timeout or the default, limited by the deadline."""
         mine = time.monotonic() + (self._config.call_timeout if timeout is None else timeout)
         return mine if deadline is None else min(mine, deadline)
 
     def run(self, calls: Iterable[Call], deadline: float | None) -> list[Job]:
-        """Every call to its end. Raises ShellError only where no broker can be reached at all, and
-        none has answered."""
+        """Run all calls. Raises ShellError only if no broker can be reached and none responded."""
         jobs = [self.job(call, deadline) for call in calls]
         self._drive(jobs)
         return jobs
 
     def stream(self, calls: Iterable[Call], deadline: float | None, ahead: int) -> Iterator[Job]:
-        """The same one after the other, each as soon as it is done; so many are in flight that
-        brokers work while an answer is looked at."""
+        """Run the calls and yield each job when it is done, in order, with `ahead` in flight."""
         left, jobs = iter(calls), deque[Job]()
-        answered = False
+        responded = False
         with self._driving():
             while True:
                 jobs.extend(self.job(call, deadline) for call in islice(left, ahead - len(jobs)))
                 if not jobs:
                     return
                 while not jobs[0].done:
-                    self._round(jobs, answered)
-                answered = answered or jobs[0].error is None
+                    self._round(jobs, responded)
+                responded = responded or jobs[0].error is None
                 yield jobs.popleft()
 
     def job(self, call: Call, deadline: float | None) -> Job:
-        """A call that is to be sent. One of several brokers may take only a part of the time that
-        is left, so that a broker that hangs does not use up what its fellows' answers need."""
-        until = self.until(deadline, call.timeout)
+        """A new job. A call to a certain broker may use only a part of the remaining time, so that
+        a broker that hangs does not use the time for later requests to others."""
+        until = self.deadline_of(deadline, call.timeout)
         if deadline is not None and isinstance(call.to, Node | Coordinator):
             left = deadline - time.monotonic()
-            until = min(until, deadline - max(0.0, min(_KEPT_BACK_S, _KEPT_BACK * left)))
+            until = min(until, deadline - max(0.0, min(_RESERVE_S, _RESERVE * left)))
         return Job(call, as_request(call.request), until)
 
     def refresh(self, deadline: float | None) -> None:
-        """Ask a broker for the brokers, the cluster's id and the controller (Metadata)."""
+        """Read the brokers, the cluster ID and the controller (Metadata)."""
         (job,) = self.run([Call(METADATA)], deadline)
         if job.error is not None:
             raise job.error
 
-    # -- the round ---------------------------------------------------------------------------------
+    # -- rounds ------------------------------------------------------------------------------------
 
     def _drive(self, jobs: Sequence[Job]) -> None:
         with self._driving():
             while not all(job.done for job in jobs):
                 self._round(jobs)
 
-    def _round(self, jobs: Collection[Job], answered: bool = False) -> None:
+    def _round(self, jobs: Collection[Job], responded: bool = False) -> None:
         """One round. If no broker can be reached any more, results that arrived are kept."""
         try:
             self._send_and_wait(jobs)
         except NoBrokerError as error:
-            if not answered and not any(job.done and job.error is None for job in jobs):
+            if not responded and not any(job.done and job.error is None for job in jobs):
                 raise
             for job in jobs:
                 if not job.done:
@@ -131,12 +129,12 @@ class Runner:
         finally:
             self._depth -= 1
             if not self._depth:
-                self._pool.drop_busy()
-                self._pool.waits_for("")
+                self._pool.close_busy()
+                self._pool.report_wait("")
 
     def _send_and_wait(self, jobs: Collection[Job]) -> None:
         """Send the jobs that can be sent, fail the late ones, and wait for the next event."""
-        self._ask_others(jobs)
+        self._resend_to_others(jobs)
         idle = [job for job in jobs if not job.done and not job.sent]
         self._locate(idle)
         for job in idle:
@@ -145,29 +143,29 @@ class Runner:
             return
         self._expire(jobs)
         left = [job for job in jobs if not job.done]
-        self._pool.loop.turn(min(self._next(left), self._tell(left)))
+        self._pool.loop.turn(min(self._next_wake(left), self._report_waiting(left)))
 
-    def _next(self, jobs: Iterable[Job]) -> float:
-        """When something has to be done even if no bytes come."""
+    def _next_wake(self, jobs: Iterable[Job]) -> float:
+        """When a job needs attention even if no bytes arrive."""
         now = time.monotonic()
-        return min((wakes(job, now) for job in jobs), default=now)
+        return min((wake_time(job, now) for job in jobs), default=now)
 
-    def _tell(self, jobs: Sequence[Job]) -> float:
-        """Say what has been waited for longer than a second, and when to look again."""
+    def _report_waiting(self, jobs: Sequence[Job]) -> float:
+        """Report waits longer than a second. Returns when to check again."""
         if self._pool.on_wait is None or not jobs:
             return math.inf
         now, since = time.monotonic(), [waited_since(job) for job in jobs]
-        slow = [job for job, began in zip(jobs, since, strict=True) if now - began > SILENT_S]
-        self._pool.waits_for(waiting_for(self._pool, slow))
-        return now + SILENT_S if slow else min(since) + SILENT_S + 0.01
+        slow = [job for job, began in zip(jobs, since, strict=True) if now - began > REPORT_WAIT_S]
+        self._pool.report_wait(awaited_brokers(self._pool, slow))
+        return now + REPORT_WAIT_S if slow else min(since) + REPORT_WAIT_S + 0.01
 
     def _expire(self, jobs: Iterable[Job]) -> None:
         now = time.monotonic()
         for job in jobs:
-            if not job.done and now >= job.until:
+            if not job.done and now >= job.deadline:
                 if job.link is not None:
-                    self._pool.silent[job.link.address] = time.monotonic()
-                job.fail(late(self._pool, job))
+                    self._pool.silent_since[job.link.address] = time.monotonic()
+                job.fail(deadline_error(self._pool, job))
 
     def _advance(self, job: Job) -> None:
         link = self._ready_link(job)
@@ -177,16 +175,16 @@ class Runner:
         if call.request is None:
             job.finish(link)
             return
-        in_doubt = self._pool.in_doubt and request.api_key != frames.METADATA
-        if in_doubt or unproved(job, link):
-            self._make_sure(job)  # nothing is asked of a cluster that is not the one meant
+        identity_unverified = self._pool.identity_unverified and request.api_key != frames.METADATA
+        if identity_unverified or needs_check(job, link):
+            self._verify_cluster(job)  # nothing is sent to another cluster than the expected one
             link = self._ready_link(job)
             if link is None or job.done:
                 return
         who = self._pool.describe(link.address)
         try:
             version = versions.choose(request.api_key, call.versions(request), link.versions, who)
-            lacking = request.lacks(version)
+            lacking = request.unsupported_field(version)
             if lacking is not None:
                 raise versions.field_missing(request.api_key, *lacking, link.versions, who)
             body = request.encode(version)
@@ -194,45 +192,45 @@ class Runner:
             job.fail(error)
             return
         job.sent = True
-        job.asked.add(link.address)
-        patience = 0.0 if call.timeout is None else call.timeout
-        link.ask(
+        job.sent_to.add(link.address)
+        timeout = 0.0 if call.timeout is None else call.timeout
+        link.send(
             request.api_key,
             version,
             body,
             request.flexible(version),
-            patience=patience,
-            on_done=lambda exchange: self._came(job, link, version, exchange),
+            timeout=timeout,
+            on_done=lambda exchange: self._on_response(job, link, version, exchange),
         )
 
-    def _ask_others(self, jobs: Iterable[Job]) -> None:
-        """Reads whose broker is silent are asked of another one too: the first answer counts."""
+    def _resend_to_others(self, jobs: Iterable[Job]) -> None:
+        """Send reads whose broker is silent to another broker, too. The first response counts."""
         for job in jobs:
-            if not job.done and job.sent and self._turn_to_another(job):
+            if not job.done and job.sent and self._switch_broker(job):
                 job.sent = False
                 self._advance(job)
 
-    def _turn_to_another(self, job: Job) -> bool:
-        """Whether a job was taken from a broker that is silent to another one that is not."""
-        if job.link is None or not wants_another(job):
+    def _switch_broker(self, job: Job) -> bool:
+        """Assign a job of a silent broker to another one. Returns whether there is one."""
+        if job.link is None or not needs_other_broker(job):
             return False
-        link = self._pool.another({*job.asked, job.link.address})
+        link = self._pool.other_link({*job.sent_to, job.link.address})
         job.link = link or job.link
         return link is not None
 
-    def _make_sure(self, job: Job) -> None:
-        """Ask for the cluster's id after all connections were lost, and who answers before a change
-        is sent. Raises OtherClusterError."""
+    def _verify_cluster(self, job: Job) -> None:
+        """Read the cluster ID after all connections were closed, and find a broker that responds
+        before a change is sent. Raises OtherClusterError."""
         try:
-            self.refresh(job.until)
-            job.link = None  # whoever has answered is the one for a change
+            self.refresh(job.deadline)
+            job.link = None  # changes go to the broker that has just responded
         except OtherClusterError:
             raise
         except ShellError as error:
             job.fail(error)
 
     def _ready_link(self, job: Job) -> Link | None:
-        """The link of a job once it can be used. None: not yet, or the job has failed."""
+        """The connection of a job if it is ready. None: not yet, or the job has failed."""
         to = job.call.to
         if job.done or time.monotonic() < job.retry_at:
             return None
@@ -241,33 +239,35 @@ class Runner:
         try:
             if job.link is None:
                 job.link = self._route(job)
-            self._turn_to_another(job)
+            self._switch_broker(job)
         except ShellError as error:
-            self._retries.not_reached(job, error)
+            self._retries.on_unreachable(job, error)
             return None
         at = job.link.address
-        if isinstance(to, Node) and self._pool.silent.get(at, math.inf) < job.started:
-            job.until = min(job.until, job.started + _SECOND_CHANCE_S)
+        if isinstance(to, Node) and self._pool.silent_since.get(at, math.inf) < job.started:
+            job.deadline = min(job.deadline, job.started + _SILENT_BROKER_S)
         if job.link.ready:
-            return None if wants_another(job) else job.link
+            return None if needs_other_broker(job) else job.link
         if job.link.closed:
-            why = self._pool.why(job.link)
-            self._retries.not_reached(job, as_advertised(self._pool, self._config, job, at, why))
+            why = self._pool.close_reason(job.link)
+            self._retries.on_unreachable(
+                job, advertised_address_error(self._pool, self._config, job, at, why)
+            )
         return None
 
-    # -- where to ----------------------------------------------------------------------------------
+    # -- routing -----------------------------------------------------------------------------------
 
     def _route(self, job: Job) -> Link:
         to = job.call.to
         if isinstance(to, AnyBroker | Controller):
-            heard = self._pool.heard_last()
-            kraft = heard is not None and versions.is_kraft(heard.versions)
-            if heard is not None and kraft and job.call.changes(job.request):
-                return heard  # any broker forwards
+            recent = self._pool.last_responding()
+            kraft = recent is not None and versions.is_kraft(recent.versions)
+            if recent is not None and kraft and job.call.changes(job.request):
+                return recent  # any broker forwards it to the controller
         if isinstance(to, AnyBroker):
-            return self._pool.any_link(job.until)
+            return self._pool.any_link(job.deadline)
         if isinstance(to, Controller):
-            self._know_brokers(job)
+            self._load_brokers(job)
             node = self._pool.head.controller_id
         elif isinstance(to, Coordinator):
             node = self._pool.coordinators[to]
@@ -275,20 +275,20 @@ class Runner:
             node = to.id
         address = self._pool.address_of(node)
         if address is None:
-            self._know_brokers(job, again=True)
+            self._load_brokers(job, again=True)
             address = self._pool.address_of(node)
         if address is not None:
             return self._pool.connect(address)
         if isinstance(to, Node):
             raise no_such_broker(self._pool, node)
-        return self._pool.any_link(job.until)
+        return self._pool.any_link(job.deadline)
 
-    def _know_brokers(self, job: Job, again: bool = False) -> None:
+    def _load_brokers(self, job: Job, again: bool = False) -> None:
         if again or not self._pool.head.brokers:
-            self.refresh(job.until)
+            self.refresh(job.deadline)
 
     def _locate(self, jobs: Iterable[Job]) -> None:
-        """Find the coordinators that are not known yet, all keys of a kind in one request."""
+        """Look up unknown coordinators, all keys of a kind in one request."""
         now = time.monotonic()
         wanting: dict[Coordinator, list[Job]] = {}
         for job in jobs:
@@ -304,15 +304,15 @@ class Runner:
         from .codec import find_coordinators, read_coordinators
 
         jobs = [job for each in wanting.values() for job in each]
-        until = max(job.until for job in jobs)
+        until = max(job.deadline for job in jobs)
         try:
             link = self._pool.any_link(until)
-            ours = (_LOWEST_OF_KIND[kind], _FIND_COORDINATOR_VERSIONS[1])
+            ours = (_LOWEST_VERSION[kind], _FIND_COORDINATOR_VERSIONS[1])
             who = self._pool.describe(link.address)
             version = versions.choose(_FIND_COORDINATOR, ours, link.versions, who)
         except ShellError as error:
             for job in jobs:
-                self._retries.not_reached(job, error)
+                self._retries.on_unreachable(job, error)
             return
         requests = find_coordinators(kind, list(wanting), version)
         finders = [Job(Call(request, ANY, check=False), request, until) for request in requests]
@@ -335,58 +335,58 @@ class Runner:
             if not code:
                 self._pool.coordinators[to] = node
             elif code in MOVED:
-                self._retries.again(job, error_name(code))
+                self._retries.retry(job, error_name(code))
             else:
                 job.fail(as_error(failure(code, message, about=str(to).partition(" of ")[2])))
 
-    # -- what came ---------------------------------------------------------------------------------
+    # -- responses ---------------------------------------------------------------------------------
 
-    def _came(self, job: Job, link: Link, version: int, exchange: Exchange) -> None:
+    def _on_response(self, job: Job, link: Link, version: int, exchange: Exchange) -> None:
         if job.done:
             return
         if exchange.error is not None:
-            if link is job.link:  # else another one was asked since
+            if link is job.link:  # otherwise it was sent to another broker since
                 job.sent = False
-                self._retries.lost(job, exchange)
+                self._retries.on_lost(job, exchange)
             return
         job.sent, job.link = False, link
         assert exchange.body is not None
-        job.met = self._pool.answered = True
-        self._pool.silent.pop(link.address, None)
+        job.reached_broker = self._pool.responded = True
+        self._pool.silent_since.pop(link.address, None)
         try:
             self._read(job, version, exchange.body)
         except ShellError as error:
             job.fail(error)
-        except Exception as error:  # foreign bytes are read: anything can be raised
+        except Exception as error:  # decoding invalid bytes can raise anything
             job.fail(self._malformed(job, error))
 
     def _read(self, job: Job, version: int, body: memoryview) -> None:
         if job.request.api_key == frames.METADATA:
-            self._pool.learn(body, version)
+            self._pool.update_metadata(body, version)
         if job.call.raw:
             job.finish(bytes(body))
         elif isinstance(job.request, RawRequest):
             job.finish(job.request.decode(version, body))
         else:
-            self._judge(job, job.request.decode(version, body))
+            self._check_response(job, job.request.decode(version, body))
 
     def _malformed(self, job: Job, error: Exception) -> ShellError:
         assert job.link is not None
         why = malformed(self._pool.describe(job.link.address), job.request.name, error)
         return outcome_unknown(job, why) if job.call.changes(job.request) else why
 
-    def _judge(self, job: Job, response: Any) -> None:
-        """Take an answer, ask again where the wrong broker was asked, or fail."""
+    def _check_response(self, job: Job, response: Any) -> None:
+        """Finish the job, retry it if the broker was the wrong one, or fail it."""
         from .codec import error_of, moved
 
         if not job.call.check:
             job.finish(response)
             return
         code, message = error_of(response)
-        again = ask_again(job, code or moved(response))
-        if again and time.monotonic() < job.until:
-            self._retries.forget_route(job, again)
-            self._retries.again(job, error_name(again))
+        retriable = retriable_code(job, code or moved(response))
+        if retriable and time.monotonic() < job.deadline:
+            self._retries.forget_route(job, retriable)
+            self._retries.retry(job, error_name(retriable))
         elif code:
             job.fail(as_error(failure(code, message, about=job.request.name)))
         else:

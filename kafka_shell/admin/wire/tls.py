@@ -1,4 +1,4 @@
-"""TLS: the context of a configuration, and what its failures mean. Imported only where TLS is."""
+"""TLS contexts, and the errors of TLS. Imported only if TLS is used."""
 
 from __future__ import annotations
 
@@ -20,22 +20,22 @@ _EXPIRED, _NOT_YET_VALID = 10, 9
 _SELF_SIGNED = 18
 _NO_KNOWN_CA = {2, 19, 20, 21}  # no issuer, or one at the end of the chain that is not trusted
 _TRUST_HINT = (
-    "Name the CA that signed it: ssl.truststore.type=PEM and ssl.truststore.location=/path/ca.pem"
+    "Set ssl.truststore.type=PEM and ssl.truststore.location to the CA certificate that signed it."
 )
 
 
 def make_context(tls: Tls) -> ssl.SSLContext:
-    """What is trusted and shown. Raises ShellError for files that cannot be used."""
+    """The SSL context of TLS settings. Raises ShellError for invalid files."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.minimum_version = getattr(ssl.TLSVersion, tls.minimum_version.replace(".", "_"))
     context.check_hostname = tls.check_hostname
-    _trust(context, tls)
+    _load_ca(context, tls)
     if tls.certificate_file or tls.certificate_text:
-        _show(context, tls)
+        _load_client_certificate(context, tls)
     return context
 
 
-def _trust(context: ssl.SSLContext, tls: Tls) -> None:
+def _load_ca(context: ssl.SSLContext, tls: Tls) -> None:
     if not (tls.ca_file or tls.ca_text):
         context.load_default_certs()
         return
@@ -44,20 +44,20 @@ def _trust(context: ssl.SSLContext, tls: Tls) -> None:
         context.load_verify_locations(cadata=text)
     except (ssl.SSLError, ValueError) as error:
         where = tls.ca_file or "ssl.truststore.certificates"
-        raise _bad_file(f"{where} holds no PEM certificates", error) from None
+        raise _bad_file(f"{where} contains no valid PEM certificates", error) from None
 
 
-def _show(context: ssl.SSLContext, tls: Tls) -> None:
+def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
     where = tls.certificate_file or "ssl.keystore.certificate.chain"
     text = tls.certificate_text or _read(tls.certificate_file, "ssl.keystore.location")
     if tls.key_text is not None:
         text = f"{tls.key_text.reveal()}\n{text}"
     if "PRIVATE KEY" not in text:
-        raise _bad_file(f"{where} has a certificate but no private key", None)
+        raise _bad_file(f"{where} contains no private key", None)
     asked = False
 
     def password() -> str:
-        # Without a callback OpenSSL would ask on the terminal.
+        # Without a callback, OpenSSL would ask on the terminal.
         nonlocal asked
         asked = True
         return tls.key_password.reveal() if tls.key_password else ""
@@ -68,20 +68,20 @@ def _show(context: ssl.SSLContext, tls: Tls) -> None:
         except (ssl.SSLError, ValueError) as error:
             if asked and tls.key_password is None:
                 raise _bad_file(
-                    f"the private key of {where} is encrypted and no password is set",
+                    f"the private key in {where} is encrypted, and no password is set",
                     None,
                     "Set ssl.key.password.",
                 ) from None
             if asked:
                 raise _bad_file(
-                    f"the private key of {where} does not open with ssl.key.password", None
+                    f"ssl.key.password is wrong for the private key in {where}", None
                 ) from None
-            raise _bad_file(f"{where} holds no usable PEM certificate and key", error) from None
+            raise _bad_file(f"{where} has no valid PEM certificate and key", error) from None
 
 
 @contextmanager
 def _as_file(text: str) -> Iterator[str]:
-    """A path OpenSSL can read a key from, in memory where the system can; gone afterwards."""
+    """A temporary path that OpenSSL can read the key from, in memory if the system supports it."""
     if hasattr(os, "memfd_create") and Path("/proc/self/fd").is_dir():
         handle = os.memfd_create("kafka-sh")
         try:
@@ -114,7 +114,7 @@ def _reason(error: Exception) -> str:
 
 
 def handshake_error(address: Address, error: Exception) -> ShellError:
-    """Why a handshake failed. Code `closed-early` where a closer look could tell more."""
+    """The error of a failed handshake. The code `closed-early` means that the reason is unknown."""
     if isinstance(error, ssl.SSLCertVerificationError):
         return _untrusted(address, error)
     refused = _client_certificate_refused(address, error)
@@ -130,8 +130,8 @@ def handshake_error(address: Address, error: Exception) -> ShellError:
         return speaks_plain_text(address)
     if reason in ("UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "NO_PROTOCOLS_AVAILABLE"):
         return unreachable(
-            f"{address} and this side have no TLS version in common",
-            "Brokers should enable TLSv1.2 or TLSv1.3; ssl.protocol says what this side does.",
+            f"{address} supports none of the enabled TLS versions",
+            "Enable TLSv1.2 or TLSv1.3 on the brokers and in ssl.enabled.protocols.",
             "tls-version",
         )
     if isinstance(error, ssl.SSLError) and reason and not isinstance(error, ssl.SSLEOFError):
@@ -140,32 +140,33 @@ def handshake_error(address: Address, error: Exception) -> ShellError:
         )
     return unreachable(
         f"{address} closed the connection during the TLS handshake",
-        "It may be a plain-text listener, or no broker at all.",
+        "The listener may use plaintext, or it may not be a Kafka broker.",
         "closed-early",
     )
 
 
 def session_error(address: Address, error: Exception) -> ShellError | None:
-    """What ended a TLS session, where it was TLS: with TLS 1.3 a broker refuses the client's
-    certificate only after the handshake."""
+    """The TLS error that closed a connection, or None. In TLS 1.3 a broker rejects the client's
+    certificate after the handshake."""
     return _client_certificate_refused(address, error)
 
 
 def speaks_plain_text(address: Address) -> ShellError:
-    """TLS was spoken to a plain-text port."""
+    """A TLS connection to a plaintext listener."""
     return unreachable(
-        f"{address} speaks plain text, not TLS",
-        "Set security.protocol=PLAINTEXT (SASL_PLAINTEXT with a login), or use the TLS port.",
+        f"the listener at {address} does not use TLS",
+        "Set security.protocol=PLAINTEXT (SASL_PLAINTEXT with a login), or use the port of a TLS"
+        " listener.",
         "plain-text",
     )
 
 
 def wrong_names(address: Address, names: tuple[str, ...]) -> ShellError:
-    """The certificate is trusted but made for other names."""
-    has = f": it is for {', '.join(names)}" if names else ""
+    """The certificate is trusted, but for other host names."""
+    valid = f", only for {', '.join(names)}" if names else ""
     return unreachable(
-        f"the certificate of {address} is not for {address.host}{has}",
-        "Connect by a name it has; or the brokers need a certificate for this name.",
+        f"the certificate of {address} is not valid for {address.host}{valid}",
+        "Connect to a host name of the certificate, or add this name to the broker's certificate.",
         "tls-hostname",
     )
 
@@ -177,31 +178,33 @@ def _untrusted(address: Address, error: ssl.SSLCertVerificationError) -> ShellEr
     if code == _EXPIRED:
         return unreachable(
             f"the certificate of {address} (or of its CA) has expired",
-            "The brokers need a new certificate.",
+            "Renew the certificate of the brokers.",
             "tls-expired",
         )
     if code == _NOT_YET_VALID:
         return unreachable(
-            f"the certificate of {address} is not valid yet", "Check both clocks.", "tls-expired"
+            f"the certificate of {address} is not valid yet",
+            "Check the clocks of this machine and of the broker.",
+            "tls-expired",
         )
     why = error.verify_message
     if code == _SELF_SIGNED:
-        why = "it is signed by itself"
+        why = "it is self-signed"
     elif code in _NO_KNOWN_CA:
-        why = "its CA is not known here"
+        why = "unknown CA"
     return unreachable(
         f"the certificate of {address} is not trusted: {why}", _TRUST_HINT, "tls-untrusted"
     )
 
 
 _CLIENT_REFUSED = {
-    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "it wants a client certificate and got none",
-    "SSLV3_ALERT_BAD_CERTIFICATE": "it does not accept the client certificate",
-    "TLSV1_ALERT_UNKNOWN_CA": "it does not trust the CA of the client certificate",
-    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "it does not trust the client certificate",
+    "TLSV13_ALERT_CERTIFICATE_REQUIRED": "a client certificate is required",
+    "SSLV3_ALERT_BAD_CERTIFICATE": "the client certificate is not accepted",
+    "TLSV1_ALERT_UNKNOWN_CA": "the CA of the client certificate is not trusted",
+    "SSLV3_ALERT_CERTIFICATE_UNKNOWN": "the client certificate is not trusted",
     "SSLV3_ALERT_CERTIFICATE_EXPIRED": "the client certificate has expired",
-    "TLSV1_ALERT_ACCESS_DENIED": "it does not accept the client certificate",
-    "SSLV3_ALERT_HANDSHAKE_FAILURE": "it may want a client certificate",
+    "TLSV1_ALERT_ACCESS_DENIED": "the client certificate is not accepted",
+    "SSLV3_ALERT_HANDSHAKE_FAILURE": "a client certificate may be required",
 }
 
 
@@ -210,8 +213,7 @@ def _client_certificate_refused(address: Address, error: Exception) -> ShellErro
     if why is None:
         return None
     return unreachable(
-        f"{address} refused the TLS handshake: {why}",
-        "Set ssl.keystore.type=PEM and ssl.keystore.location=/path/client.pem (key and"
-        " certificate).",
+        f"{address} rejected the TLS handshake: {why}",
+        "Set ssl.keystore.type=PEM and ssl.keystore.location to a file with key and certificate.",
         "tls-client-certificate",
     )

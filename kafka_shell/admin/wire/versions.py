@@ -1,4 +1,4 @@
-"""What a broker's API versions tell: its release, and since when an API exists."""
+"""API versions: the release of a broker, and the release that added an API."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from kafka_shell.errors import ShellError
 
 from .frames import Versions
 
-# A release is told by the newest of these that a broker has: (release, API key, version).
+# The release of a broker is the first of these that it supports: (release, API key, version).
 _MARKS = (
     ("4.3", 35, 5),
     ("4.2", 2, 11),
@@ -38,7 +38,7 @@ _MARKS = (
     ("0.10.1", 3, 2),
 )
 
-# APIs of KRaft brokers only, which kafka-python's table of releases dates by its own first look.
+# APIs of KRaft brokers only. kafka-python's table has wrong releases for them.
 _KRAFT_SINCE = {
     55: "3.3 in KRaft mode",
     64: "3.3 in KRaft mode",
@@ -54,13 +54,13 @@ _KRAFT_SINCE = {
     92: "4.1",
 }
 
-# What people call a version of an API that brought something new.
+# (API key, version) -> the feature that the version added.
 _FEATURES = {
     (2, 7): "listing the offset of the largest timestamp",
     (2, 8): "listing the earliest offset on local disk",
     (2, 9): "listing the latest offset in remote storage",
     (2, 11): "listing the earliest offset that is not in remote storage yet",
-    (20, 6): "deleting topics by id",
+    (20, 6): "deleting topics by ID",
     (32, 3): "documentation of configs",
     (43, 1): "unclean leader election",
     (16, 4): "listing groups by state",
@@ -70,7 +70,7 @@ _FEATURES = {
     (66, 1): "listing transactions by duration",
 }
 
-# The index of a name is its API key.
+# The names of APIs by API key.
 _NAMES = tuple(
     word
     for line in (
@@ -102,14 +102,14 @@ _LEADER_AND_ISR = 4  # served by ZooKeeper-mode brokers only
 
 
 def api_name(api_key: int) -> str:
-    """Kafka's name of an API."""
+    """Kafka's name of an API, or empty for -1."""
     if api_key < 0:
         return ""
     return _NAMES[api_key] if api_key < len(_NAMES) else f"API {api_key}"
 
 
 def release(versions: Versions) -> str:
-    """The Kafka release that has these API versions, such as "4.3"; "0.10" for anything older."""
+    """The Kafka release with these API versions, such as "4.3"; "0.10" for older ones."""
     for name, api_key, version in _MARKS:
         low, high = versions.get(api_key, (0, -1))
         if low <= version <= high:
@@ -118,12 +118,12 @@ def release(versions: Versions) -> str:
 
 
 def is_kraft(versions: Versions) -> bool:
-    """Whether the broker is of a KRaft cluster, whose brokers forward changes to the controller."""
+    """Whether the cluster runs in KRaft mode, where brokers forward changes to the controller."""
     return _LEADER_AND_ISR not in versions
 
 
 def since(api_key: int, version: int = 0) -> str:
-    """The first Kafka release that has this version of an API, or empty where nobody knows."""
+    """The first Kafka release with this version of an API, or empty if unknown."""
     if version == 0 and api_key in _KRAFT_SINCE:
         return _KRAFT_SINCE[api_key]
     from .codec import release_table
@@ -136,9 +136,9 @@ def since(api_key: int, version: int = 0) -> str:
 
 
 def choose(api_key: int, ours: tuple[int, int], theirs: Versions, who: str) -> int:
-    """The highest version both sides have. Raises ShellError where there is none.
+    """The highest common version. Raises ShellError if there is none.
 
-    `who` names the broker in the error.
+    `who` is the broker for the message.
     """
     low, high = ours
     if api_key not in theirs:
@@ -148,33 +148,33 @@ def choose(api_key: int, ours: tuple[int, int], theirs: Versions, who: str) -> i
         raise _missing(api_key, low, theirs, who)
     if high < lowest:
         raise ShellError(
-            f"{who} (Kafka {release(theirs)}) has {api_name(api_key)} from version {lowest} on:"
-            f" version {high} is too old for it",
-            hint="This kafka.sh is too old for that broker.",
+            f"{who} (Kafka {release(theirs)}) requires {api_name(api_key)} v{lowest} or later,"
+            f" this program supports v{high}",
+            hint="Upgrade kafka.sh.",
             code="unsupported-version",
         )
     return min(high, highest)
 
 
 def _missing(api_key: int, version: int, theirs: Versions, who: str) -> ShellError:
-    what = _FEATURES.get((api_key, version))
-    if what is None:
-        what = api_name(api_key) + (f" v{version}" if version and api_key in theirs else "")
+    feature = _FEATURES.get((api_key, version))
+    if feature is None:
+        feature = api_name(api_key) + (f" v{version}" if version and api_key in theirs else "")
     first = since(api_key, version)
     return ShellError(
-        f"{who} (Kafka {release(theirs)}) lacks {what}"
-        + (f": it exists since Kafka {first}" if first else ""),
-        hint="Upgrade the brokers, or do without it.",
+        f"{who} (Kafka {release(theirs)}) does not support {feature}"
+        + (f", which requires Kafka {first}" if first else ""),
+        hint="Upgrade the brokers to use it.",
         code="unsupported-version" if api_key in theirs else "unsupported-api",
     )
 
 
 def field_missing(api_key: int, field: str, version: int, theirs: Versions, who: str) -> ShellError:
-    """A request sets a field that the broker's version of the API does not have yet."""
-    what = _FEATURES.get((api_key, version), f"{field} of {api_name(api_key)}")
+    """A request sets a field that the broker's version of the API does not have."""
+    feature = _FEATURES.get((api_key, version), f"{field} of {api_name(api_key)}")
     return ShellError(
-        f"{who} (Kafka {release(theirs)}) lacks {what}: it exists since Kafka"
+        f"{who} (Kafka {release(theirs)}) does not support {feature}, which requires Kafka"
         f" {since(api_key, version)}",
-        hint="Upgrade the brokers, or do without it.",
+        hint="Upgrade the brokers to use it.",
         code="unsupported-version",
     )

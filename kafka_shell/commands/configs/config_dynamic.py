@@ -103,10 +103,10 @@ def with_acl_commands(plan: Plan) -> Plan:
         return plan
     from kafka_shell.admin.client_configs.store import ACLS
     from kafka_shell.plan.model import Change
-    from kafka_shell.plan.undo import take_back
+    from kafka_shell.plan.undo import undo_lines
     from kafka_shell.structs import replace
 
-    (command,) = take_back([Change(binding.resource, "delete") for binding in ACLS])
+    (command,) = undo_lines([Change(binding.resource, "delete") for binding in ACLS])
     return replace(
         plan, warnings=(*plan.warnings, f"with an authorizer, clients need ACLs: {command}")
     )

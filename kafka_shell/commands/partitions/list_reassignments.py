@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
-from kafka_shell.errors import EndedElsewhere
+from kafka_shell.errors import UnexpectedEnd
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.language.common import CHANGING
 from kafka_shell.plan.model import Effect, Plan, Resource
@@ -88,7 +88,7 @@ def _finish(
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         follow = move_progress.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
-        with suppress(EndedElsewhere):  # as the state tells
+        with suppress(UnexpectedEnd):  # as the state tells
             follow(cluster, context.report)
     record = throttle_record(context)
     if file is not None:

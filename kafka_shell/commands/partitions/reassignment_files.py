@@ -221,9 +221,9 @@ class RecordedMove(Struct, frozen=True):
         held = f"{count:,} partition{'' if count == 1 else 's'} as now"
         return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=held)
 
-    def again(self, cluster: Cluster) -> RecordedMove:
+    def reread(self, cluster: Cluster) -> RecordedMove:
         """The same move from where the replicas are now."""
-        return replace(self, step=self.step.again(cluster))
+        return replace(self, step=self.step.reread(cluster))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
         """Write both files, then start the moves. Raises ShellError where a file cannot be."""
@@ -272,7 +272,7 @@ class RecordedThrottle(Struct, frozen=True):
         """Those of the throttle."""
         return self.step.changes
 
-    def again(self, cluster: Cluster) -> RecordedThrottle:
+    def reread(self, cluster: Cluster) -> RecordedThrottle:
         """The same: the move's own step writes what it finds then."""
         return self
 

@@ -173,7 +173,7 @@ def carried(
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow = replace(follow, cancel=cancel) if follow else None
     look = f"verify-reassign-partitions --finish {file}".strip()
-    return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), look=look)
+    return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), resume=look)
 
 
 def _written_down(step: Any, move: RecordedMove) -> Any:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell import units
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
-from kafka_shell.identity import on_the_right_cluster
+from kafka_shell.identity import on_expected_cluster
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.language.common import LONGEST_WAIT_MS
 from kafka_shell.plan.outcome import HistoryLine
@@ -36,16 +36,16 @@ def connect(invocation: Invocation, context: Context) -> str:
     elif where is not None:
         flags["broker" if ":" in where else "profile"] = where
     if not flags:
-        return on_the_right_cluster(context, lambda: _described(context))
+        return on_expected_cluster(context, lambda: _described(context))
     if settings.names_a_cluster(flags):
         found = settings.load(flags, environ, context.paths.config_file)
     else:
-        found = settings.load_over(
+        found = settings.load_for_line(
             context.settings, flags, context.environ, context.paths.config_file
         )
-    other = context.elsewhere(found)
+    other = context.with_settings(found)
     try:  # stay on the current cluster if the other cannot be reached
-        answer = on_the_right_cluster(other, lambda: _described(other))
+        answer = on_expected_cluster(other, lambda: _described(other))
     finally:
         other.close()
     if context.shell is not None:

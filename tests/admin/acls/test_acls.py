@@ -107,7 +107,7 @@ def test_what_exists_is_said_and_creating_it_again_is_no_error(cluster: Cluster,
     ((added,), (again,)) = plan.changes, plan.unchanged
     assert (again.resource, again.note) == (reads(bob).resource, "no change: already exists")
     assert (added.resource, added.note) == (reads(bob, "payments").resource, "")
-    assert plan.steps[0].again(cluster) == plan.steps[0]
+    assert plan.steps[0].reread(cluster) == plan.steps[0]
     assert apply(plan, cluster).ok
     assert plan.fresh is not None
     assert {reads(bob), reads(bob, "payments")} <= set(plan.fresh(cluster))

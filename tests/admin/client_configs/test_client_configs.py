@@ -35,7 +35,7 @@ from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
@@ -348,7 +348,7 @@ def test_a_value_that_would_be_refused_is_not_offered_as_an_undo(store: Cluster)
     plan = client_config_changes.plan_alter(store, wanted)
     assert [(c.field, c.reversible) for c in plan.changes] == [("acks", False), ("linger.ms", True)]
     assert "invalid" in plan.changes[0].note
-    (undo,) = take_back(plan.changes)
+    (undo,) = undo_lines(plan.changes)
     assert undo == "alter-client-configs --user alice linger.ms=5"
     (step,) = plan.steps
-    assert step.again(store).changes == plan.changes
+    assert step.reread(store).changes == plan.changes

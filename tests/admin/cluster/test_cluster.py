@@ -100,7 +100,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         start_broker(three_brokers.folder, gone)
     wait_for("it is back", lambda: cluster_reads.registered(three) == {1, 2, 3})
     with pytest.raises(ShellError, match="is running"):
-        plan.steps[0].again(three)
+        plan.steps[0].reread(three)
     wait_until_well(three)
     done(topic_changes.plan_delete(three, [name]), three)
 

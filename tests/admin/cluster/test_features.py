@@ -8,7 +8,7 @@ from kafka_shell.admin.cluster import feature_change, features
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.look import hint_of
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from tests.admin.helpers import done
 
 NEWEST = {"group.version": (1, 0, 1), "kraft.version": (1, 0, 1), "transaction.version": (2, 0, 2)}
@@ -70,7 +70,7 @@ def test_down_and_up_again(cluster: Cluster) -> None:
         done(down, cluster)
         now = features.describe(cluster).get("streams.version")
         assert now is not None and now.level == 0, "seen at once"
-        assert take_back(down.changes) == ("update-features streams.version=1",)
+        assert undo_lines(down.changes) == ("update-features streams.version=1",)
     finally:
         up = feature_change.plan_update(cluster, {"streams.version": 1})
         assert up.effect is Effect.CHANGE

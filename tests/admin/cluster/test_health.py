@@ -228,8 +228,8 @@ def test_a_check_that_fails_is_not_checked(
 
 @pytest.mark.quick
 def test_a_reason_in_a_brokers_words_has_one_full_stop() -> None:
-    denied = failure(31, "Not allowed.", about="x", hint="It takes Describe on the cluster.")
-    assert health_checks._reason(denied) == 'x: "Not allowed." It takes Describe on the cluster'
-    ours = failure(31, hint="It takes Describe on the cluster.")
-    assert health_checks._reason(ours).endswith("cluster. It takes Describe on the cluster")
+    denied = failure(31, "Not allowed.", about="x", hint="Requires DESCRIBE on the cluster.")
+    assert health_checks._reason(denied) == 'x: "Not allowed." Requires DESCRIBE on the cluster'
+    ours = failure(31, hint="Requires DESCRIBE on the cluster.")
+    assert health_checks._reason(ours).endswith("cluster. Requires DESCRIBE on the cluster")
     assert health_checks._reason(failure(1, "Gone.", about="x")) == 'x: "Gone."'

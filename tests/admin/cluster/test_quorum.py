@@ -14,7 +14,7 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.resource import Resource
 from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe
@@ -66,7 +66,7 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Clust
         gone = quorum_change.plan_alter(three, [], [Voter(other.id)])
         assert refusals(gone)[str(other.id)].name == "VOTER_NOT_FOUND"
     finally:
-        (line,) = take_back(plan.changes)
+        (line,) = undo_lines(plan.changes)
         add, remove = of_the_line(line)
         back = quorum_change.plan_alter(three, add, remove)
         done(back, three)
@@ -74,7 +74,7 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Clust
     now = voters(three)
     assert now[other.id].directory_id == other.directory_id
     assert now[other.id].endpoints == other.endpoints
-    assert take_back(back.changes) == (f"alter-quorum --remove {other.id}:{other.directory_id}",)
+    assert undo_lines(back.changes) == (f"alter-quorum --remove {other.id}:{other.directory_id}",)
 
 
 def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(three: Cluster) -> None:

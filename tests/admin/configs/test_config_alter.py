@@ -198,17 +198,17 @@ def test_a_topic_deleted_between_fails_alone(either: Cluster, name: str) -> None
     assert failures(results) == {goes: "UNKNOWN_TOPIC_OR_PARTITION"}
     assert own(either, topic_of(stays), "retention.ms") == "604800000"
     with pytest.raises(ShellError, match=goes) as gone:
-        plan.steps[0].again(either)
+        plan.steps[0].reread(either)
     assert gone.value.hint == "Nothing was sent."
 
 
 @quick
 def test_a_step_read_again_tells_what_is_there_now(cluster: Cluster, topic: str) -> None:
     plan = config_changes.plan_alter(cluster, {topic_of(topic): [set_("retention.ms", "7d")]})
-    same = plan.steps[0].again(cluster)
+    same = plan.steps[0].reread(cluster)
     assert same.changes == plan.changes
     alter(cluster, topic_of(topic), set_("retention.ms", "5"))
-    (now,) = plan.steps[0].again(cluster).changes
+    (now,) = plan.steps[0].reread(cluster).changes
     assert (now.before, now.after) == ("5", "604800000")
 
 

@@ -176,7 +176,7 @@ def test_an_old_broker_lists_what_it_can(old_cluster: Cluster, name: str) -> Non
     assert name in configs.list_resources(old_cluster, ResourceType.TOPIC)
     assert configs.list_resources(old_cluster, ResourceType.BROKER) == ["1"]
     assert metrics.name in configs.list_resources(old_cluster, ResourceType.CLIENT_METRICS)
-    with pytest.raises(ShellError, match=r"since Kafka 4\.1"):
+    with pytest.raises(ShellError, match=r"requires Kafka 4\.1"):
         configs.list_resources(old_cluster, ResourceType.GROUP)
 
 
@@ -189,7 +189,7 @@ def test_a_broker_without_group_configs_says_since_when_there_are_some(
     group = ConfigResource(ResourceType.GROUP, "g")
     found = configs.describe(old_cluster, [group])
     assert found.failures[group].name == "UNSUPPORTED_VERSION"
-    assert "since Kafka 4.0" in found.failures[group].message
+    assert "requires Kafka 4.0" in found.failures[group].message
     plan = config_changes.plan_alter(
         old_cluster, {group: [set_("consumer.session.timeout.ms", "50s")]}
     )
@@ -206,7 +206,7 @@ def test_a_broker_without_incremental_alteration_says_since_when_there_is_some(
     versions = dict(cluster._link(ANY).versions)
     del versions[44]
     monkeypatch.setattr(cluster._link(ANY), "versions", versions)
-    with pytest.raises(ShellError, match=r"IncrementalAlterConfigs: it exists since Kafka 2\.3"):
+    with pytest.raises(ShellError, match=r"IncrementalAlterConfigs, which requires Kafka 2\.3"):
         plan.steps[0].send(cluster, validate_only=False)
 
 

@@ -12,7 +12,7 @@ from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, forget
@@ -37,7 +37,7 @@ def test_a_deleted_group_and_what_goes_with_it(cluster: Cluster, topic: str, gro
         (f"group {group}", "", None, None),
         (f"group-offsets {group}", f"{topic}:0", 0, None),
     ]
-    assert take_back(plan.changes) == (f"reset-offsets {group} --offset {topic}:0=0",)
+    assert undo_lines(plan.changes) == (f"reset-offsets {group} --offset {topic}:0=0",)
     done(plan, cluster)
     assert group not in groups.list_groups(cluster).values
 
@@ -61,10 +61,10 @@ def test_a_group_that_fills_before_it_is_deleted(
 ) -> None:
     commit(cluster, group, topic, 0)
     (step,) = group_members.plan_delete(cluster, [group]).steps
-    assert step.again(cluster).changes == step.changes
+    assert step.reread(cluster).changes == step.changes
     with members.classic(sandbox.bootstrap, group, topic):
         with pytest.raises(ShellError, match="changed while"):
-            step.again(cluster)
+            step.reread(cluster)
         failures = step.send(cluster, validate_only=False).failures
         assert {why.name for why in failures.values()} == {"NON_EMPTY_GROUP"}
 

@@ -155,7 +155,7 @@ def test_the_offsets_of_another_group(cluster: Cluster, topic: str, group: str) 
         group_resets.plan_offsets(cluster, group, group_resets.offsets_of(cluster, other)), cluster
     )
     assert held(cluster, group) == {f"{topic}:0": 4, f"{topic}:1": 5}
-    with pytest.raises(ShellError, match="there is no group"):
+    with pytest.raises(ShellError, match="does not exist"):
         group_resets.offsets_of(cluster, f"{group}.none")
     forget(cluster, other)
 
@@ -194,9 +194,9 @@ def test_offsets_of_a_topic_that_members_read_are_not_deleted(
 def test_the_same_plan_again_sees_what_changed(cluster: Cluster, topic: str, group: str) -> None:
     commit(cluster, group, topic, 3, 6)
     (step,) = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST)).steps
-    assert step.again(cluster).changes == step.changes
+    assert step.reread(cluster).changes == step.changes
     commit(cluster, group, topic, 5)
-    assert [change.before for change in step.again(cluster).changes] == [5, 6]
+    assert [change.before for change in step.reread(cluster).changes] == [5, 6]
 
 
 def test_what_was_there_is_put_back_exactly(cluster: Cluster, topic: str, group: str) -> None:

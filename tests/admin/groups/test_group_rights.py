@@ -88,14 +88,14 @@ def test_a_group_that_may_not_be_seen(alice: Cluster, group: str) -> None:
     why = groups.describe(alice, [group], offsets=True).failures[group]
     assert why.name == "GROUP_AUTHORIZATION_FAILED"
     assert group in why.message
-    assert why.hint == f"It takes Describe on group {group}."
+    assert why.hint == f"Requires DESCRIBE on group {group}."
     for plan in (
         group_resets.plan_reset(alice, group, ResetTo(To.LATEST)),
         group_members.plan_delete(alice, [group]),
         group_members.plan_remove(alice, group),
     ):
         assert plan.steps == ()
-        assert refusals(plan)[group].hint == f"It takes Describe on group {group}."
+        assert refusals(plan)[group].hint == f"Requires DESCRIBE on group {group}."
 
 
 def test_offsets_of_a_topic_that_may_not_be_seen(
@@ -121,7 +121,7 @@ def test_members_that_read_a_topic_that_may_not_be_seen(
         wait_for("alice sees the group", lambda: group in groups.list_groups(alice).values)
         why = groups.describe(alice, [group]).failures[group]
         assert why.name == "TOPIC_AUTHORIZATION_FAILED"
-        assert why.hint == "It takes Describe on every topic that its members read."
+        assert why.hint == "Requires DESCRIBE on every topic that its members read."
 
 
 def told(step: object, cluster: Cluster) -> Failure:
@@ -143,17 +143,17 @@ def test_each_change_names_what_it_takes(
     resets = (Reset(TopicPartition(topic, 0), 0, 0),)
     seen = Group(group, GroupType.CLASSIC, "Empty", "", "", 1)
     wanted = {
-        CommitOffsets(group, resets): "Read",
-        DeleteOffsets(group, resets): "Delete",
-        AlterShareOffsets(group, resets): "Read",
-        DeleteShareOffsets(group, resets): "Delete",
-        DeleteGroups((seen,)): "Delete",
-        RemoveMembers(group, (Member(group, "m", "c", "h"),), ""): "Read",
+        CommitOffsets(group, resets): "READ",
+        DeleteOffsets(group, resets): "DELETE",
+        AlterShareOffsets(group, resets): "READ",
+        DeleteShareOffsets(group, resets): "DELETE",
+        DeleteGroups((seen,)): "DELETE",
+        RemoveMembers(group, (Member(group, "m", "c", "h"),), ""): "READ",
     }
     for step, permission in wanted.items():
         why = told(step, alice)
         assert why.name == "GROUP_AUTHORIZATION_FAILED", step
-        assert why.hint == f"It takes {permission} on group {group}.", step
+        assert why.hint == f"Requires {permission} on group {group}.", step
 
 
 def test_a_topic_that_may_not_be_read(
@@ -164,6 +164,6 @@ def test_a_topic_that_may_not_be_read(
     step = CommitOffsets(group, (Reset(TopicPartition(topic, 0), 0, 0),))
     why = told(step, alice)
     assert why.name == "TOPIC_AUTHORIZATION_FAILED"
-    assert why.hint == f"It takes Read on topic {topic}."
+    assert why.hint == f"Requires READ on topic {topic}."
     plan = group_resets.plan_offsets(alice, group, {TopicPartition(topic, 0): 0})
-    assert refusals(plan)[f"{topic}:0"].hint == f"It takes Describe on topic {topic}."
+    assert refusals(plan)[f"{topic}:0"].hint == f"Requires DESCRIBE on topic {topic}."

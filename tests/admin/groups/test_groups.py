@@ -203,7 +203,7 @@ def test_share_groups_on_kafka_3_9(old_cluster: Cluster) -> None:
     wanted = {TopicPartition(topic, 0): 0}
     plan = group_resets.plan_offsets(old_cluster, name, wanted, GroupType.SHARE)
     with pytest.raises(
-        ShellError, match=r"lacks AlterShareGroupOffsets: it exists since Kafka 4\.1"
+        ShellError, match=r"does not support AlterShareGroupOffsets, which requires Kafka 4\.1"
     ):
         apply(plan, old_cluster)
     assert groups.list_groups(old_cluster, types=[GroupType.SHARE]).values == {}

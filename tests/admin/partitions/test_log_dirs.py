@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Failure
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
@@ -105,7 +105,7 @@ def test_a_move_followed_to_its_end_and_taken_back(
     assert (change.before, change.after) == (before, path)
     done(plan, either)
     assert list(where(either, partition)) == [path], "it was said to be done and is not"
-    assert take_back(plan.changes) == (
+    assert undo_lines(plan.changes) == (
         f"alter-log-dirs {partition} --broker-id 1 --log-dir {before}",
     )
     again = log_dir_moves.plan_move(either, [(1, partition)], path)
@@ -119,7 +119,7 @@ def test_a_slow_move_shows_progress_and_is_called_back(
     [before] = where(cluster, slow)
     path = other(cluster, slow)
     plan = log_dir_moves.plan_move(cluster, [(1, slow)], path)
-    assert plan.look == f"describe-log-dirs {slow.topic} --broker-id 1"
+    assert plan.resume == f"describe-log-dirs {slow.topic} --broker-id 1"
     done(plan, cluster)
     assert where(cluster, slow)[path].future, "the future replica is not shown"
     seen: list[tuple[int, int | None]] = []

@@ -94,7 +94,7 @@ def test_a_move_is_followed_to_its_end_and_its_throttle_is_gone(
 ) -> None:
     (topic,) = filled.topics(1)
     plan = plan_move(cluster, to(topic, (2, 3), (1, 3)), throttle=1)
-    assert all(step.again(cluster).changes == step.changes for step in plan.steps)
+    assert all(step.reread(cluster).changes == step.changes for step in plan.steps)
     told: list[tuple[str, int, int | None]] = []
 
     def tell(task: str, done: int, total: int | None) -> None:
@@ -196,7 +196,7 @@ def test_a_cancelled_move_is_undone_with_its_throttle(
 ) -> None:
     partitions = [TopicPartition(held, 0), TopicPartition(held, 1)]
     plan = plan_cancel(cluster, partitions, to(held, (1, 2)), record=record)
-    assert all(step.again(cluster).changes == step.changes for step in plan.steps)
+    assert all(step.reread(cluster).changes == step.changes for step in plan.steps)
     assert [str(change.resource) for change in plan.unchanged] == [f"partition {held}:1"]
     assert apply(plan, cluster).ok
     wait_for("it is back, in its order", lambda: replicas(cluster, held)[0] == (1, 2))
@@ -362,10 +362,10 @@ def test_who_may_not_is_told_which_permission_is_missing(secure_sandbox: Sandbox
         with pytest.raises(ShellError) as denied:
             move_progress.under_way(alice)
         assert denied.value.code == "CLUSTER_AUTHORIZATION_FAILED"
-        assert denied.value.hint == "It takes Describe on the cluster."
+        assert denied.value.hint == "Requires DESCRIBE on the cluster."
         with pytest.raises(ShellError) as denied:
             MoveReplicas((move,)).send(alice, validate_only=False)
-        assert denied.value.hint == "It takes Alter on the cluster."
+        assert denied.value.hint == "Requires ALTER on the cluster."
         topic = make_topic(admin, "move.denied")
         of_topic = ConfigResource(ResourceType.TOPIC, topic)
         throttle = SetThrottle((Throttled(of_topic, FOLLOWER_REPLICAS, "0:1"),))

@@ -82,7 +82,7 @@ def test_a_plan_shows_what_was_there_and_changes_nothing(cluster: Cluster, user:
         Change(Resource("user", user), "alter", "consumer_byte_rate", 5000.0, None),
         Change(Resource("user", user), "alter", "producer_byte_rate", None, 7),
     )
-    assert plan.steps[0].again(cluster) == plan.steps[0]
+    assert plan.steps[0].reread(cluster) == plan.steps[0]
     assert quotas.describe(cluster, QuotaFilter(user=user)) == (
         Quota(alice, "consumer_byte_rate", 5000.0),
     )
@@ -94,7 +94,7 @@ def test_again_sees_what_somebody_else_did(cluster: Cluster, user: str) -> None:
     alice = QuotaEntity(user=user)
     plan = quota_changes.plan_alter(cluster, [set_(alice, "producer_byte_rate", 7)])
     assert change(cluster, set_(alice, "producer_byte_rate", 6)).ok
-    (now,) = plan.steps[0].again(cluster).changes
+    (now,) = plan.steps[0].reread(cluster).changes
     assert (now.before, now.after) == (6.0, 7)
 
 

@@ -74,7 +74,10 @@ def test_a_broker_too_old_for_one_constant_answers_the_rest(
     assert found[old].offset == 0
     assert found.failures[new].name == "unsupported-version"
     said = found.failures[new].message
-    assert "(Kafka 3.9) lacks listing the earliest offset that is not in remote storage yet" in said
+    assert (
+        "(Kafka 3.9) does not support listing the earliest offset that is not in remote storage yet"
+        in said
+    )
 
 
 def test_the_last_stable_offset(cluster: Cluster, name: str) -> None:

@@ -94,8 +94,8 @@ def test_a_topic_created_anew_is_left_alone(cluster: Cluster, name: str) -> None
     make_topic(cluster, name)
     fill(",".join(map(str, cluster.config.bootstrap)), name, 2)
     [step] = records.plan_delete(cluster, {TopicPartition(name, 0): 1}).steps
-    assert step.again(cluster) == step
+    assert step.reread(cluster) == step
     done(topic_changes.plan_delete(cluster, [name]), cluster)
     make_topic(cluster, name)
     with pytest.raises(ShellError, match="created again"):
-        step.again(cluster)
+        step.reread(cluster)

@@ -394,12 +394,12 @@ def test_a_topic_that_grew_meanwhile_makes_another_plan(cluster: Cluster, name: 
     make_topic(cluster, name)
     (step,) = topic_changes.plan_partitions(cluster, [name], 8).steps
     done(topic_changes.plan_partitions(cluster, [name], 3), cluster)
-    again = step.again(cluster)
+    again = step.reread(cluster)
     assert isinstance(again, CreatePartitions)
     assert [change.before for change in again.changes] == [3]
     done(topic_changes.plan_delete(cluster, [name]), cluster)
     with pytest.raises(ShellError, match="was deleted"):
-        step.again(cluster)
+        step.reread(cluster)
 
 
 # -- three brokers, old brokers --------------------------------------------------------------------
@@ -423,7 +423,7 @@ def test_a_broker_without_defaults_says_since_when_there_are_some(
     """A broker of 2.3: CreateTopics up to version 3."""
     link = cluster._link(ANY)
     monkeypatch.setitem(link.versions, 19, (0, 3))
-    with pytest.raises(ShellError, match=r"defaults .* since Kafka 2\.4"):
+    with pytest.raises(ShellError, match=r"defaults .* requires Kafka 2\.4"):
         CreateTopics((NewTopic("any", partitions=1),)).send(cluster, validate_only=True)
     step = CreateTopics((NewTopic("any", partitions=1, replication_factor=1),))
     assert step.send(cluster, validate_only=True).ok

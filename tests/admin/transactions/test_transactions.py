@@ -134,7 +134,7 @@ def test_a_hanging_transaction_is_found_and_aborted(either: Cluster, name: str) 
     assert last_stable(either, each) == end(either, each), "the last stable offset has not moved"
     assert transactions.find_hanging(either, partitions=[each]).ok
     with pytest.raises(ShellError, match="already ended"):
-        plan.steps[0].again(either)
+        plan.steps[0].reread(either)
 
 
 def test_what_was_written_lately_is_left_alone(cluster: Cluster, name: str) -> None:

@@ -53,5 +53,5 @@ def test_who_sees_no_coordinator_is_told_of_doubts(
         assert plan.warnings == search.doubts, "the plan does not tell of the doubts"
         (why,) = plan.steps[0].send(alice, validate_only=False).failures.values()
         assert why.name == "CLUSTER_AUTHORIZATION_FAILED"
-        assert why.hint == "It takes Alter or ClusterAction on the cluster."
+        assert why.hint == "Requires ALTER or CLUSTER_ACTION on the cluster."
     producer.end(commit=False)

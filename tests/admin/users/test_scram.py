@@ -55,7 +55,7 @@ def test_credentials_are_set_replaced_and_deleted(cluster: Cluster, user: str) -
     assert scram.describe(cluster).values[user][0].iterations == 16384
     plan = scram.plan_delete(cluster, [(user, SHA_512)])
     assert plan.effect is Effect.DESTROY
-    assert plan.steps[0].again(cluster).changes == plan.changes
+    assert plan.steps[0].reread(cluster).changes == plan.changes
     assert apply(plan, cluster).ok
     assert scram.describe(cluster, [user]).values == {
         user: (ScramCredential(user, SHA_256, 16384),)
@@ -73,7 +73,7 @@ def test_a_plan_says_what_is_replaced_and_never_the_password(cluster: Cluster, u
     assert (added.before, added.after) == (None, "iterations=4096")
     assert (replaced.reversible, added.reversible) == (False, True)
     assert "pa55" not in repr(plan)
-    assert [step.again(cluster) for step in plan.steps] == list(plan.steps)
+    assert [step.reread(cluster) for step in plan.steps] == list(plan.steps)
 
 
 @pytest.mark.quick

@@ -179,13 +179,13 @@ def test_one_shot_takes_one_connection_and_two_round_trips(
 ) -> None:
     from kafka_shell.admin.wire.transport import Link
 
-    asked = []
-    ask = Link.ask
-    monkeypatch.setattr(Link, "ask", lambda *a, **k: (asked.append(a[1]), ask(*a, **k))[1])
+    sent = []
+    send = Link.send
+    monkeypatch.setattr(Link, "send", lambda *a, **k: (sent.append(a[1]), send(*a, **k))[1])
     version = cluster.negotiate(3, 9, 13)
     cluster.send_raw(3, version, scan.encode_request(version, None))
     assert cluster.brokers()
-    assert asked == [18, 3]  # ApiVersions, Metadata: its head told the brokers
+    assert sent == [18, 3]  # ApiVersions, Metadata: its head told the brokers
 
 
 @pytest.mark.quick
@@ -229,9 +229,9 @@ def test_coordinators_of_many_groups_are_one_request(
 ) -> None:
     from kafka_shell.admin.wire.transport import Link
 
-    asked: list[int] = []
-    ask = Link.ask
-    monkeypatch.setattr(Link, "ask", lambda *a, **k: (asked.append(a[1]), ask(*a, **k))[1])
+    sent: list[int] = []
+    send = Link.send
+    monkeypatch.setattr(Link, "send", lambda *a, **k: (sent.append(a[1]), send(*a, **k))[1])
     groups = [f"g-{number}" for number in range(50)]
     answers = cluster.send_all(
         [
@@ -241,12 +241,12 @@ def test_coordinators_of_many_groups_are_one_request(
     )
     assert [answer.groups[0].group_id for answer in answers] == groups
     # The first use of a cluster creates __consumer_offsets: then it is asked a few times.
-    assert 1 <= asked.count(10) <= 30
-    asked.clear()
+    assert 1 <= sent.count(10) <= 30
+    sent.clear()
     cluster.send_all(
         [Call(ListGroupsRequest(), Coordinator(CoordinatorKind.GROUP, g)) for g in groups]
     )
-    assert asked.count(10) == 0
+    assert sent.count(10) == 0
 
 
 @pytest.mark.quick
@@ -305,7 +305,8 @@ def test_a_missing_api_says_since_when_it_exists() -> None:
         versions.choose(44, (0, 1), old, "broker 1 (a:9092)")
     assert caught.value.code == "unsupported-api"
     assert caught.value.message == (
-        "broker 1 (a:9092) (Kafka 2.2) lacks IncrementalAlterConfigs: it exists since Kafka 2.3"
+        "broker 1 (a:9092) (Kafka 2.2) does not support IncrementalAlterConfigs,"
+        " which requires Kafka 2.3"
     )
 
 
@@ -313,11 +314,11 @@ def test_a_missing_api_says_since_when_it_exists() -> None:
 @pytest.mark.parametrize(
     ("api_key", "low", "words"),
     [
-        (32, 3, "documentation of configs: it exists since Kafka 2.6"),
-        (20, 6, "deleting topics by id: it exists since Kafka 2.8"),
-        (55, 0, "DescribeQuorum: it exists since Kafka 3.3 in KRaft mode"),
-        (89, 0, "StreamsGroupDescribe: it exists since Kafka 4.1"),
-        (1, 13, "Fetch v13: it exists since Kafka 3.1"),
+        (32, 3, "documentation of configs, which requires Kafka 2.6"),
+        (20, 6, "deleting topics by ID, which requires Kafka 2.8"),
+        (55, 0, "DescribeQuorum, which requires Kafka 3.3 in KRaft mode"),
+        (89, 0, "StreamsGroupDescribe, which requires Kafka 4.1"),
+        (1, 13, "Fetch v13, which requires Kafka 3.1"),
     ],
 )
 def test_a_missing_version_says_so_too(api_key: int, low: int, words: str) -> None:
@@ -328,7 +329,7 @@ def test_a_missing_version_says_so_too(api_key: int, low: int, words: str) -> No
 def test_an_api_that_an_old_broker_lacks(old_sandbox: Sandbox) -> None:
     with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
         error = refused(cluster, RawRequest(90, (0, 0), lambda _: b"", 0))
-        assert "(Kafka 3.9) lacks DescribeShareGroupOffsets" in error.message
+        assert "(Kafka 3.9) does not support DescribeShareGroupOffsets" in error.message
         assert error.code == "unsupported-api"
 
 
@@ -370,7 +371,7 @@ def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
 @pytest.mark.quick
 def test_failures_have_kafka_s_name_and_our_words() -> None:
     assert failure(3, about="topic orders").message == (
-        "topic orders: there is no such topic or partition, or you may not see it"
+        "topic orders: the topic or partition does not exist, or you may not DESCRIBE it"
     )
     assert failure(3, "Topic orders is gone.", about="topic orders").message == (
         '"Topic orders is gone."'

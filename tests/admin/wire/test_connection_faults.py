@@ -128,7 +128,7 @@ def test_a_refused_port() -> None:
         port = server.getsockname()[1]
     error = fails(f"localhost:{port}")
     assert error.code == "refused"
-    assert "--sandbox" in error.hint
+    assert "port" in error.hint
 
 
 @pytest.mark.quick
@@ -301,8 +301,8 @@ def test_tls_spoken_to_something_that_is_no_broker() -> None:
 def test_an_unknown_ca(secure_sandbox: Sandbox) -> None:
     error = fails(secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL")
     assert error.code == "tls-untrusted"
-    assert "its CA is not known here" in error.message
-    assert "ssl.truststore.location=" in error.hint
+    assert "unknown CA" in error.message
+    assert "ssl.truststore.location" in error.hint
 
 
 @pytest.mark.quick
@@ -336,7 +336,7 @@ def test_a_certificate_signed_by_itself(tmp_path: Path) -> None:
     with listener(serve) as address:
         error = fails(address, security_protocol="SSL")
     assert error.code == "tls-untrusted"
-    assert "signed by itself" in error.message
+    assert "self-signed" in error.message
 
 
 @pytest.mark.quick
@@ -378,11 +378,11 @@ def test_a_client_certificate_of_a_stranger(secure_sandbox: Sandbox, ca: Tls) ->
     ("tls", "words"),
     [
         (Tls(ca_file="/nope/ca.pem"), "/nope/ca.pem cannot be read"),
-        (Tls(ca_file=__file__), "holds no PEM certificates"),
+        (Tls(ca_file=__file__), "contains no valid PEM certificates"),
         (Tls(certificate_text="-----BEGIN CERTIFICATE-----"), "no private key"),
         (
             Tls(certificate_text="nonsense", key_text=Secret("-----BEGIN PRIVATE KEY-----")),
-            "no usable PEM",
+            "no valid PEM certificate and key",
         ),
     ],
 )
@@ -415,7 +415,7 @@ def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
     opened(PASSWORD)
     with pytest.raises(ShellError, match="no password is set"):
         opened(None)
-    with pytest.raises(ShellError, match="does not open") as caught:
+    with pytest.raises(ShellError, match=r"ssl\.key\.password is wrong") as caught:
         opened(f"not-{PASSWORD}")
     assert PASSWORD not in str(caught.value)
 
@@ -456,7 +456,7 @@ def test_a_wrong_password(secure_sandbox: Sandbox, mechanism: str, user: str) ->
         sasl=Sasl(mechanism, user, Secret(PASSWORD)),
     )
     assert error.code == "sasl-failed"
-    assert f"as {user} ({mechanism})" in error.message
+    assert f"as {user} failed ({mechanism})" in error.message
     assert "nvalid" in error.message  # the broker's own words
 
 
@@ -466,7 +466,7 @@ def test_a_mechanism_that_is_not_enabled(sandbox: Sandbox, secure_sandbox: Sandb
 
     with pytest.raises(ShellError) as caught:
         _check_handshake(33, ("PLAIN", "SCRAM-SHA-512"), "GSSAPI", Address("a", 1))
-    assert "it has PLAIN, SCRAM-SHA-512" in caught.value.message
+    assert "(enabled: PLAIN, SCRAM-SHA-512)" in caught.value.message
     assert caught.value.code == "sasl-mechanism"
 
 

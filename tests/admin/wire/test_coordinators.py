@@ -60,8 +60,8 @@ def test_groups_are_described_while_their_coordinator_goes_away(
 def test_a_failure_is_told_of_each_group(spread: Cluster) -> None:
     classic = QUESTIONS[GroupType.CLASSIC]
     answers = coordinators.ask(spread, {NAMES[0]: [classic], "no-such-group": [classic]})
-    assert answers[NAMES[0]].told[classic].group_state == "Empty"
-    why = answers["no-such-group"].told[classic]
+    assert answers[NAMES[0]].rows[classic].group_state == "Empty"
+    why = answers["no-such-group"].rows[classic]
     assert isinstance(why, Failure)
     assert why.name == "GROUP_ID_NOT_FOUND"
 

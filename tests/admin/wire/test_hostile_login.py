@@ -37,16 +37,16 @@ SALT = base64.b64encode(b"salt" * 8).decode()
 @pytest.mark.parametrize(
     ("challenge", "why"),
     [
-        (f"r=0123456789abcdefXYZ,s={SALT},i=4095", "4,095 iterations"),
-        (f"r=0123456789abcdefXYZ,s={SALT},i=1", "1 iterations"),
-        (f"r=0123456789abcdefXYZ,s={SALT},i=999999999", "999,999,999 iterations"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=4095", "got 4,095"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=1", "got 1"),
+        (f"r=0123456789abcdefXYZ,s={SALT},i=999999999", "got 999,999,999"),
         (f"r=0123456789abcdefXYZ,s={SALT},i=+8192", "malformed"),
         (f"r=0123456789abcdefXYZ,s={SALT},i=8192,i=1", "malformed"),
         ("r=0123456789abcdefXYZ,s=,i=8192", "no salt"),
         ("r=0123456789abcdefXYZ,s=!,i=8192", "malformed"),
         ("r=0123456789abcdefXYZ,s=QQ,i=8192", "no salt"),
-        (f"r=0123456789abcdef,s={SALT},i=8192", "the nonce"),
-        (f"r=another,s={SALT},i=8192", "the nonce"),
+        (f"r=0123456789abcdef,s={SALT},i=8192", "no server nonce"),
+        (f"r=another,s={SALT},i=8192", "no server nonce"),
         (f"m=x,r=0123456789abcdefXYZ,s={SALT},i=8192", "extension"),
         ("", "malformed"),
         ("\xff\x1b[2J", "malformed"),
@@ -116,7 +116,7 @@ def test_one_iteration_gets_no_proof(mechanism: str) -> None:
     with listener(impostor(mechanism.encode(), one_iteration, seen)) as address:
         error = logs_in(address, Sasl(mechanism, "alice", Secret("hush")))
     assert error.code == "sasl-unsafe"
-    assert "1 iterations" in error.message
+    assert "got 1" in error.message
     assert len(seen) == 1, "no proof was sent, from which the password could be guessed"
 
 
@@ -278,7 +278,7 @@ def test_a_redirect_is_not_followed() -> None:
             handler.end_headers()
 
         with endpoint(redirect) as address:
-            assert "redirects elsewhere" in refused(address)
+            assert "redirects to another URL" in refused(address)
     assert got == []
 
 
@@ -295,7 +295,7 @@ def test_a_redirect_is_not_followed() -> None:
     ],
 )
 def test_only_https_is_asked(address: str) -> None:
-    assert "must be an https: address" in refused(address)
+    assert "must be an https URL" in refused(address)
 
 
 def test_http_on_this_machine_takes_a_property() -> None:
@@ -311,10 +311,10 @@ def test_http_on_this_machine_takes_a_property() -> None:
     ("body", "said"),
     [
         (b"x" * (1 << 20), "longer than 256 KiB"),
-        (b"[" * 100_000, "without a valid access_token"),
-        (b"[]", "without a valid access_token"),
-        (b'{"access_token": 5}', "without a valid access_token"),
-        (json.dumps({"access_token": "x\x01extra=1"}).encode(), "without a valid access_token"),
+        (b"[" * 100_000, "no valid access_token"),
+        (b"[]", "no valid access_token"),
+        (b'{"access_token": 5}', "no valid access_token"),
+        (json.dumps({"access_token": "x\x01extra=1"}).encode(), "no valid access_token"),
     ],
 )
 def test_an_answer_that_is_no_token(body: bytes, said: str) -> None:

@@ -268,7 +268,7 @@ def test_the_broker_and_the_api_are_named(
         run(cluster)
     assert caught.value.code == "malformed-answer"
     assert changing.address in caught.value.message
-    assert f"a malformed answer to {api}" in caught.value.message
+    assert f"a malformed response to {api}" in caught.value.message
     assert caught.value.hint
 
 
@@ -283,7 +283,7 @@ def test_a_change_whose_answer_is_malformed_may_have_been_done(
     with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
         cluster.send(request)
     assert caught.value.code == "outcome-unknown"
-    assert "malformed answer" in caught.value.message
+    assert "malformed response" in caught.value.message
 
 
 def test_a_fault_of_our_own_is_not_blamed_on_the_broker(config: ConnectionConfig) -> None:

@@ -13,8 +13,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
-from kafka_shell.admin.wire.jobs import any_will_do
-from kafka_shell.admin.wire.pool import DOUBT_S
+from kafka_shell.admin.wire.jobs import any_broker_will_do
+from kafka_shell.admin.wire.pool import SILENCE_S
 from kafka_shell.admin.wire.requests import ANY, CONTROLLER, METADATA, Call, Node
 from kafka_shell.admin.wire.transport import Link
 from kafka_shell.errors import ShellError
@@ -45,12 +45,12 @@ def at_the_frozen_one(sandbox: Sandbox, well: Cluster) -> Iterator[Cluster]:
         with frozen(sandbox, broker.id):
             (link,) = cluster._pool.ready()
             assert str(link.address) == address
-            wait_for("it is idle, as at a prompt", lambda: idle(link) > DOUBT_S)
+            wait_for("it is idle, as at a prompt", lambda: idle(link) > SILENCE_S)
             yield cluster
 
 
 def idle(link: Link) -> float:
-    return time.monotonic() - link.heard
+    return time.monotonic() - link.last_received
 
 
 def test_a_read_is_asked_of_another(three_brokers: Sandbox, well: Cluster, name: str) -> None:
@@ -129,6 +129,6 @@ def test_who_may_be_asked_twice(well: Cluster) -> None:
         (Call(change, ANY), True, False),
     ):
         job = runner.job(call, None)
-        assert any_will_do(job) is unsent
+        assert any_broker_will_do(job) is unsent
         job.sent = True
-        assert any_will_do(job) is sent
+        assert any_broker_will_do(job) is sent

@@ -377,7 +377,7 @@ def test_who_may_not_is_told_what_is_missing(secure_sandbox: Sandbox, tmp_path: 
         run = alice("--command-config", str(file), stdin=line + "\n")
         assert run.status == 1, str(run)
         assert "CLUSTER_AUTHORIZATION" in run.stderr or "not authorized" in run.stderr
-        assert "Describe on the cluster" in run.stderr
+        assert "DESCRIBE on the cluster" in run.stderr
 
 
 def test_an_older_kafka_does_the_same(old_sandbox: Sandbox, tmp_path: Path) -> None:

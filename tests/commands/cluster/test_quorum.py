@@ -168,10 +168,10 @@ def test_subscriptions_are_listed_and_selected(run: Program) -> None:
 @pytest.mark.parametrize(
     ("words", "permission"),
     [
-        (("describe-quorum",), "Describe on the cluster"),
-        (("alter-quorum", "--remove", "1", "--yes"), "Describe on the cluster"),
-        (("update-features", "streams.version=0", "--yes"), "Alter on the cluster"),
-        (("list-configs", "client-metrics"), "DescribeConfigs on the cluster"),
+        (("describe-quorum",), "DESCRIBE on the cluster"),
+        (("alter-quorum", "--remove", "1", "--yes"), "DESCRIBE on the cluster"),
+        (("update-features", "streams.version=0", "--yes"), "ALTER on the cluster"),
+        (("list-configs", "client-metrics"), "DESCRIBE_CONFIGS on the cluster"),
     ],
 )
 def test_a_user_without_rights_is_told_which(

@@ -12,7 +12,7 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held
@@ -118,7 +118,7 @@ def test_a_failure_beside_an_answer(kafka: Program, group: str) -> None:
     run = kafka("describe-group", group, "no-such-group", "--state")
     assert run.status == 1
     assert group in run.stdout
-    assert "GROUP_ID_NOT_FOUND: there is no group no-such-group" in run.stderr
+    assert "GROUP_ID_NOT_FOUND: group no-such-group does not exist" in run.stderr
 
 
 def test_all_groups(kafka: Program, group: str) -> None:
@@ -199,7 +199,7 @@ def test_another_groups_offsets(kafka: Program, cluster: Cluster, topic: str, gr
     forget(cluster, new)
     run = kafka("reset-offsets", group, "--to", "group:no-such-group", "--yes")
     assert run.status == 1
-    assert "there is no group no-such-group" in run.stderr
+    assert "group no-such-group does not exist" in run.stderr
 
 
 def test_an_active_group_names_its_members(
@@ -251,7 +251,7 @@ def test_a_line_back_of_a_name_that_looks_like_an_option(topic: str) -> None:
     from kafka_shell.plan.model import Change, Resource
 
     changes = [Change(Resource("group-offsets", "-g"), "alter", f"{topic}:0", None, 5)]
-    assert take_back(changes) == (f"reset-offsets --group=-g --offset {topic}:0=none",)
+    assert undo_lines(changes) == (f"reset-offsets --group=-g --offset {topic}:0=none",)
 
 
 # -- delete, remove --------------------------------------------------------------------------------

@@ -74,14 +74,14 @@ def alice(secure_sandbox: Sandbox, admin: Cluster, topic: str, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("line", "missing"),
     [
-        ("list-offsets other", "It takes Describe on topic other."),
-        ("delete-records {topic}:0 --to latest --yes", "It takes Delete on topic {topic}."),
-        ("describe-log-dirs", "It takes Describe on the cluster."),
-        ("describe-log-dirs {topic}", "It takes Describe on the cluster."),
+        ("list-offsets other", "Requires DESCRIBE on topic other."),
+        ("delete-records {topic}:0 --to latest --yes", "Requires DELETE on topic {topic}."),
+        ("describe-log-dirs", "Requires DESCRIBE on the cluster."),
+        ("describe-log-dirs {topic}", "Requires DESCRIBE on the cluster."),
         ("alter-log-dirs {topic}:0 --broker-id 1 --log-dir /x",
-         "It takes Describe on the cluster."),
-        ("elect-leaders --election-type unclean other", "It takes Describe on topic other."),
-        ("verify-preferred-replica-leader-election other", "It takes Describe on topic other."),
+         "Requires DESCRIBE on the cluster."),
+        ("elect-leaders --election-type unclean other", "Requires DESCRIBE on topic other."),
+        ("verify-preferred-replica-leader-election other", "Requires DESCRIBE on topic other."),
     ],
 )  # fmt: skip
 def test_what_is_missing_is_named(alice: Program, topic: str, line: str, missing: str) -> None:
@@ -107,7 +107,7 @@ def test_looking_at_the_disks_is_not_moving_on_them(
     line = ("alter-log-dirs", f"{topic}:0", "--log-dir", path)
     run = alice(*line, "--command-config", alice.environ["LOGIN"])
     assert run.status == 1, str(run)
-    assert "It takes Alter on the cluster." in run.stderr, str(run)
+    assert "Requires ALTER on the cluster." in run.stderr, str(run)
 
 
 @pytest.mark.usefixtures("alice")
@@ -116,4 +116,4 @@ def test_electing_takes_alter_on_the_cluster(secure_sandbox: Sandbox, topic: str
     with log_in(secure_sandbox, "alice") as cluster, pytest.raises(ShellError) as caught:
         step.send(cluster, validate_only=False)
     assert caught.value.code == "CLUSTER_AUTHORIZATION_FAILED"
-    assert caught.value.hint == "It takes Alter on the cluster."
+    assert caught.value.hint == "Requires ALTER on the cluster."

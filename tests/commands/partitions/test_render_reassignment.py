@@ -21,7 +21,7 @@ from kafka_shell.output.plans import plan_lines
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import Outcome
-from kafka_shell.plan.undo import take_back
+from kafka_shell.plan.undo import undo_lines
 
 pytestmark = pytest.mark.quick
 
@@ -98,7 +98,7 @@ def test_what_is_under_way_is_never_all_there() -> None:
 
 def test_a_move_is_taken_back_by_its_rollback_file() -> None:
     file = Change(Resource("rollback-file", "/a b/x-rollback.json"), "create", after="1 partition")
-    assert take_back([file, MOVE]) == (
+    assert undo_lines([file, MOVE]) == (
         "reassign-partitions --reassignment-json-file '/a b/x-rollback.json'",
     )
 

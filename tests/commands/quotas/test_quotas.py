@@ -169,7 +169,7 @@ def test_without_the_right_it_says_which_is_missing(
         run = program(*words, "--command-config", login)
         assert run.status == 1, str(run)
         assert "not authorized for the cluster" in run.stderr
-        assert "It takes DescribeConfigs on the cluster." in run.stderr
+        assert "Requires DESCRIBE_CONFIGS on the cluster." in run.stderr
 
 
 def test_an_old_broker_has_quotas_too(old_sandbox: Sandbox, tmp_path: Path, user: str) -> None:

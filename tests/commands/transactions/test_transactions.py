@@ -87,8 +87,8 @@ def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: s
 @pytest.mark.parametrize(
     ("line", "status", "said"),
     [
-        ("describe-transactions nobody-has-this", 1, "no such transactional id"),
-        ("fence-producer nobody-has-this --yes", 1, "no such transactional id"),
+        ("describe-transactions nobody-has-this", 1, "the transactional ID does not exist"),
+        ("fence-producer nobody-has-this --yes", 1, "the transactional ID does not exist"),
         ("describe-producers not.there", 1, "not.there"),
         ("find-hanging-transactions not.there", 1, "not.there"),
         ("find-hanging-transactions --partition 0", 2, "--partition requires exactly one topic"),

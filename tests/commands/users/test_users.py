@@ -230,7 +230,7 @@ def test_without_the_right_it_says_which_is_missing(
                   ["--delete", "SCRAM-SHA-256", "--username", "alice", "--yes"]):  # fmt: skip
         run = program("scram-credentials", *words, *login)
         assert run.status == 1, str(run)
-        assert "It takes Describe on the cluster." in run.stderr
+        assert "Requires DESCRIBE on the cluster." in run.stderr
         assert "password" not in run.stdout
 
 
@@ -284,7 +284,7 @@ def test_a_part_that_may_not_be_read_says_so_and_the_rest_is_there(
     assert "It takes Describe on the cluster." in page["credentials"][0]
     assert "It takes Describe on the cluster." in page["ACLs"][0]
     assert page["tokens"][0].startswith("tokens"), "one's own tokens take no right"
-    assert "It takes" not in page["tokens"][0]
+    assert "Requires" not in page["tokens"][0]
 
 
 def test_a_cluster_without_an_authorizer_has_no_acls(program: Program, user: str) -> None:
@@ -323,13 +323,13 @@ def test_who_may_look_but_not_change_is_told_what_it_takes(
         assert any("DescribeConfigs" in line for line in page["ACLs"])
         program.ok("quotas", *as_user)
         run = program("alter-quotas", "--user", user, "producer_byte_rate=5", *as_user)
-        assert run.status == 1 and "It takes AlterConfigs on the cluster." in run.stderr, str(run)
+        assert run.status == 1 and "Requires ALTER_CONFIGS on the cluster." in run.stderr, str(run)
         run = program("scram-credentials", "--add", "SCRAM-SHA-512", "--username", user,
                       "--password-file", str(file), *as_user)  # fmt: skip
-        assert run.status == 1 and "It takes Alter on the cluster." in run.stderr, str(run)
+        assert run.status == 1 and "Requires ALTER on the cluster." in run.stderr, str(run)
         run = program("scram-credentials", "--delete", "SCRAM-SHA-256", "--username", user,
                       "--yes", *as_user)  # fmt: skip
-        assert run.status == 1 and "It takes Alter on the cluster." in run.stderr, str(run)
+        assert run.status == 1 and "Requires ALTER on the cluster." in run.stderr, str(run)
     finally:
         program("alter-acls", "--cluster", "--remove", rule, "--yes", *admin)
         program("alter-acls", *stores, "--remove", f"allow User:{user} Read", "--yes", *admin)
