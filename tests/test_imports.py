@@ -75,7 +75,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "crash": VALUES | {"context"},
     "journal": VALUES | {"context", "language", "admin"},
     "identity": VALUES | {"admin", "config_file", "context", "settings"},
-    "plan.check_line": VALUES,
+    "plan.look": VALUES,
     "plan.undo": VALUES,
     "plan.sending": VALUES | {"context", "journal", "plan"},
     "plan.execute": VALUES | {"context", "identity", "journal", "plan", "admin"},
