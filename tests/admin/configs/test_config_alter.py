@@ -76,7 +76,7 @@ def test_a_list_starts_from_kafkas_default_not_from_what_holds(either: Cluster, 
             either, {resource: [append("cleanup.policy", "delete")]}
         ).changes
         assert (change.effective, change.after) == ("compact", "delete")
-        assert "Kafka's own default delete" in change.note
+        assert "Kafka's default delete" in change.note
         alter(either, resource, append("cleanup.policy", "delete"))
         assert own(either, resource, "cleanup.policy") == "delete", "the plan foretold otherwise"
 

@@ -109,7 +109,7 @@ def test_a_sensitive_value_is_in_no_change(either: Cluster, key: str) -> None:
     with restored(either, BROKER, key):
         plan = config_changes.plan_alter(either, {BROKER: [set_(key, secret)]})
         assert secret not in repr(plan.changes) + repr(plan.warnings)
-        assert plan.changes[0].note == "sensitive: its value is not shown"
+        assert plan.changes[0].note == "sensitive: the value is not shown"
         done(plan, either)
         found = entry(either, BROKER, key)
         assert found is not None and found.overridden, "it was not set"

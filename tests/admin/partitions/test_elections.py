@@ -59,7 +59,7 @@ def test_leadership_comes_back_with_its_broker(cluster: Cluster, three_brokers: 
     assert not plan.steps
     why = refusals(plan)[f"{topic}:0"]
     assert why.name == "PREFERRED_LEADER_NOT_AVAILABLE"
-    assert why.message.endswith("the preferred leader, broker 1, is down")
+    assert why.message.endswith("the preferred leader, broker 1, is offline")
     [told] = plan.unchanged
     assert told.resource.name == f"{topic}:1"
     everywhere = elections.plan_preferred(elections.misplaced(cluster), named=False)

@@ -71,7 +71,7 @@ orders          0       -
 
 
 def test_elections_that_are_not_completed_stand_below_the_counts() -> None:
-    why = "the preferred leader, broker 1, is down"
+    why = "the preferred leader, broker 1, is offline"
     status = ElectionStatus((
         LeaderStatus("orders", 0, "completed", 1, 1),
         LeaderStatus("orders", 1, "failed", None, 1, why),
