@@ -97,9 +97,7 @@ def test_a_profile_s_cluster_is_remembered(paths: Paths, place: Place) -> None:
     assert paths.cluster_ids.stat().st_mode & 0o777 == 0o600
 
 
-def test_an_address_beside_a_profile_is_not_remembered_as_the_profile_s(
-    paths: Paths, place: Place
-) -> None:
+def test_another_address_is_not_remembered_for_the_profile(paths: Paths, place: Place) -> None:
     port = place.cluster.bootstrap.rpartition(":")[2]
     assert session(paths, profile="dev", broker=f"localhost:{port}")("list-topics") == 0
     assert remembered_ids(paths) == {}

@@ -85,7 +85,7 @@ def test_the_intent_is_there_before_the_outcome(context: Context) -> None:
         ((), "failed"),
     ],
 )
-def test_the_whole_is_as_good_as_its_worst(
+def test_the_status_of_an_entry_is_its_worst_one(
     context: Context, statuses: tuple[str, ...], whole: str
 ) -> None:
     intent = journal.record_intent(context, "x", [CHANGE, OTHER], [])
@@ -136,7 +136,7 @@ BROKEN: list[Callable[[str], str]] = [
 
 
 @pytest.mark.parametrize("damage", BROKEN)
-def test_a_broken_entry_is_named_and_the_rest_is_read(
+def test_an_unreadable_entry_is_reported_and_the_rest_is_read(
     context: Context, damage: Callable[[str], str]
 ) -> None:
     for command in ("first", "second", "third"):
@@ -151,7 +151,7 @@ def test_a_broken_entry_is_named_and_the_rest_is_read(
     assert [entry.command for entry in found] == ["first", "third", "fourth"]
 
 
-def test_a_write_that_is_stopped_leaves_what_was_there(
+def test_an_interrupted_write_keeps_the_old_content(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     intent = journal.record_intent(context, "x", [CHANGE], ["undo it"])
@@ -167,7 +167,7 @@ def test_a_write_that_is_stopped_leaves_what_was_there(
 
 
 @given(st.text(st.characters(), max_size=50), st.text(st.characters(), max_size=20))
-def test_every_text_reads_back(
+def test_any_text_is_read_back(
     tmp_path_factory: pytest.TempPathFactory, command: str, value: str
 ) -> None:
     """Line separators, other alphabets, and bytes of no alphabet (surrogates) too."""
@@ -205,7 +205,9 @@ def test_the_newest_entries_are_read_without_the_others(
     assert len(read) == 2
 
 
-def test_it_is_kept_by_count(context: Context, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_entries_are_removed_by_count(
+    context: Context, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(journal, "MAX_ENTRIES", 5)
     first = journal.record_intent(context, "first", [CHANGE], [])
     journal.mark_undone(context, [first.id])
@@ -237,7 +239,7 @@ def test_a_clock_that_is_set_back_does_not_change_the_order(context: Context) ->
     assert [entry.command for entry in entries(context)] == [f"command {n}" for n in range(4)]
 
 
-def test_clusters_are_kept_apart_by_their_ids(context: Context) -> None:
+def test_each_cluster_id_has_its_own_entries(context: Context) -> None:
     """Also where the id is none that a folder may be called."""
     for id in ("cluster-1", "other", "../../escape", "", "a/b", "x" * 300, "\ud800"):
         context.session.cluster = cast(Any, SimpleNamespace(cluster_id=id, close=lambda: None))
@@ -319,7 +321,7 @@ def test_a_journal_that_cannot_be_written_stops_the_command(context: Context) ->
     assert refused.value.hint == "Nothing was sent."
 
 
-def test_what_was_sent_is_reported_even_if_the_disk_is_full(
+def test_the_outcome_is_reported_even_if_the_disk_is_full(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     intent = journal.record_intent(context, "x", [CHANGE], [])

@@ -83,7 +83,7 @@ def test_a_session_of_nothing_stays_where_it_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_a_file_with_a_cluster_of_its_own_is_told(config: Path, tmp_path: Path) -> None:
+def test_a_file_with_another_cluster_is_a_warning(config: Path, tmp_path: Path) -> None:
     file = tmp_path / "other.properties"
     file.write_text("client.id=other\nbootstrap.servers=other:1\n")
     found = line({"profile": "dev"}, {"command-config": str(file)}, config)
@@ -94,7 +94,7 @@ def test_a_file_with_a_cluster_of_its_own_is_told(config: Path, tmp_path: Path) 
 
 
 @pytest.mark.quick
-def test_beside_each_other_the_flag_wins_and_it_is_said(config: Path, tmp_path: Path) -> None:
+def test_the_flag_overrides_the_file_with_a_warning(config: Path, tmp_path: Path) -> None:
     file = tmp_path / "other.properties"
     file.write_text("bootstrap.servers=other:1\n")
     found = load({"broker": "a:1", "command-config": str(file)}, {}, config)
@@ -113,13 +113,13 @@ def test_a_broker_on_the_line_keeps_login_and_guard(config: Path) -> None:
 
 
 @pytest.mark.quick
-def test_a_profile_on_the_line_has_nothing_of_the_session(config: Path) -> None:
+def test_a_profile_on_the_line_ignores_the_session(config: Path) -> None:
     found = line({"profile": "dev", "broker": "b:2"}, {"profile": "prod"}, config)
     assert (host(found), found.guard, found.connection.sasl) == ("prod", "", None)
 
 
 @pytest.mark.quick
-def test_a_profile_that_is_asked_for_is_not_on_the_environment_s_cluster(config: Path) -> None:
+def test_the_profile_flag_overrides_the_environment_s_cluster(config: Path) -> None:
     found = load({"profile": "dev"}, {"KAFKA_SH_BROKER": "prod:1"}, config)
     assert host(found) == "dev"
     assert found.warnings == ("KAFKA_SH_BROKER is ignored: --profile selects the cluster",)
@@ -177,7 +177,7 @@ def test_an_empty_option_on_a_line(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_an_empty_home_is_not_this_user_s(tmp_path: Path) -> None:
+def test_an_empty_home_variable(tmp_path: Path) -> None:
     run = Program(tmp_path)("sandbox", "wipe", "--yes", environ={"KAFKA_SH_HOME": ""})
     assert run.status == 2, str(run)
     assert "KAFKA_SH_HOME" in run.stderr
@@ -185,7 +185,7 @@ def test_an_empty_home_is_not_this_user_s(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("value", ["9092", "true", '""', "1.5"])
-def test_a_number_is_no_host(config: Path, value: str) -> None:
+def test_a_number_is_not_a_host(config: Path, value: str) -> None:
     config.write_text(f"[profiles.dev]\nbootstrap = {value}\n")
     with pytest.raises(ShellError) as caught:
         load({"profile": "dev"}, {}, config)
@@ -194,7 +194,7 @@ def test_a_number_is_no_host(config: Path, value: str) -> None:
 
 
 @pytest.mark.quick
-def test_a_port_is_no_host() -> None:
+def test_a_port_is_not_a_host() -> None:
     with pytest.raises(ShellError, match="no host"):
         load({"broker": "9092"}, {}, Path("/nowhere"))
 

@@ -30,18 +30,18 @@ pytestmark = pytest.mark.quick
         ("list-topics", "list-topics"),
     ],
 )  # fmt: skip
-def test_a_secret_is_stars(line: str, shown: str) -> None:
+def test_secrets_are_masked_with_stars(line: str, shown: str) -> None:
     assert masked(line) == shown
     assert len(masked(line)) == len(line)
     assert masked(masked(line)) == shown
 
 
-def test_what_is_written_down_does_not_tell_how_long_it_is() -> None:
+def test_the_mask_in_files_hides_the_length() -> None:
     assert masked("x 'a.password=hu sh' b", "[hidden]") == "x 'a.password=[hidden]' b"
 
 
 @given(st.text(st.characters(blacklist_categories=["Cs", "Cc"]), min_size=6))
-def test_no_password_gets_through_however_it_is_quoted(password: str) -> None:
+def test_passwords_are_masked_in_any_quoting(password: str) -> None:
     line = f"config-command --add-config {quote(f'SCRAM-SHA-256=[password={password}]')} --alter"
     before, _, after = masked(line).partition("password=")
     assert before + after[-8:] == line.partition("password=")[0] + " --alter"

@@ -56,7 +56,7 @@ def test_the_first_line_of_a_command(tmp_path: Path, key: str) -> None:
 
 
 @pytest.mark.quick
-def test_it_runs_at_the_login_and_not_before(tmp_path: Path) -> None:
+def test_the_command_runs_at_the_login(tmp_path: Path) -> None:
     ran = tmp_path / "ran"
     found = loaded(tmp_path, f'{SASL}password-command = "echo x >> {ran}; echo s3cret"\n')
     assert not ran.exists()
@@ -113,14 +113,14 @@ def test_a_command_that_fails(tmp_path: Path, command: str, why: str) -> None:
         (f'{SASL}password-command = ""\n', "empty"),
     ],
 )  # fmt: skip
-def test_half_a_password(tmp_path: Path, text: str, why: str) -> None:
+def test_incomplete_password_settings(tmp_path: Path, text: str, why: str) -> None:
     with pytest.raises(ShellError, match=why) as caught:
         loaded(tmp_path, text)
     assert caught.value.status is Status.WRONG
 
 
 @pytest.mark.quick
-def test_a_password_that_is_written_down_is_stronger(tmp_path: Path) -> None:
+def test_a_configured_password_overrides_the_source(tmp_path: Path) -> None:
     jaas = f'"sasl.jaas.config" = \'{JAAS} username="bo" password="s3cret";\'\n'
     found = loaded(tmp_path, f'{SASL}{jaas}password-command = "exit 1"\n')
     sasl = found.connection.sasl
@@ -214,7 +214,7 @@ def test_without_the_package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 
 @pytest.mark.quick
-def test_a_property_nobody_knows_is_not_shown(tmp_path: Path) -> None:
+def test_values_of_unknown_properties_are_not_shown(tmp_path: Path) -> None:
     text = (
         '"aws.secret.access.key" = "s3cret"\n"sasl.jaas.options.hidden" = "s3cret"\n'
         '"sasl.oauthbearer.token.endpoint.url" = "https://al:s3cret@idp.example.com/token"\n'
@@ -240,7 +240,7 @@ def test_a_property_nobody_knows_is_not_shown(tmp_path: Path) -> None:
         (SASL, ""),
     ],
 )
-def test_what_is_dangerous_is_a_warning(tmp_path: Path, text: str, said: str) -> None:
+def test_insecure_settings_are_warnings(tmp_path: Path, text: str, said: str) -> None:
     warnings = loaded(tmp_path, text).warnings
     assert len(warnings) == bool(said)
     assert all(said in each for each in warnings)
@@ -258,7 +258,7 @@ def test_a_loopback_needs_no_tls(tmp_path: Path) -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("mode", [0o600, 0o640, 0o644])
-def test_a_password_that_everybody_can_read(tmp_path: Path, mode: int) -> None:
+def test_a_password_readable_by_every_user_is_a_warning(tmp_path: Path, mode: int) -> None:
     jaas = f'"sasl.jaas.config" = \'{JAAS} username="al" password="s3cret";\'\n'
     found = loaded(tmp_path, SASL + jaas, mode)
     assert len(found.warnings) == (mode == 0o644)

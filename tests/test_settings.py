@@ -62,7 +62,7 @@ def properties(tmp_path: Path, text: str) -> dict[str, object]:
 # -- which source wins -----------------------------------------------------------------------------
 
 
-def test_nothing_at_all_is_localhost() -> None:
+def test_the_default_is_localhost() -> None:
     found = loaded()
     assert found.connection.bootstrap == (Address("localhost", 9092),)
     assert (found.profile, found.guard, found.cluster_name) == ("", "", "localhost:9092")
@@ -90,7 +90,7 @@ def test_flag_over_environment_over_profile_over_properties(config: Path, tmp_pa
     assert found.sources["bootstrap.servers"].source == f"{tmp_path / 'java.properties'}:1"
 
 
-def test_a_value_knows_its_line(config: Path) -> None:
+def test_values_have_their_line(config: Path) -> None:
     found = loaded(
         config=config, text='default = "dev"\n\n[profiles.dev]\nbootstrap = "a:1"\nguard="typed"\n'
     )
@@ -99,7 +99,7 @@ def test_a_value_knows_its_line(config: Path) -> None:
     assert found.sources["profile"].source == "default"
 
 
-def test_the_default_profile_keeps_out_of_a_cluster_that_is_named(config: Path) -> None:
+def test_the_default_profile_is_not_used_if_a_cluster_is_named(config: Path) -> None:
     """One cluster's password is not for another."""
     text = (
         'default = "prod"\n[profiles.prod]\nbootstrap = "prod:1"\nguard = "read-only"\n'
@@ -116,7 +116,7 @@ def test_the_default_profile_keeps_out_of_a_cluster_that_is_named(config: Path) 
         assert found.connection.sasl is None
 
 
-def test_a_flag_s_file_is_stronger_than_a_profile(config: Path, tmp_path: Path) -> None:
+def test_the_file_of_a_flag_overrides_a_profile(config: Path, tmp_path: Path) -> None:
     flags = properties(tmp_path, "client.id=file\n")
     text = 'default = "dev"\n[profiles.dev]\nbootstrap = "a:1"\n"client.id" = "profile"\n'
     found = loaded(flags, {}, config, text)
@@ -131,7 +131,7 @@ def test_single_properties_and_their_two_spellings() -> None:
     assert found.connection.request_timeout == 1.5
 
 
-def test_java_names_without_quotes_are_understood(config: Path) -> None:
+def test_java_names_without_quotes(config: Path) -> None:
     text = 'default="d"\n[profiles.d]\nbootstrap="b:1"\n'
     text += 'client.id = "x"\nrequest.timeout.ms = 2000\n'
     found = loaded(config=config, text=text)
@@ -212,7 +212,7 @@ def test_no_such_properties_file(tmp_path: Path) -> None:
     assert error.message.startswith("--command-config: ")
 
 
-def test_no_such_profile_names_the_near_one(config: Path) -> None:
+def test_an_unknown_profile_has_a_suggestion(config: Path) -> None:
     error = wrong(flags={"profile": "stagign"}, config=config, text="[profiles.staging]\n")
     assert error.hint == "Did you mean staging?"
 
@@ -225,7 +225,7 @@ def test_a_near_miss_of_a_client_property_is_a_warning(tmp_path: Path) -> None:
     assert warnings[1].endswith("sasl.mechanism?")
 
 
-def test_half_a_login_is_a_warning(tmp_path: Path) -> None:
+def test_an_unused_login_is_a_warning(tmp_path: Path) -> None:
     (warning,) = loaded(properties(tmp_path, "sasl.mechanism=PLAIN\n")).warnings
     assert "security.protocol is PLAINTEXT" in warning
 
@@ -234,7 +234,7 @@ def test_half_a_login_is_a_warning(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["JKS", "PKCS12"])
-def test_a_java_store_is_told_how_to_convert(tmp_path: Path, kind: str) -> None:
+def test_a_java_store_has_a_hint_how_to_convert_it(tmp_path: Path, kind: str) -> None:
     store = tmp_path / "store.bin"
     store.write_bytes(b"\xfe\xed\xfe\xed\0" if kind == "JKS" else b"\x30\x82\x01")
     text = f"security.protocol=SSL\nssl.truststore.location={store}\n"
@@ -298,7 +298,7 @@ def test_java_s_rules(text: str, expected: dict[str, str]) -> None:
         st.text(st.characters(codec="utf-8"), min_size=1), st.text(st.characters(codec="utf-8"))
     )
 )
-def test_what_is_escaped_comes_back(values: dict[str, str]) -> None:
+def test_escapes_are_resolved(values: dict[str, str]) -> None:
     def escape(text: str) -> str:
         units = text.encode("utf-16-be")
         return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
@@ -308,7 +308,7 @@ def test_what_is_escaped_comes_back(values: dict[str, str]) -> None:
 
 
 @given(st.text())
-def test_any_text_parses_or_names_its_line(text: str) -> None:
+def test_any_text_is_parsed_or_has_an_error_with_its_line(text: str) -> None:
     try:
         parse_properties(text, "f")
     except ShellError as error:
@@ -356,7 +356,7 @@ def test_a_token_from_a_file(tmp_path: Path) -> None:
     assert bearer_token(connection.sasl, connection) == Secret("s3cret")
 
 
-def test_no_token_at_all_says_so(tmp_path: Path) -> None:
+def test_a_missing_token_is_an_error(tmp_path: Path) -> None:
     text = "security.protocol=SASL_SSL\nsasl.mechanism=OAUTHBEARER\n"
     connection = loaded(properties(tmp_path, text)).connection
     assert connection.sasl is not None
@@ -374,7 +374,7 @@ def test_addresses() -> None:
 
 
 @pytest.mark.parametrize("text", ["", ",", "a:b", "a:0", "a:65536", "::1:9092", "[::1", ":9092"])
-def test_what_is_no_address(text: str) -> None:
+def test_invalid_addresses(text: str) -> None:
     with pytest.raises(UsageError):
         parse_addresses(text)
 
@@ -390,7 +390,7 @@ def test_settings_are_cheap() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_what_was_set_in_this_session_says_so(config: Path) -> None:
+def test_settings_of_this_session_have_that_source(config: Path) -> None:
     changed = replace(loaded(config=config, text=""), theme="mono", output="json")
     rows = {row.name: (row.value, row.source) for row in changed.describe()}
     assert rows["theme"] == ("mono", "this session")

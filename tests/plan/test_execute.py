@@ -57,7 +57,7 @@ def test_the_intent_is_in_the_journal_before_anything_is_sent(tmp_path: Path) ->
     assert seen == [("intent", ("alter-configs a k=old  # outcome unknown",))]
 
 
-def test_destruction_asks_after_showing_the_way_back_and_reads_again(tmp_path: Path) -> None:
+def test_a_destructive_plan_shows_the_undo_asks_and_rereads(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=["y"])
     assert stage.run(stage.plan(stage.step("a"), effect=Effect.DESTROY)).ok
     assert stage.log == [
@@ -71,7 +71,7 @@ def test_destruction_asks_after_showing_the_way_back_and_reads_again(tmp_path: P
 
 
 @pytest.mark.parametrize("answer", ["", "n", "no", "yess", "prod"])
-def test_anything_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
+def test_any_answer_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
     stage = make_stage(tmp_path, answers=[answer])
     with pytest.raises(ShellError, match="nothing was changed") as declined:
         stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
@@ -80,18 +80,18 @@ def test_anything_but_yes_changes_nothing(tmp_path: Path, answer: str) -> None:
 
 
 @pytest.mark.parametrize("answer", ["y", "yes", " YES "])
-def test_yes_is_yes(tmp_path: Path, answer: str) -> None:
+def test_yes_confirms(tmp_path: Path, answer: str) -> None:
     stage = make_stage(tmp_path, answers=[answer])
     assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY)).ok
 
 
-def test_the_option_yes_answers_and_nothing_is_read_again(tmp_path: Path) -> None:
+def test_the_yes_option_confirms_without_rereading(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     assert stage.run(stage.plan(stage.step(), effect=Effect.DESTROY), yes=True).ok
     assert stage.did() == ["validate", "show", "send", "refresh"]
 
 
-def test_nobody_to_ask_is_a_wrong_line(tmp_path: Path) -> None:
+def test_confirmation_without_terminal_is_a_usage_error(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=None)
     with pytest.raises(UsageError, match="no terminal") as refused:
         stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
@@ -103,7 +103,7 @@ def test_nobody_to_ask_is_a_wrong_line(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("yes", "fails", "told"), [(None, (), True), (True, (), False), (None, ("b",), False)]
 )
-def test_the_way_back_is_told_before_a_question_or_afterwards(
+def test_the_undo_is_shown_before_the_question_or_afterwards(
     tmp_path: Path, yes: bool | None, fails: tuple[str, ...], told: bool
 ) -> None:
     stage = make_stage(tmp_path, guard="confirm", answers=["y"])
@@ -112,7 +112,7 @@ def test_the_way_back_is_told_before_a_question_or_afterwards(
     assert (len(stage.log[1]) > 1) is (yes is None), "told where somebody is asked"
 
 
-def test_nothing_to_change_is_not_sent_nor_written_down(tmp_path: Path) -> None:
+def test_an_empty_plan_is_neither_sent_nor_journaled(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, guard="confirm", answers=None)
     same = Change(Resource("topic", "orders"), "alter", "k", "1", "1")
     outcome = stage.run(stage.plan(unchanged=(same,)))
@@ -132,7 +132,7 @@ def test_a_confirm_guard_asks_for_every_change(tmp_path: Path) -> None:
     assert "ask" not in silent.did()
 
 
-def test_a_typed_guard_wants_the_clusters_name(tmp_path: Path) -> None:
+def test_a_typed_guard_requires_the_cluster_name(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, guard="typed", answers=["prod"])
     assert stage.run(stage.plan(stage.step())).ok
     assert ("ask", "Apply 1 change to 1 topic? Type prod to confirm:") in stage.log
@@ -145,7 +145,7 @@ def test_a_typed_guard_wants_the_clusters_name(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("yes", "goes"), [("prod", True), ("staging", False), ("", False)])
-def test_a_typed_guard_takes_the_name_as_an_option(tmp_path: Path, yes: str, goes: bool) -> None:
+def test_a_typed_guard_accepts_the_name_as_an_option(tmp_path: Path, yes: str, goes: bool) -> None:
     stage = make_stage(tmp_path, guard="typed", answers=None)
     if goes:
         assert stage.run(stage.plan(stage.step()), yes=yes).ok
@@ -164,7 +164,7 @@ def test_a_plain_yes_is_not_enough_for_a_typed_guard(tmp_path: Path, yes: bool |
     assert "send" not in stage.did()
 
 
-def test_a_read_only_guard_refuses_before_the_cluster_is_asked(tmp_path: Path) -> None:
+def test_a_read_only_guard_refuses_before_any_request(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, guard="read-only", answers=["y"])
     with pytest.raises(ShellError, match="read-only") as refused:
         stage.run(stage.plan(stage.step()), yes=True)
@@ -189,7 +189,7 @@ def test_a_dry_run_is_always_allowed_and_sends_nothing(tmp_path: Path, guard: st
 # -- what goes wrong -------------------------------------------------------------------------------
 
 
-def test_when_the_broker_would_refuse_all_nothing_is_asked_or_sent(tmp_path: Path) -> None:
+def test_no_question_if_the_broker_refuses_everything(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=["y"])
     outcome = stage.run(stage.plan(stage.step(refuses=("k",)), effect=Effect.DESTROY))
     assert stage.did() == ["validate", "show"]
@@ -197,7 +197,7 @@ def test_when_the_broker_would_refuse_all_nothing_is_asked_or_sent(tmp_path: Pat
     assert not outcome.ok and outcome.undo == () and stage.journal() == []
 
 
-def test_when_the_broker_refuses_some_the_rest_is_done(tmp_path: Path) -> None:
+def test_if_the_broker_refuses_some_changes_the_others_are_applied(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     step = stage.step(fields=("a", "b"), refuses=("b",))
     outcome = stage.run(stage.plan(step))
@@ -216,7 +216,7 @@ def test_a_plan_that_was_refused_in_part_is_not_ok(tmp_path: Path) -> None:
     assert not nothing.ok and nothing.changes == ()
 
 
-def test_what_changed_while_the_question_was_open_stops_it(tmp_path: Path) -> None:
+def test_a_change_during_the_question_stops_the_plan(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=["y"])
     with pytest.raises(ShellError, match="was old, is newer") as changed:
         stage.run(stage.plan(stage.step(later="newer"), effect=Effect.DESTROY))
@@ -225,7 +225,7 @@ def test_what_changed_while_the_question_was_open_stops_it(tmp_path: Path) -> No
 
 
 @pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
-def test_a_lost_answer_is_unknown_and_later_steps_are_skipped(tmp_path: Path, code: str) -> None:
+def test_a_lost_response_is_unknown_and_later_steps_are_skipped(tmp_path: Path, code: str) -> None:
     stage = make_stage(tmp_path)
     lost = ShellError("the change may still happen", code=code, hint="Look.")
     outcome = stage.run(
@@ -262,7 +262,7 @@ def test_a_request_that_fails_as_a_whole_skips_what_follows(tmp_path: Path) -> N
     assert stage.journal()[0].status == "failed"
 
 
-def test_ctrl_c_leaves_a_journal_that_says_unknown(tmp_path: Path) -> None:
+def test_ctrl_c_journals_an_unknown_outcome(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     with pytest.raises(ShellError, match="interrupted") as stopped:
         stage.run(
@@ -383,7 +383,7 @@ def test_ctrl_c_while_following_does_not_undo_what_is_done(tmp_path: Path) -> No
     assert stage.journal()[0].status == "done"
 
 
-def test_what_comes_afterwards_is_sent_when_the_follow_ended(tmp_path: Path) -> None:
+def test_the_steps_of_afterwards_are_sent_when_follow_ends(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     outcome = stage.run(
         stage.plan(
@@ -396,7 +396,7 @@ def test_what_comes_afterwards_is_sent_when_the_follow_ended(tmp_path: Path) -> 
     assert stage.did() == ["validate", "show", "send", "follow", "send", "refresh"]
 
 
-def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
+def test_a_failed_follow_says_how_to_continue(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
 
     def lost(*_: Any) -> None:
@@ -407,7 +407,7 @@ def test_a_follow_that_fails_says_how_to_go_on(tmp_path: Path) -> None:
     assert failed.value.hint == "To continue: verify it"
 
 
-def test_what_is_on_its_way_already_is_followed_too(tmp_path: Path) -> None:
+def test_a_change_in_progress_is_followed_too(tmp_path: Path) -> None:
     stage = make_stage(tmp_path)
     stage.run(stage.plan(follow=lambda *_: stage.log.append(("follow",))))
     assert stage.log == [("show",), ("follow",)]
@@ -444,7 +444,7 @@ def test_apply_of_a_chained_plan_stops_at_the_first_failure() -> None:
     assert not results.ok and log == [("send", "bad")]
 
 
-def test_apply_follows_and_then_sends_what_comes_afterwards() -> None:
+def test_apply_follows_and_then_sends_afterwards() -> None:
     log: list[Event] = []
     plan = Plan(
         Effect.CHANGE,

@@ -74,7 +74,7 @@ def subject(invocation: Invocation) -> Resource:
 
 
 @given(alterations())
-def test_a_line_reads_back_as_what_was_before(changes: list[Change]) -> None:
+def test_an_undo_line_parses_to_the_state_before(changes: list[Change]) -> None:
     real = [change for change in changes if change.before != change.after]
     lines = undo_lines(changes)
     if not real:
@@ -139,7 +139,7 @@ def test_the_topics_of_dynamic_client_configs_are_never_deleted() -> None:
     assert len(unknown_undo_lines([*made, config])) == 1
 
 
-def test_what_this_program_cannot_name_has_no_line() -> None:
+def test_unknown_resources_have_no_undo_line() -> None:
     assert undo_lines([Change(Resource("weather", "mild"), "create", after="x")]) == ()
     assert undo_lines([Change(Resource("weather", "mild"), "alter", "x", 1, 2)]) == ()
 
@@ -247,7 +247,7 @@ def test_typing_the_line_restores_the_state(
         assert apply(topic_changes.plan_delete(cluster, [name]), cluster).ok
 
 
-def test_typing_the_line_takes_created_topics_away(cluster: Cluster) -> None:
+def test_typing_the_line_deletes_created_topics(cluster: Cluster) -> None:
     names = [f"t-{uuid4().hex[:8]}" for _ in range(2)]
     results = apply(topic_changes.plan_create([NewTopic(name, 1, 1) for name in names]), cluster)
     for line in undo_lines(results.values.values()):
@@ -255,7 +255,7 @@ def test_typing_the_line_takes_created_topics_away(cluster: Cluster) -> None:
     assert not set(names) & set(metadata_scan.scan(cluster).names)
 
 
-def test_acls_are_taken_back_some_at_a_time() -> None:
+def test_acls_are_undone_several_at_a_time() -> None:
     names = [f"allow User:u{number} Read on topic t" for number in range(10)]
     added = [Change(Resource("acl", name), "create") for name in names]
     removed = Change(Resource("acl", "deny User:eve All on topic t"), "delete")

@@ -96,7 +96,7 @@ def test_an_unknown_id_and_a_wrong_count(kafka: Program, topic: str) -> None:
 # -- which cluster ---------------------------------------------------------------------------------
 
 
-def test_the_same_cluster_is_known_by_another_address(kafka: Program, topic: str) -> None:
+def test_the_same_cluster_at_another_address(kafka: Program, topic: str) -> None:
     kafka.ok("alter-configs", topic, "segment.ms=1h")
     host, _, port = kafka.broker.rpartition(":")
     other = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}[host]
@@ -158,7 +158,7 @@ def test_a_dry_run_of_a_script_runs_no_other_program(
     assert not (beside / "PWNED").exists()
 
 
-def test_lines_after_a_generated_file_are_free_again(
+def test_lines_after_a_generated_file_are_not_restricted(
     kafka: Program, topic: str, beside: Path
 ) -> None:
     kafka.ok("alter-configs", topic, "retention.ms=8d")
@@ -216,9 +216,7 @@ def test_each_of_several_missing_topics_is_named(kafka: Program) -> None:
     assert run.stderr.count("topic see: ") == 1
 
 
-def test_a_create_that_is_not_complete_in_time_says_how_to_look(
-    kafka: Program, sandbox: Sandbox
-) -> None:
+def test_an_incomplete_create_says_how_to_check(kafka: Program, sandbox: Sandbox) -> None:
     name = f"late.{uuid.uuid4().hex[:8]}"
     run = kafka("create-topic", name, "--partitions", "300", "--timeout", "1")
     try:

@@ -148,7 +148,7 @@ def test_topics(name: str) -> None:
     assert undone(Change(Resource("topic", name), "create", after="x"))["topic"] == (name,)
 
 
-def test_what_was_altered_twice_is_as_it_was_before_the_first() -> None:
+def test_a_field_altered_twice_is_restored_to_its_first_value() -> None:
     """A throttle that was set and lifted in one change."""
     topic = Resource("topic", "t")
     first = Change(topic, "alter", "a", None, "1")

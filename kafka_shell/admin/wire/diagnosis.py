@@ -19,7 +19,7 @@ from .endpoint import Address, ConnectionConfig, LimitTime
 from .link_errors import not_kafka, tls_needed
 from .login import sasl_needed
 
-_MAX_S = 1.0  # seconds; the other side was there a moment ago
+_MAX_S = 1.0  # the server was reachable a moment ago
 
 
 class _Probe:

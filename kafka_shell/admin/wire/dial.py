@@ -95,10 +95,10 @@ class Dial:
         self._loop = loop
         self._address = address
         self._done: Callable[[socket.socket | None, ShellError | None], None] | None = done
-        self._bell: socket.socket | None = None
+        self._wakeup: socket.socket | None = None
         self._found: list[Sockaddr] | OSError = []
         self._left: list[Sockaddr] = []
-        self._racing: list[socket.socket] = []
+        self._connecting: list[socket.socket] = []
         self._next_at: float | None = None
         self._last_error: OSError | None = None
 
@@ -114,11 +114,11 @@ class Dial:
         """Close everything. `done` is not called any more."""
         self._done = None
         self._next_at = None
-        for sock in self._racing:
+        for sock in self._connecting:
             self._loop.forget(sock)
             sock.close()
-        self._racing = []
-        self._close_bell()
+        self._connecting = []
+        self._close_wakeup()
 
     def due(self) -> float | None:
         """When the next address is tried."""
@@ -131,16 +131,16 @@ class Dial:
     @property
     def resolving(self) -> bool:
         """Whether the name is still being resolved."""
-        return self._bell is not None
+        return self._wakeup is not None
 
     def _resolve_on_thread(self) -> None:
         # getaddrinfo has no timeout and cannot be interrupted: a thread waits for it.
-        self._bell, ring = socket.socketpair()
-        self._loop.watch(self._bell, selectors.EVENT_READ, self._resolved)
-        thread = threading.Thread(target=self._resolve, args=(ring,), daemon=True)
+        self._wakeup, resolved = socket.socketpair()
+        self._loop.watch(self._wakeup, selectors.EVENT_READ, self._resolved)
+        thread = threading.Thread(target=self._resolve, args=(resolved,), daemon=True)
         thread.start()
 
-    def _resolve(self, ring: socket.socket) -> None:
+    def _resolve(self, resolved: socket.socket) -> None:
         try:
             self._found = _resolve(self._address)
         except OSError as error:
@@ -150,20 +150,20 @@ class Dial:
         except Exception as error:  # the loop waits for a result
             self._found = OSError(f"{type(error).__name__}: {error}")
         finally:
-            ring.close()
+            resolved.close()
 
     def _resolved(self, events: int) -> None:
-        self._close_bell()
+        self._close_wakeup()
         if isinstance(self._found, OSError):
             self._end(None, unknown_host(self._address, self._found))
         else:
             self._connect_all(self._found)
 
-    def _close_bell(self) -> None:
-        if self._bell is not None:
-            self._loop.forget(self._bell)
-            self._bell.close()
-            self._bell = None
+    def _close_wakeup(self) -> None:
+        if self._wakeup is not None:
+            self._loop.forget(self._wakeup)
+            self._wakeup.close()
+            self._wakeup = None
 
     def _connect_all(self, found: list[Sockaddr]) -> None:
         self._left = list(dict.fromkeys(found))
@@ -177,7 +177,7 @@ class Dial:
                 if self._left:
                     self._next_at = time.monotonic() + _STAGGER
                 return
-        if not self._racing and self._done is not None:
+        if not self._connecting and self._done is not None:
             self._end(None, connect_error(self._address, self._last_error))
 
     def _try(self, family: int, sockaddr: Any) -> bool:
@@ -194,14 +194,14 @@ class Dial:
             self._last_error = OSError(code, "")
             sock.close()
             return False
-        self._racing.append(sock)
+        self._connecting.append(sock)
         self._loop.watch(sock, selectors.EVENT_WRITE, lambda events: self._settled(sock))
         return True
 
     def _settled(self, sock: socket.socket) -> None:
         code = sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
         self._loop.forget(sock)
-        self._racing.remove(sock)
+        self._connecting.remove(sock)
         if code == 0:
             self._end(sock, None)
             return

@@ -250,11 +250,11 @@ class Pool:
         return self._tls
 
 
-def _too_slow(tried: list[Link], answered: bool) -> ShellError:
+def _too_slow(tried: list[Link], responded: bool) -> ShellError:
     what = ", ".join(f"{link.state.value} {link.address}" for link in tried if not link.closed)
     return ShellError(
         f"deadline exceeded while waiting for {what or 'a broker'}",
         hint="Increase the deadline, or check the address.",
         code="deadline",
-        status=Status.FAILED if answered else Status.UNREACHABLE,
+        status=Status.FAILED if responded else Status.UNREACHABLE,
     )

@@ -290,20 +290,20 @@ class Runner:
     def _locate(self, jobs: Iterable[Job]) -> None:
         """Look up unknown coordinators, all keys of a kind in one request."""
         now = time.monotonic()
-        wanting: dict[Coordinator, list[Job]] = {}
+        waiting: dict[Coordinator, list[Job]] = {}
         for job in jobs:
             to = job.call.to
             if not isinstance(to, Coordinator) or to in self._pool.coordinators:
                 continue
             if not job.done and now >= job.retry_at:
-                wanting.setdefault(to, []).append(job)
-        for kind in {to.kind for to in wanting}:
-            self._find(kind, {to.key: found for to, found in wanting.items() if to.kind == kind})
+                waiting.setdefault(to, []).append(job)
+        for kind in {to.kind for to in waiting}:
+            self._find(kind, {to.key: found for to, found in waiting.items() if to.kind == kind})
 
-    def _find(self, kind: int, wanting: dict[str, list[Job]]) -> None:
+    def _find(self, kind: int, waiting: dict[str, list[Job]]) -> None:
         from .codec import find_coordinators, read_coordinators
 
-        jobs = [job for each in wanting.values() for job in each]
+        jobs = [job for each in waiting.values() for job in each]
         until = max(job.deadline for job in jobs)
         try:
             link = self._pool.any_link(until)
@@ -314,17 +314,17 @@ class Runner:
             for job in jobs:
                 self._retries.on_unreachable(job, error)
             return
-        requests = find_coordinators(kind, list(wanting), version)
+        requests = find_coordinators(kind, list(waiting), version)
         finders = [Job(Call(request, ANY, check=False), request, until) for request in requests]
         self._drive(finders)
-        for finder, asked in zip(finders, wanting, strict=False):
+        for finder, name in zip(finders, waiting, strict=False):
             if finder.error is not None:
-                keys = wanting if version >= 4 else {asked: wanting[asked]}
-                for job in (job for key in keys for job in wanting[key]):
+                keys = waiting if version >= 4 else {name: waiting[name]}
+                for job in (job for key in keys for job in waiting[key]):
                     job.fail(finder.error)
                 continue
-            for key, node, code, message in read_coordinators(finder.result, asked):
-                self._found(kind, key, node, code, message, wanting.get(key, []))
+            for key, node, code, message in read_coordinators(finder.result, name):
+                self._found(kind, key, node, code, message, waiting.get(key, []))
 
     def _found(
         self, kind: int, key: str, node: int, code: int, message: str | None, jobs: list[Job]

@@ -54,25 +54,25 @@ def _load_client_certificate(context: ssl.SSLContext, tls: Tls) -> None:
         text = f"{tls.key_text.reveal()}\n{text}"
     if "PRIVATE KEY" not in text:
         raise _bad_file(f"{where} contains no private key", None)
-    asked = False
+    password_read = False
 
     def password() -> str:
         # Without a callback, OpenSSL would ask on the terminal.
-        nonlocal asked
-        asked = True
+        nonlocal password_read
+        password_read = True
         return tls.key_password.reveal() if tls.key_password else ""
 
     with _as_file(text) as path:
         try:
             context.load_cert_chain(path, password=password)
         except (ssl.SSLError, ValueError) as error:
-            if asked and tls.key_password is None:
+            if password_read and tls.key_password is None:
                 raise _bad_file(
                     f"the private key in {where} is encrypted, and no password is set",
                     None,
                     "Set ssl.key.password.",
                 ) from None
-            if asked:
+            if password_read:
                 raise _bad_file(
                     f"ssl.key.password is wrong for the private key in {where}", None
                 ) from None

@@ -94,8 +94,8 @@ class Link:
         """For how many seconds a response has been overdue, or 0 if none is expected."""
         if self.closed or (self.ready and not self._in_flight):
             return 0.0
-        asked = self._in_flight[0].sent_at if self._in_flight else self._started
-        return time.monotonic() - max(self.last_received, asked)
+        since = self._in_flight[0].sent_at if self._in_flight else self._started
+        return time.monotonic() - max(self.last_received, since)
 
     @property
     def stale(self) -> bool:
@@ -236,7 +236,7 @@ class Link:
         """Pass a response to the login and send its next request."""
         assert self._login is not None
         try:
-            ask = next(self._login) if body is None else self._login.send(body)
+            request = next(self._login) if body is None else self._login.send(body)
         except StopIteration as end:
             entry: LoginResult = end.value
             self.versions = entry.versions
@@ -248,7 +248,7 @@ class Link:
         except ShellError as error:
             self.close(error)
         else:
-            self.send(*ask, on_done=self._on_login_response)
+            self.send(*request, on_done=self._on_login_response)
 
     def _on_login_response(self, exchange: Exchange) -> None:
         if exchange.body is None:
@@ -292,8 +292,8 @@ class Link:
                 self._outbox.popleft()
             else:
                 self._outbox[0] = self._outbox[0][count:]
-        wanted = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outbox else 0)
-        self._loop.watch(self._sock, wanted, self._on_ready)
+        events = selectors.EVENT_READ | (selectors.EVENT_WRITE if self._outbox else 0)
+        self._loop.watch(self._sock, events, self._on_ready)
 
     def _read(self, gone: OSError | None = None) -> None:
         ended: OSError | None = gone

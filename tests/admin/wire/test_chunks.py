@@ -55,7 +55,7 @@ def test_many_acls(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_elections_are_cut_into_requests() -> None:
+def test_elections_are_split_into_requests() -> None:
     found = Results({
         where.resource: Partition("t", where.partition, 2, 0, (1, 2), (1, 2))
         for where in (TopicPartition("t", number) for number in range(MANY))
@@ -65,7 +65,7 @@ def test_elections_are_cut_into_requests() -> None:
 
 
 @pytest.mark.quick
-def test_moves_are_sent_in_turn_and_what_was_done_is_told(
+def test_moves_are_sent_in_order_and_reported(
     cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The third request fails as a whole: two are done, one is unknown, the last is not sent."""
@@ -88,5 +88,5 @@ def test_moves_are_sent_in_turn_and_what_was_done_is_told(
 
 
 @pytest.mark.quick
-def test_what_is_large_fills_a_request_alone() -> None:
+def test_a_large_item_has_its_own_request() -> None:
     assert [len(each) for each in in_requests([9_000, 1, 8_999, 2], lambda size: size)] == [1, 2, 1]

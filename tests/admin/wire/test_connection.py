@@ -91,14 +91,14 @@ def test_raw_bytes(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_a_body_encoded_by_hand(cluster: Cluster) -> None:
+def test_an_encoded_body(cluster: Cluster) -> None:
     version = cluster.negotiate(3, scan.LOWEST_VERSION, scan.HIGHEST_VERSION)
     body = cluster.send_raw(3, version, scan.encode_request(version, []))
     assert scan.MetadataScan(body, version).error_code == 0
 
 
 @pytest.mark.quick
-def test_the_same_for_an_api_that_is_not_known_here(cluster: Cluster) -> None:
+def test_an_encoded_body_of_an_unknown_api(cluster: Cluster) -> None:
     # ListPartitionReassignments v0: timeout, a null array of topics, no tags.
     body = cluster.send_raw(46, 0, b"\0\0\x10\0\0\0", flexible=True)
     assert Reader(body).int32() == 0
@@ -113,7 +113,7 @@ def test_two_hundred_in_flight_come_back_in_order(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_one_after_the_other_with_some_ahead_and_another_question_between(
+def test_send_each_with_other_requests_in_between(
     cluster: Cluster,
 ) -> None:
     names = [f"g-{number}" for number in range(50)]
@@ -132,7 +132,7 @@ def test_one_after_the_other_with_some_ahead_and_another_question_between(
     assert taken == names
 
 
-def test_a_stream_that_nobody_reads_to_its_end_leaves_the_cluster_usable(cluster: Cluster) -> None:
+def test_an_abandoned_stream_leaves_the_cluster_usable(cluster: Cluster) -> None:
     answers = cluster.send_each((Call(describe(f"g-{number}")) for number in range(9)), 4)
     next(answers)
     answers.close()
@@ -166,7 +166,7 @@ def test_nothing_is_sent_before_the_first_call() -> None:
 
 
 @pytest.mark.quick
-def test_closed_and_used_again(cluster: Cluster) -> None:
+def test_a_closed_cluster_can_be_used_again(cluster: Cluster) -> None:
     before = cluster.cluster_id
     cluster.close()
     cluster.close()
@@ -250,7 +250,7 @@ def test_coordinators_of_many_groups_are_one_request(
 
 
 @pytest.mark.quick
-def test_coordinators_of_older_brokers_are_asked_one_by_one(
+def test_older_brokers_find_coordinators_one_by_one(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shell.admin.wire import runner
@@ -272,7 +272,7 @@ def test_each_broker_answers(three_brokers: Sandbox) -> None:
 
 
 @pytest.mark.quick
-def test_a_bootstrap_server_that_is_down_is_passed_over(sandbox: Sandbox) -> None:
+def test_a_bootstrap_server_that_is_down_is_skipped(sandbox: Sandbox) -> None:
     servers = parse_addresses(f"localhost:1,nowhere.invalid:2,{sandbox.bootstrap}")
     with Cluster(ConnectionConfig(servers)) as cluster:
         started = time.monotonic()
@@ -285,13 +285,13 @@ def test_a_bootstrap_server_that_is_down_is_passed_over(sandbox: Sandbox) -> Non
 
 @pytest.mark.quick
 @pytest.mark.parametrize("release", [r for r in BROKER_API_VERSIONS if r >= (0, 10, 0)])
-def test_releases_are_told_by_their_apis(release: tuple[int, ...]) -> None:
+def test_releases_are_derived_from_api_versions(release: tuple[int, ...]) -> None:
     expected = {"0.10.0": "0.10"}.get(text := ".".join(map(str, release)), text)
     assert versions.release(BROKER_API_VERSIONS[release]) == expected
 
 
 @pytest.mark.quick
-def test_what_a_broker_speaks(cluster: Cluster) -> None:
+def test_api_versions_of_a_broker(cluster: Cluster) -> None:
     assert cluster.api_versions()[3][1] == 13
     assert cluster.supports(DescribeClusterRequest, 2)
     assert not cluster.supports(DescribeClusterRequest, 99)
@@ -299,7 +299,7 @@ def test_what_a_broker_speaks(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_a_missing_api_says_since_when_it_exists() -> None:
+def test_a_missing_api_names_the_release_that_added_it() -> None:
     old = BROKER_API_VERSIONS[(2, 2)]
     with pytest.raises(ShellError) as caught:
         versions.choose(44, (0, 1), old, "broker 1 (a:9092)")
@@ -321,12 +321,14 @@ def test_a_missing_api_says_since_when_it_exists() -> None:
         (1, 13, "Fetch v13, which requires Kafka 3.1"),
     ],
 )
-def test_a_missing_version_says_so_too(api_key: int, low: int, words: str) -> None:
+def test_a_missing_version_names_the_release_that_added_it(
+    api_key: int, low: int, words: str
+) -> None:
     with pytest.raises(ShellError, match=words.replace("(", r"\(")):
         versions.choose(api_key, (low, 99), BROKER_API_VERSIONS[(2, 5)], "it")
 
 
-def test_an_api_that_an_old_broker_lacks(old_sandbox: Sandbox) -> None:
+def test_an_api_that_an_old_broker_does_not_support(old_sandbox: Sandbox) -> None:
     with Cluster(ConnectionConfig(parse_addresses(old_sandbox.bootstrap))) as cluster:
         error = refused(cluster, RawRequest(90, (0, 0), lambda _: b"", 0))
         assert "(Kafka 3.9) does not support DescribeShareGroupOffsets" in error.message
@@ -340,7 +342,7 @@ def test_a_version_that_the_broker_has_dropped(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_a_field_that_the_version_lacks_is_not_dropped_in_silence(cluster: Cluster) -> None:
+def test_an_unsupported_field_is_an_error(cluster: Cluster) -> None:
     request = ListGroupsRequest(states_filter=["Empty"])
     error = refused(cluster, request, highest=3)
     assert (error.code, "2.6" in error.message) == ("unsupported-version", True)
@@ -359,7 +361,7 @@ def test_a_request_that_cannot_be_encoded_fails_at_once(cluster: Cluster) -> Non
 
 
 @pytest.mark.quick
-def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
+def test_per_item_errors_are_left_to_the_caller(cluster: Cluster) -> None:
     name = f"t-{uuid4().hex[:8]}"
     assert create(cluster, name).topics[0].error_code == 0  # type: ignore[attr-defined]
     row = create(cluster, name).topics[0]  # type: ignore[attr-defined]
@@ -369,7 +371,7 @@ def test_per_item_errors_are_the_verb_s(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_failures_have_kafka_s_name_and_our_words() -> None:
+def test_failures_have_kafka_s_name_and_a_description() -> None:
     assert failure(3, about="topic orders").message == (
         "topic orders: the topic or partition does not exist, or you may not DESCRIBE it"
     )
@@ -385,7 +387,7 @@ def test_failures_have_kafka_s_name_and_our_words() -> None:
 
 
 @pytest.mark.quick
-def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
+def test_an_outer_deadline_limits_an_inner_one(cluster: Cluster) -> None:
     with cluster.within(5):
         outer = cluster.deadline
         with cluster.within(50):
@@ -396,7 +398,7 @@ def test_within_an_outer_deadline_holds(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_a_deadline_says_what_was_waited_for(cluster: Cluster, sandbox: Sandbox) -> None:
+def test_a_deadline_error_says_what_was_awaited(cluster: Cluster, sandbox: Sandbox) -> None:
     cluster.brokers()
     with frozen(sandbox):
         with cluster.within(0.5):
@@ -458,7 +460,7 @@ def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_reprs_hold_no_secret() -> None:
+def test_reprs_mask_secrets() -> None:
     from kafka_shell.admin.wire.endpoint import OAuth, Sasl
     from kafka_shell.plan.model import Secret
 

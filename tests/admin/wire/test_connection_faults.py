@@ -105,12 +105,12 @@ def test_a_name_that_does_not_resolve() -> None:
 
 @pytest.mark.quick
 @pytest.mark.parametrize("host", ["x" * 64 + ".invalid", "a..b"])
-def test_a_name_that_is_none(host: str) -> None:
+def test_an_invalid_host_name(host: str) -> None:
     assert fails(f"{host}:9092", at_once=10).code == "unknown-host"
 
 
 @pytest.mark.quick
-def test_a_resolver_that_breaks_is_an_error_and_no_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_resolver_that_fails_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
     resolve = socket.getaddrinfo
 
     def breaks(*args: Any, **more: Any) -> Any:
@@ -132,7 +132,7 @@ def test_a_refused_port() -> None:
 
 
 @pytest.mark.quick
-def test_a_port_that_does_not_answer() -> None:
+def test_a_port_that_does_not_respond() -> None:
     """A full backlog drops SYNs as a firewall does."""
     with socket.socket() as server:
         server.bind(("127.0.0.1", 0))
@@ -148,7 +148,7 @@ def test_a_port_that_does_not_answer() -> None:
 
 
 @pytest.mark.quick
-def test_several_servers_are_one_error_that_names_each() -> None:
+def test_one_error_names_all_servers() -> None:
     error = fails("127.0.0.1:1,no-such-host.invalid:2,127.0.0.1:3", at_once=10)
     assert error.code == "no-broker"
     for name in ("127.0.0.1:1", "no-such-host.invalid", "127.0.0.1:3"):
@@ -156,7 +156,7 @@ def test_several_servers_are_one_error_that_names_each() -> None:
 
 
 @pytest.mark.quick
-def test_an_address_family_that_nobody_listens_on_costs_nothing(
+def test_an_unused_address_family_costs_no_time(
     sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """localhost is ::1 first in many places, and brokers often listen on 127.0.0.1 alone."""
@@ -173,7 +173,7 @@ def test_an_address_family_that_nobody_listens_on_costs_nothing(
 
 
 @pytest.mark.quick
-def test_an_advertised_address_that_is_no_good_here(sandbox: Sandbox) -> None:
+def test_an_unreachable_advertised_address(sandbox: Sandbox) -> None:
     """The classic: bootstrap works, the brokers' own names do not."""
     from kafka.protocol.admin import ListGroupsRequest
 
@@ -248,7 +248,7 @@ def test_a_server_that_speaks_first(greeting: bytes) -> None:
     "answer",
     [b"\0\0\0\1x", b"\0\0\0\x08\xff\xff\xff\xff\0\0\0\0", b"\0\0\0\x06\0\0\0\1\0\0", b"\x80\0\0\0"],
 )
-def test_frames_that_make_no_sense(answer: bytes) -> None:
+def test_invalid_frames(answer: bytes) -> None:
     def serve(client: socket.socket) -> None:
         client.recv(100)
         client.sendall(answer)
@@ -259,13 +259,13 @@ def test_frames_that_make_no_sense(answer: bytes) -> None:
 
 
 @pytest.mark.quick
-def test_a_server_that_hangs_up() -> None:
+def test_a_server_that_closes_the_connection() -> None:
     with listener(lambda client: None) as address:
         assert fails(address).code == "closed-early"
 
 
 @pytest.mark.quick
-def test_a_server_that_says_nothing() -> None:
+def test_a_server_that_sends_nothing() -> None:
     with listener(lambda client: (client.recv(9), time.sleep(9), None)[2]) as address:
         error = fails(address, connect_timeout=1)
     assert error.code == "no-answer"
@@ -274,21 +274,21 @@ def test_a_server_that_says_nothing() -> None:
 # -- TLS -------------------------------------------------------------------------------------------
 
 
-def test_plain_text_spoken_to_tls(secure_sandbox: Sandbox) -> None:
+def test_plaintext_to_a_tls_listener(secure_sandbox: Sandbox) -> None:
     for name in ("SSL", "SASL_SSL"):
         error = fails(secure_sandbox.bootstraps[name])
         assert error.code == "tls-needed"
         assert "security.protocol=SSL" in error.hint
 
 
-def test_tls_spoken_to_plain_text(sandbox: Sandbox, ca: Tls) -> None:
+def test_tls_to_a_plaintext_listener(sandbox: Sandbox, ca: Tls) -> None:
     error = fails(sandbox.bootstrap, security_protocol="SSL", tls=ca)
     assert error.code == "plain-text"
     assert "PLAINTEXT" in error.hint
 
 
 @pytest.mark.quick
-def test_tls_spoken_to_something_that_is_no_broker() -> None:
+def test_tls_to_a_server_that_is_not_a_broker() -> None:
     def serve(client: socket.socket) -> None:
         client.recv(100)
         client.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n")
@@ -306,7 +306,7 @@ def test_an_unknown_ca(secure_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.quick
-def test_a_certificate_signed_by_itself(tmp_path: Path) -> None:
+def test_a_self_signed_certificate(tmp_path: Path) -> None:
     from cryptography import x509
     from cryptography.hazmat.primitives import hashes, serialization
     from cryptography.hazmat.primitives.asymmetric import ec
@@ -358,13 +358,13 @@ def test_a_certificate_for_other_names_says_which(authority: trustme.CA, trusted
     assert "ssl.endpoint" not in error.hint, "nobody is told to switch the check off"
 
 
-def test_a_client_certificate_is_wanted(secure_sandbox: Sandbox, ca: Tls) -> None:
+def test_a_client_certificate_is_required(secure_sandbox: Sandbox, ca: Tls) -> None:
     error = fails(secure_sandbox.bootstraps["SSL"], security_protocol="SSL", tls=ca)
     assert error.code == "tls-client-certificate"
     assert "ssl.keystore.location" in error.hint
 
 
-def test_a_client_certificate_of_a_stranger(secure_sandbox: Sandbox, ca: Tls) -> None:
+def test_an_untrusted_client_certificate(secure_sandbox: Sandbox, ca: Tls) -> None:
     stranger = trustme.CA().issue_cert("stranger")
     chain = b"".join(blob.bytes() for blob in stranger.cert_chain_pems).decode()
     key = Secret(stranger.private_key_pem.bytes().decode())
@@ -386,7 +386,7 @@ def test_a_client_certificate_of_a_stranger(secure_sandbox: Sandbox, ca: Tls) ->
         ),
     ],
 )
-def test_files_that_are_no_good(tls: Tls, words: str) -> None:
+def test_invalid_tls_files(tls: Tls, words: str) -> None:
     config = ConnectionConfig((Address("localhost", 1),), security_protocol="SSL", tls=tls)
     with Cluster(config) as cluster, pytest.raises(ShellError) as caught:
         cluster.brokers()
@@ -394,7 +394,7 @@ def test_files_that_are_no_good(tls: Tls, words: str) -> None:
 
 
 @pytest.mark.quick
-def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
+def test_an_encrypted_key_does_not_prompt(authority: trustme.CA) -> None:
     from cryptography.hazmat.primitives import serialization as form
 
     leaf = authority.issue_cert("client")
@@ -423,7 +423,7 @@ def test_an_encrypted_key_asks_nobody(authority: trustme.CA) -> None:
 # -- login -----------------------------------------------------------------------------------------
 
 
-def test_a_login_is_wanted(secure_sandbox: Sandbox, ca: Tls) -> None:
+def test_a_login_is_required(secure_sandbox: Sandbox, ca: Tls) -> None:
     """The mechanisms come from the listener itself."""
     plain = fails(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     secured = fails(secure_sandbox.bootstraps["SASL_SSL"], security_protocol="SSL", tls=ca)
@@ -442,7 +442,7 @@ def test_a_login_without_credentials(secure_sandbox: Sandbox) -> None:
 
 
 @pytest.mark.quick
-def test_a_login_is_not_wanted(sandbox: Sandbox) -> None:
+def test_a_listener_without_sasl(sandbox: Sandbox) -> None:
     error = fails(sandbox.bootstrap, security_protocol="SASL_PLAINTEXT", sasl=PLAIN)
     assert error.code == "sasl-not-wanted"
 
@@ -470,7 +470,7 @@ def test_a_mechanism_that_is_not_enabled(sandbox: Sandbox, secure_sandbox: Sandb
     assert caught.value.code == "sasl-mechanism"
 
 
-def test_a_mechanism_that_nobody_knows(secure_sandbox: Sandbox) -> None:
+def test_an_unknown_mechanism(secure_sandbox: Sandbox) -> None:
     error = fails(
         secure_sandbox.bootstraps["SASL_PLAINTEXT"],
         security_protocol="SASL_PLAINTEXT",
@@ -503,7 +503,7 @@ def test_a_token_that_is_refused(secure_sandbox: Sandbox) -> None:
     assert error.code == "sasl-failed"
 
 
-def test_a_token_endpoint_that_is_not_there(secure_sandbox: Sandbox) -> None:
+def test_an_unreachable_token_endpoint(secure_sandbox: Sandbox) -> None:
     from kafka_shell.admin.wire.endpoint import OAuth
 
     oauth = OAuth(

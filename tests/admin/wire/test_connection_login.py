@@ -34,7 +34,7 @@ def connection(sandbox: Sandbox, name: str) -> ConnectionConfig:
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_every_way_in(secure_sandbox: Sandbox, way: str) -> None:
+def test_every_security_protocol(secure_sandbox: Sandbox, way: str) -> None:
     config = connection(secure_sandbox, f"admin-{way}")
     with Cluster(config) as cluster:
         assert cluster.send(DescribeClusterRequest()).error_code == 0
@@ -56,7 +56,7 @@ def test_every_mechanism_on_every_listener(
         assert cluster.brokers()
 
 
-def test_a_user_name_with_the_signs_that_scram_escapes(secure_sandbox: Sandbox) -> None:
+def test_a_user_name_with_characters_that_scram_escapes(secure_sandbox: Sandbox) -> None:
     import hashlib
     import os
 
@@ -85,7 +85,7 @@ def test_a_user_name_with_the_signs_that_scram_escapes(secure_sandbox: Sandbox) 
         raise AssertionError("never let in")
 
 
-def test_a_login_that_lapses_is_renewed(secure_sandbox: Sandbox) -> None:
+def test_an_expiring_login_is_renewed(secure_sandbox: Sandbox) -> None:
     """KIP-368: the broker would drop the connection at the end of the session."""
     with Cluster(connection(secure_sandbox, "admin-sasl-ssl")) as cluster:
         cluster.brokers()
@@ -96,7 +96,7 @@ def test_a_login_that_lapses_is_renewed(secure_sandbox: Sandbox) -> None:
         assert renewed is not link
 
 
-def test_an_oauth_session_has_an_end(secure_sandbox: Sandbox) -> None:
+def test_an_oauth_session_expires(secure_sandbox: Sandbox) -> None:
     """The broker tells how long a login by token lasts, where it re-authenticates."""
     with Cluster(connection(secure_sandbox, "admin-sasl-ssl-oauth")) as cluster:
         cluster.brokers()

@@ -82,7 +82,7 @@ def again(sandbox: Sandbox) -> None:
     start(sandbox.options)
 
 
-def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -> None:
+def test_a_restarted_broker_is_reconnected(mortal: Sandbox, cluster: Cluster) -> None:
     before = cluster.send(DescribeClusterRequest()).cluster_id
     stop(mortal.folder)
     for target in (ANY, CONTROLLER, Node(1), Coordinator(CoordinatorKind.GROUP, "g")):
@@ -96,7 +96,9 @@ def test_gone_and_back_needs_no_new_cluster(mortal: Sandbox, cluster: Cluster) -
     assert cluster.send(ListGroupsRequest(), Node(1)).error_code == 0
 
 
-def test_reads_in_flight_outlive_a_broker_that_is_killed(mortal: Sandbox, cluster: Cluster) -> None:
+def test_reads_in_flight_are_retried_when_a_broker_is_killed(
+    mortal: Sandbox, cluster: Cluster
+) -> None:
     cluster.brokers()
     pid = process_of(mortal)
     freeze(pid)  # so that the requests are in flight for certain
@@ -176,7 +178,7 @@ def relay(target: Address) -> Iterator[tuple[Address, list[socket.socket]]]:
             end.close()
 
 
-def test_lost_again_and_again_is_asked_again(mortal: Sandbox) -> None:
+def test_a_read_is_retried_after_repeated_connection_losses(mortal: Sandbox) -> None:
     with (
         relay(parse_addresses(mortal.bootstrap)[0]) as (address, pairs),
         Cluster(ConnectionConfig((address,))) as cluster,

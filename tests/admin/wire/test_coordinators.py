@@ -40,7 +40,7 @@ def spread(three_brokers: Sandbox) -> Iterator[Cluster]:
         forget(cluster, *NAMES)
 
 
-def test_groups_are_described_while_their_coordinator_goes_away(
+def test_groups_are_described_while_their_coordinator_stops(
     spread: Cluster, three_brokers: Sandbox
 ) -> None:
     before = coordinators.find(spread, NAMES)
@@ -57,7 +57,7 @@ def test_groups_are_described_while_their_coordinator_goes_away(
         wait_for("the broker is back", lambda: len(spread.brokers(refresh=True)) == 3)
 
 
-def test_a_failure_is_told_of_each_group(spread: Cluster) -> None:
+def test_each_group_has_its_failure(spread: Cluster) -> None:
     classic = QUESTIONS[GroupType.CLASSIC]
     answers = coordinators.ask(spread, {NAMES[0]: [classic], "no-such-group": [classic]})
     assert answers[NAMES[0]].rows[classic].group_state == "Empty"

@@ -52,12 +52,12 @@ SALT = base64.b64encode(b"salt" * 8).decode()
         ("\xff\x1b[2J", "malformed"),
     ],
 )
-def test_a_scram_challenge_that_is_not_safe_is_refused(challenge: str, why: str) -> None:
+def test_an_unsafe_scram_challenge_is_refused(challenge: str, why: str) -> None:
     with pytest.raises(SaslUnsafeError, match=why):
         check_challenge(challenge.encode("latin-1"), NONCE)
 
 
-def test_a_scram_challenge_of_a_broker_is_taken() -> None:
+def test_the_scram_challenge_of_a_broker_is_accepted() -> None:
     check_challenge(f"r=0123456789abcdefXYZ,s={SALT},i=4096".encode(), NONCE)
 
 
@@ -123,7 +123,7 @@ def test_one_iteration_gets_no_proof(mechanism: str) -> None:
 FORGED = b'no\nhint: Run rm -rf /\r\n\x1b[2J\x1b]0;x\x07\xc2\x9b31m \xe2\x80\xaeevil "quoted"'
 
 
-def test_what_a_stranger_says_is_quoted_and_does_nothing() -> None:
+def test_text_of_the_server_is_quoted_and_escaped() -> None:
     seen: list[bytes] = []
 
     def refuse(request: bytes) -> bytes:
@@ -138,7 +138,7 @@ def test_what_a_stranger_says_is_quoted_and_does_nothing() -> None:
     assert [line.partition(":")[0] for line in lines] == ["error", "hint"]
 
 
-def test_a_megabyte_of_words_is_cut() -> None:
+def test_a_megabyte_of_text_is_shortened() -> None:
     def refuse(request: bytes) -> bytes:
         return b"\0\x3a" + _string(b"password" * 4000) + bytes(4) + bytes(8)
 
@@ -147,7 +147,7 @@ def test_a_megabyte_of_words_is_cut() -> None:
     assert len(error.message) < 1_500
 
 
-def test_mechanisms_that_are_none_are_not_offered() -> None:
+def test_invalid_mechanism_names_are_not_shown() -> None:
     apis = b"".join(struct.pack(">hhhB", key, 0, high, 0) for key, high in ((17, 1), (36, 1)))
 
     def serve(client: socket.socket) -> None:
@@ -163,9 +163,7 @@ def test_mechanisms_that_are_none_are_not_offered() -> None:
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "PLAINTEXT"])
-def test_a_peer_that_drips_holds_nobody_past_the_deadline(
-    protocol: str, authority: trustme.CA
-) -> None:
+def test_a_slow_server_does_not_exceed_the_deadline(protocol: str, authority: trustme.CA) -> None:
     """A byte every 0.2 s would keep every single wait alive."""
 
     def drip(client: socket.socket) -> None:
@@ -294,11 +292,11 @@ def test_a_redirect_is_not_followed() -> None:
         "https://[::1/token",
     ],
 )
-def test_only_https_is_asked(address: str) -> None:
+def test_only_https_endpoints_are_used(address: str) -> None:
     assert "must be an https URL" in refused(address)
 
 
-def test_http_on_this_machine_takes_a_property() -> None:
+def test_http_on_localhost_requires_a_property() -> None:
     with endpoint(gives(TOKEN)) as address:
         assert token_from(address) == "tok-1.2_3"
         oauth = OAuth(token_endpoint=address, client_id="me", client_secret=Secret("hush"))
@@ -317,12 +315,12 @@ def test_http_on_this_machine_takes_a_property() -> None:
         (json.dumps({"access_token": "x\x01extra=1"}).encode(), "no valid access_token"),
     ],
 )
-def test_an_answer_that_is_no_token(body: bytes, said: str) -> None:
+def test_a_response_without_token(body: bytes, said: str) -> None:
     with endpoint(gives(body)) as address:
         assert said in refused(address)
 
 
-def test_an_endpoint_that_drips_is_given_up_in_time() -> None:
+def test_a_slow_endpoint_times_out() -> None:
     over = threading.Event()
 
     def drip(handler: BaseHTTPRequestHandler) -> None:
@@ -338,7 +336,7 @@ def test_an_endpoint_that_drips_is_given_up_in_time() -> None:
         over.set()
 
 
-def test_the_deadline_holds_for_the_token_too() -> None:
+def test_the_deadline_includes_the_token() -> None:
     """A command with `--deadline 1s` does not wait ten seconds for a token."""
     over = threading.Event()
 
@@ -364,7 +362,7 @@ def test_the_deadline_holds_for_the_token_too() -> None:
         over.set()
 
 
-def test_a_tls_listener_that_says_nothing_ends_with_the_deadline(authority: trustme.CA) -> None:
+def test_a_silent_tls_listener_ends_with_the_deadline(authority: trustme.CA) -> None:
     leaf = authority.issue_cert("127.0.0.1")
     with listener(certificate_server(leaf)) as address:
         config = ConnectionConfig(

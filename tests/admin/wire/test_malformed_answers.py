@@ -199,7 +199,7 @@ class _Conversations:
 
 
 @pytest.mark.parametrize("seed", ["fixed", "random"])
-def test_spoiled_conversations_end_in_clear_errors(
+def test_corrupted_responses_are_errors(
     demo_sandbox: Sandbox, config: ConnectionConfig, tmp_path: Path, seed: str
 ) -> None:
     """The random seed is printed where something is found: put it in place of `fixed` to see it."""
@@ -272,7 +272,7 @@ def test_the_broker_and_the_api_are_named(
     assert caught.value.hint
 
 
-def test_a_change_whose_answer_is_malformed_may_have_been_done(
+def test_a_change_with_malformed_response_has_an_unknown_outcome(
     changing: _Changing, config: ConnectionConfig
 ) -> None:
     from kafka.protocol.admin import AlterClientQuotasRequest
@@ -286,14 +286,14 @@ def test_a_change_whose_answer_is_malformed_may_have_been_done(
     assert "malformed response" in caught.value.message
 
 
-def test_a_fault_of_our_own_is_not_blamed_on_the_broker(config: ConnectionConfig) -> None:
+def test_a_bug_of_this_program_is_not_blamed_on_the_broker(config: ConnectionConfig) -> None:
     with Cluster(config) as cluster, pytest.raises(IndexError), cluster.within(DEADLINE):
         metadata_scan.scan(cluster)
         [].pop()
 
 
 @pytest.mark.quick
-def test_what_is_too_long_is_not_collected() -> None:
+def test_an_oversized_response_is_not_collected() -> None:
     """A peer that says `16 MiB` before the login, and pours as fast as it can."""
     poured = 0
 

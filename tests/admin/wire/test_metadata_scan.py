@@ -202,7 +202,7 @@ def test_a_scan_finds_what_the_codec_wrote(response: Any, version: int) -> None:
 
 
 @given(responses(), versions, st.lists(tag_buffers, min_size=1, max_size=4))
-def test_tagged_fields_from_the_future_are_stepped_over(
+def test_unknown_tagged_fields_are_skipped(
     response: Any, version: int, unknown: list[dict[int, bytes]]
 ) -> None:
     plain = bytes(response.encode(version=version))
@@ -263,7 +263,7 @@ def test_a_request_is_encoded_as_the_codec_encodes_it(
 
 
 @given(st.uuids())
-def test_an_id_reads_back(topic_id: uuid.UUID) -> None:
+def test_topic_ids_are_converted_both_ways(topic_id: uuid.UUID) -> None:
     assert uuid_of(spell_id(topic_id.bytes)) == topic_id
     assert len(spell_id(topic_id.bytes)) == 22
 
@@ -288,7 +288,7 @@ def test_asking_for_a_topic_does_not_create_it(cluster: Cluster, name: str) -> N
     assert name not in scan(cluster)
 
 
-def test_no_topics_asked_for_is_none_not_all(cluster: Cluster, topic: str) -> None:
+def test_an_empty_list_of_topics_returns_none(cluster: Cluster, topic: str) -> None:
     nothing = scan(cluster, [])
     assert nothing.names == []
     assert [broker.id for broker in nothing.brokers] == [1]

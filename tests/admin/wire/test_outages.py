@@ -102,7 +102,7 @@ def test_a_session_that_was_connected_to_the_broker_that_hangs(
         assert any(f"broker {lost} does not answer" in each.summary for each in told.findings)
 
 
-def test_progress_names_what_is_waited_for(three_brokers: Sandbox, three: Cluster) -> None:
+def test_progress_names_the_awaited_broker(three_brokers: Sandbox, three: Cluster) -> None:
     lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     tasks: list[str] = []
     with frozen(three_brokers, three, lost):
@@ -147,11 +147,11 @@ def connect_to(program: Program) -> ConnectionConfig:
     return ConnectionConfig(parse_addresses(program.broker))
 
 
-def test_filters_answer_while_the_controller_does(three: Cluster) -> None:
+def test_filters_work_while_the_controller_responds(three: Cluster) -> None:
     assert quorum.why_stale(three) is None
 
 
-def test_probes_are_refused_where_nothing_listens(three: Cluster) -> None:
+def test_probes_of_closed_ports_are_refused(three: Cluster) -> None:
     (broker, *_) = cluster_reads.metadata(three).brokers
     at = {broker.id: Address(broker.host, broker.port), 99: Address("127.0.0.1", 1)}
     found = probes.probe_brokers(three.config, at, 5.0)

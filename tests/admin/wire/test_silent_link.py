@@ -53,7 +53,7 @@ def idle(link: Link) -> float:
     return time.monotonic() - link.last_received
 
 
-def test_a_read_is_asked_of_another(three_brokers: Sandbox, well: Cluster, name: str) -> None:
+def test_a_read_is_sent_to_another_broker(three_brokers: Sandbox, well: Cluster, name: str) -> None:
     make_topic(well, name)
     with at_the_frozen_one(three_brokers, well) as cluster:
         before = time.monotonic()
@@ -66,7 +66,7 @@ def test_a_read_is_asked_of_another(three_brokers: Sandbox, well: Cluster, name:
         assert time.monotonic() - before < 2.0, "the next command does not ask it again"
 
 
-def test_many_reads_at_once_and_one_after_the_other(three_brokers: Sandbox, well: Cluster) -> None:
+def test_parallel_and_sequential_reads(three_brokers: Sandbox, well: Cluster) -> None:
     with at_the_frozen_one(three_brokers, well) as cluster:
         before = time.monotonic()
         answers = cluster.send_all([Call(METADATA) for _ in range(20)])
@@ -79,7 +79,7 @@ def test_many_reads_at_once_and_one_after_the_other(three_brokers: Sandbox, well
         assert time.monotonic() - before < LIMIT_S
 
 
-def test_a_change_is_sent_once_and_to_a_broker_that_answers(
+def test_a_change_is_sent_once_to_a_broker_that_responds(
     three_brokers: Sandbox, well: Cluster, name: str
 ) -> None:
     """Whether it answers is asked first: nobody could tell what became of a change it took."""
@@ -104,7 +104,7 @@ def test_a_change_that_was_not_sent_waits_for_no_silent_broker(
         assert time.monotonic() - before < LIMIT_S
 
 
-def test_the_next_command_asks_who_is_there(three_brokers: Sandbox, well: Cluster) -> None:
+def test_the_next_command_reads_the_brokers_again(three_brokers: Sandbox, well: Cluster) -> None:
     """A broker that let one command wait may be out of the cluster by the next."""
     with at_the_frozen_one(three_brokers, well) as cluster:
         with cluster.within(None):
@@ -116,7 +116,7 @@ def test_the_next_command_asks_who_is_there(three_brokers: Sandbox, well: Cluste
             assert told.ok and set(told.values) == {1, 2}
 
 
-def test_who_may_be_asked_twice(well: Cluster) -> None:
+def test_which_calls_may_be_sent_twice(well: Cluster) -> None:
     from kafka.protocol.admin import DeleteTopicsRequest
 
     change = DeleteTopicsRequest(topic_names=[], timeout_ms=1)
