@@ -1,4 +1,4 @@
-"""What a command is: declared once, read by the parser, the completer, `help` and the docs."""
+"""Declarations of commands, used by the parser, completion, `help` and the README."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from kafka_shell.plan.model import Effect
 
 
 class Kind(Enum):
-    """What a value is. The parser checks and converts it; the completer offers candidates."""
+    """The kind of a value, which determines its validation, conversion and completion."""
 
     FLAG = "flag"  # an option without a value
     TEXT = "text"
@@ -23,19 +23,19 @@ class Kind(Enum):
     CHOICE = "choice"  # one of `choices`
     FILE = "file"
     COMMAND = "command"  # the name of a command
-    LINE = "line"  # the rest of the line, verbatim, as one text (watch, help)
-    TOPIC = "topic"  # one existing topic, or a selector of many where `many` is set
-    NEW_TOPIC = "new-topic"  # a name to be created
-    BROKER = "broker"  # broker ids, or a selector of many
+    LINE = "line"  # the rest of the line, verbatim (watch, help)
+    TOPIC = "topic"  # an existing topic, or a selector if `many` is set
+    NEW_TOPIC = "new-topic"  # the name of a topic to create
+    BROKER = "broker"  # broker IDs, or a selector if `many` is set
     HOST_PORT = "host:port"
-    CONFIG_KEY = "config-key"  # a key of the resource named in the same line
-    CONFIG_PAIR = "config-pair"  # key=value of the resource named in the same line
+    CONFIG_KEY = "config-key"  # a config key of the resource in the same line
+    CONFIG_PAIR = "config-pair"  # key=value of the resource in the same line
     CONFIG_PAIRS = "config-pairs"  # k1=v1,k2=[v1,v2],k3=v3 (KIP-248) -> tuple of (key, value)
     CONFIG_KEYS = "config-keys"  # k1,k2 -> tuple of keys
     GROUP = "group"
     LOGGER = "logger"
     CLIENT_METRICS = "client-metrics"
-    ENTITY = "entity"  # KIP-248's --entity-name: its Kind follows from --entity-type
+    ENTITY = "entity"  # --entity-name (KIP-248), whose kind depends on --entity-type
     USER = "user"
     CLIENT_ID = "client-id"
     IP = "ip"
@@ -51,25 +51,25 @@ class Kind(Enum):
     ACL_RULE = "acl-rule"  # allow User:bob Read,Write from 10.0.0.1 -> the text
     ACL_OPERATION = "operation"  # Read,describe-configs -> "Read,DescribeConfigs"
     TRANSACTIONAL_ID = "transactional-id"
-    LOG_DIR = "log-dir"  # the path of a folder, as brokers tell it
-    TOKEN = "token"  # a delegation token's id
-    FEATURE = "feature"  # a feature's name
+    LOG_DIR = "log-dir"  # the path of a log directory on a broker
+    TOKEN = "token"  # the ID of a delegation token
+    FEATURE = "feature"  # the name of a feature
     FEATURE_LEVEL = "feature-level"  # metadata.version=25 or =4.1 -> (name, text)
     PROPERTY = "property"  # k=v of a client .properties file
-    SECRET = "secret"  # -> a Secret, which a rendered line shows as ***
+    SECRET = "secret"  # -> a Secret, which is printed as ***
     PROFILE = "profile"
-    SQL = "sql"  # a query over the tables of audits
-    AUDIT_TABLE = "audit-table"  # names of those tables: a,b
-    AUDIT_CONTROL = "audit-control"  # ids, families and tags of controls: T03,security
+    SQL = "sql"  # a query on audit tables
+    AUDIT_TABLE = "audit-table"  # names of audit tables: a,b
+    AUDIT_CONTROL = "audit-control"  # IDs, families and tags of controls: T03,security
     THEME = "theme"
 
 
 class Argument(Struct, frozen=True):
-    """A word without dashes. With `option` it can be spelled as that option too (`--topic t`).
+    """A positional argument. With `option` it can also be given as an option (`--topic t`).
 
-    `many` takes one or more words (each may hold commas where the kind is a selector) and the
-    value is a tuple; otherwise the value is one word, or None when it is optional and absent.
-    The argument takes no word where one of the options in `unless` is given.
+    With `many` it takes one or more words and its value is a tuple; otherwise its value is one
+    word, or None if it is optional and absent. It takes no word if one of the options in `unless`
+    is given.
     """
 
     name: str
@@ -83,14 +83,13 @@ class Argument(Struct, frozen=True):
 
 
 class Option(Struct, frozen=True):
-    """A word with dashes. `many`: it may be repeated, and the value is a tuple.
+    """An option. With `many` it can be repeated, and its value is a tuple.
 
-    `aliases` are other spellings. `value_optional` takes a value only as `--name=value`
-    (`--yes`, `--yes=CLUSTER`): without one its value is True. One that may be `bare` takes the
-    next word, but for one with a dash; without a word its value is the empty text. `excludes`
-    names options that it cannot stand beside. A number, duration or rate below `least` or above
-    `most` (64 bits, unless told) is wrong whatever the cluster holds. An absent option's value is
-    None, or () with `many`, or False for a FLAG.
+    `value_optional` takes a value only as `--name=value` (`--yes`, `--yes=CLUSTER`); without a
+    value it is True. A `bare` option takes the next word unless it starts with a dash; without a
+    word its value is the empty string. `excludes` are options that cannot be used with it. `least`
+    and `most` limit numbers, durations and rates (default: 64 bits). The value of an absent option
+    is None, () with `many`, or False for a FLAG.
     """
 
     name: str
@@ -110,9 +109,9 @@ class Option(Struct, frozen=True):
 
 
 class Example(Struct, frozen=True):
-    """A line that works against the sandbox's demo data, and what it is for. The tests run it.
+    """An example that works with the demo data of the sandbox, which the tests run.
 
-    `status` is the exit status it ends with.
+    `status` is its exit status.
     """
 
     line: str
@@ -121,22 +120,20 @@ class Example(Struct, frozen=True):
 
 
 class Short(Struct, frozen=True):
-    """A short form for tired hands: the first word `word` stands for the words `line`."""
+    """A short form: the first word `word` is replaced with `line`."""
 
     word: str
     line: str
 
 
 class Command(Struct, frozen=True):
-    """One command. `run(invocation, context)` returns a value, an iterator of rows, or a Plan.
+    """A command. `run(invocation, context)` returns a value, an iterator of rows, or a Plan.
 
     `family` groups commands in help (topics, configs, cluster, shell ...). `exactly_one` and
-    `at_least_one` are groups of option or argument names of which one must be given.
-    `needs_cluster` is False for commands that only concern the shell. `description` is help's
-    longer text. `apis` are the API keys that it speaks, besides those every command may need to
-    find its way (Metadata, ApiVersions, FindCoordinator, login): docs/apis.md lists them.
-    `elsewhere` are options of Kafka's own tool that this command does not have, each with the hint
-    that says what does the same.
+    `at_least_one` are groups of options or arguments of which one must be given. `needs_cluster` is
+    False for commands without a connection. `description` is the longer help text. `apis` are the
+    API keys it uses, besides Metadata, ApiVersions, FindCoordinator and authentication.
+    `elsewhere` are unsupported options of the corresponding tool of Kafka, with hints.
     """
 
     name: str
@@ -158,11 +155,11 @@ class Command(Struct, frozen=True):
 
     @property
     def verb_noun(self) -> bool:
-        """Whether the name has a flag spelling (`--list-topics`)."""
+        """Whether the command can be written as a flag (`--list-topics`)."""
         return "-" in self.name
 
     def option(self, name: str) -> Option | None:
-        """The option of this name or alias, global ones not included."""
+        """Return the option with this name or alias, without common options."""
         for option in self.options:
             if name == option.name or name in option.aliases:
                 return option
@@ -170,11 +167,11 @@ class Command(Struct, frozen=True):
 
 
 class Invocation(Struct, frozen=True):
-    """A parsed line: the command and the value of each argument and option, by bare name.
+    """A parsed line: the command, and the value of each argument and option.
 
-    Names are without dashes: `invocation["topic"]`, `invocation["replication-factor"]`. An
-    argument and its `option` spelling share the argument's name. `spans` tells where the words of
-    each stand in `text`, in order, so that an error found later can still point at its word.
+    Names have no dashes: `invocation["topic"]`, `invocation["replication-factor"]`. An argument and
+    its `option` share the name of the argument. `spans` are the positions of the words in `text`,
+    so that later errors can point to them.
     """
 
     command: Command
@@ -186,10 +183,10 @@ class Invocation(Struct, frozen=True):
         return self.values[name]
 
     def get(self, name: str, default: Any = None) -> Any:
-        """The value of `name`, or `default` where the command has no such thing."""
+        """Return the value of `name`, or `default` if the command has no such parameter."""
         return self.values.get(name, default)
 
     def span(self, name: str, index: int = 0) -> tuple[int, int] | None:
-        """Where the words of `name` stand in `text`."""
+        """Return the span of a word of `name` in `text`."""
         spans = self.spans.get(name, ())
         return spans[index] if index < len(spans) else None

@@ -1,4 +1,4 @@
-"""The part of a value that is being typed: after the last comma, or after `=`."""
+"""Find the part of a value that is being typed: after the last comma, or after `=`."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COMMAS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS, Kind.HOST_PORT, Kind.CO
            Kind.AUDIT_CONTROL)  # fmt: skip
 _PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY, Kind.QUOTA_PAIR, Kind.CLIENT_CONFIG_PAIR,
           Kind.FEATURE_LEVEL)  # fmt: skip
-_RULE = ("verb", "principal", "operation", "from", "host")
+_RULE = ("permission", "principal", "operation", "from", "host")
 _PAIR = re.compile(r"\s*([^=,]*)(=)?\s*")
 _GROUP = re.compile(r"\[(?:\\.|[^\\\]])*+\]?", re.DOTALL)
 _BLANK = re.compile(r"\s*")
@@ -21,10 +21,10 @@ _SQL_WORD = re.compile(r"\w*$")
 
 
 class Fragment(Struct, frozen=True):
-    """`start` is where it begins in the value.
+    """The fragment at the cursor. `start` is its position in the value.
 
     `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the
-    topic; "sql", whose `key` is the query so far; "verb",
+    topic; "sql", whose `key` is the query so far; "permission",
     "principal", "operation", "from" or "host" of an ACL's rule, whose `key` is the rule so far.
     """
 
@@ -34,7 +34,7 @@ class Fragment(Struct, frozen=True):
 
 
 def fragment_of(kind: Kind, text: str) -> Fragment:
-    """The fragment at the end of a value of this kind."""
+    """Return the fragment at the end of a value of this kind."""
     if kind in _PAIRS:
         key, equals, _ = text.partition("=")
         return Fragment(len(key) + 1, "value", key) if equals else Fragment(0, "key")
@@ -48,7 +48,7 @@ def fragment_of(kind: Kind, text: str) -> Fragment:
         return _last_of_rule(text)
     if kind is Kind.SQL:
         word = _SQL_WORD.search(text)
-        assert word is not None  # it may be empty
+        assert word is not None  # can be empty
         return Fragment(word.start(), "sql", text[: word.start()])
     if kind is Kind.ASSIGNMENT:
         return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
@@ -60,7 +60,7 @@ def fragment_of(kind: Kind, text: str) -> Fragment:
 
 
 def _last_of_rule(text: str) -> Fragment:
-    """The last word of `allow User:bob Read,Write from 10.0.0.1`; the last of its operations."""
+    """Return the last word of `allow User:bob Read,Write from 10.0.0.1`, or its last operation."""
     at = max(text.rfind(" "), text.rfind("\t")) + 1
     before = text[:at].split()
     part = _RULE[len(before)] if len(before) < len(_RULE) else "done"
@@ -75,11 +75,11 @@ def _past_blanks(text: str, at: int) -> int:
 
 
 def _last_pair(text: str) -> Fragment:
-    """The last key or value of k1=v1,k2=[v1,v2]; inside [...] the last of its items."""
+    """Return the last key or value of k1=v1,k2=[v1,v2], or the last item inside [...]."""
     at = 0
     while True:
         pair = _PAIR.match(text, at)
-        assert pair is not None  # every part of it may be empty
+        assert pair is not None  # every part can be empty
         if not pair[2]:
             comma = text.find(",", pair.start(1))
             if comma < 0:

@@ -1,4 +1,4 @@
-"""Which text is whole: open quotes, a backslash at the end, and `&&` or `||` with nothing after."""
+"""Detect incomplete lines: open quotes, a trailing backslash, `&&` or `||` at the end."""
 
 from __future__ import annotations
 
@@ -10,64 +10,64 @@ from msgspec import Struct
 Span = tuple[int, int]
 
 _NEWLINE = re.compile(r"\r?\n")
-_WITHIN = {  # what may change something, by the quote that is open
+_WITHIN = {  # special characters, by the open quote
     "": re.compile(r"['\"\\#]"),
     "'": re.compile("'"),
     '"': re.compile(r"[\"\\]"),
 }
-_GOES_ON = ("&&", "||")
+_CONTINUATIONS = ("&&", "||")
 
 
 class Open(Struct, frozen=True):
-    """The text stops in the middle of something: `what` is "quote", "backslash" or "operator"."""
+    """Why the text is incomplete: `what` is "quote", "backslash" or "operator"."""
 
     what: str
     span: Span
 
 
 def unfinished(text: str) -> Open | None:
-    """The quote, backslash or operator that leaves the text open, pipes and `!cmd` included."""
+    """Return the quote, backslash or operator that makes the text incomplete, or None."""
     walk = _Walk()
     walk.feed(text)
     return walk.open
 
 
 def logical_lines(lines: Iterable[str]) -> Iterator[tuple[int, str]]:
-    """Physical lines joined while one is open: (number of the first, from 1; the text).
+    """Join incomplete physical lines; yield (number of the first line, from 1; text).
 
-    Each physical line is looked at once, however long the joined one becomes.
+    Takes linear time.
     """
-    held: list[str] = []
+    pending: list[str] = []
     first, walk = 1, _Walk()
     for number, physical in enumerate(lines, 1):
-        if not held:
+        if not pending:
             first, walk = number, _Walk()
         line = physical.removesuffix("\n")
         bare = line.removesuffix("\r")
         walk.feed(bare)
-        # The carriage return of a CRLF file belongs to the line's end, but not within quotes.
+        # Remove the carriage return of CRLF line ends, except in quotes.
         inside = walk.open is not None and walk.open.what == "quote"
-        held.append(line if inside else bare)
+        pending.append(line if inside else bare)
         if walk.open is None:
-            yield first, "\n".join(held)
-            held = []
-    if held:
-        yield first, "\n".join(held)
+            yield first, "\n".join(pending)
+            pending = []
+    if pending:
+        yield first, "\n".join(pending)
 
 
 class _Walk:
-    """Follows quotes through a text that may come in pieces. The shell's own part is read alike."""
+    """Follows quotes through a text that is fed in pieces."""
 
     def __init__(self) -> None:
         self.quote = ""
         self.open: Open | None = None
-        self._known_at, self._fresh = 0, True  # whether a word (a comment) may start just there
-        self._operator: Span | None = None  # the && or || after which there was no word yet
+        self._known_at, self._fresh = 0, True  # whether a word or comment may start there
+        self._operator: Span | None = None  # the last && or || without a following word
 
     def feed(self, text: str) -> None:
-        """Walk through `text`; `open` then says what it leaves open, with places in this piece."""
+        """Read a piece of text and update `open`, whose span is relative to this piece."""
         at, opened, self.open, self._known_at = 0, 0, None, 0
-        read = 0  # up to here, the text outside quotes has been searched for an operator
+        read = 0  # end of the text already searched for an operator
         while at < len(text):
             found = _WITHIN[self.quote].search(text, at)
             if not found:
@@ -94,11 +94,11 @@ class _Walk:
             self.open = Open("operator", self._operator)
 
     def _outside(self, text: str, start: int, end: int) -> None:
-        """Look at a stretch without quotes: does it end with an operator?"""
+        """Check whether unquoted text ends with an operator."""
         stretch = text[start:end].rstrip()
         if stretch.strip():
             last = start + len(stretch)
-            self._operator = (last - 2, last) if stretch.endswith(_GOES_ON) else None
+            self._operator = (last - 2, last) if stretch.endswith(_CONTINUATIONS) else None
 
     def _backslash(self, text: str, place: int) -> int:
         fresh = self._may_start(text, place)

@@ -1,4 +1,4 @@
-"""An Invocation -> the canonical line that parses back to it."""
+"""Convert an Invocation to the canonical line, which parses to the same Invocation."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tokens import tokenize
 
 
 def render(invocation: Invocation) -> str:
-    """The line as it would be printed: the full name, arguments, then options not at default."""
+    """Return the line: full name, arguments, then options without a default value."""
     command, values = invocation.command, invocation.values
     scope = Scope(command)
     arguments = [known for known in scope.known if isinstance(known.parameter, Argument)]
@@ -68,7 +68,7 @@ def _option(known: Known, value: Any) -> list[str]:
 
 
 def _placed(arguments: list[Known], command: Command, values: dict[str, Any]) -> set[str]:
-    """The arguments that can be printed without their option and still read back the same."""
+    """Return the arguments that can be written without their option."""
     given = {name for name, value in values.items() if not _absent(value)}
     words: list[str] = []
     meant: list[str] = []
@@ -88,7 +88,7 @@ def _placed(arguments: list[Known], command: Command, values: dict[str, Any]) ->
 
 
 def _line(text: str) -> str:
-    """The rest of the line as it is, or quoted where it would not be read as one text."""
+    """Return the rest of the line, quoted if necessary."""
     line = tokenize(f"x {text}")
     verbatim = (
         text == text.strip()

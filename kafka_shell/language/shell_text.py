@@ -1,10 +1,10 @@
-"""Where text that is meant for /bin/sh ends: at the `;`, `&&` or `||` that is not its own."""
+"""Find the end of a pipeline for /bin/sh: the first `;`, `&&` or `||` that is not part of it."""
 
 from __future__ import annotations
 
 import re
 
-# Only what tells a separator of this line from one inside a compound command of the shell's.
+# Just enough syntax to recognize separators inside compound commands of the shell.
 _PIECE = re.compile(
     r"""
     (?P<blank> (?:[^\S\n] | \\\r?\n)++ )
@@ -17,15 +17,15 @@ _PIECE = re.compile(
     re.VERBOSE | re.DOTALL,
 )
 _OPENS = {"if": "fi", "while": "done", "until": "done", "for": "done", "case": "esac", "{": "}"}
-_GOES_ON = ("do", "then", "else", "elif", "!")  # a command may follow
+_BEFORE_COMMANDS = ("do", "then", "else", "elif", "!")  # a command may follow
 _SEPARATORS = (";", "&&", "||", ";;")
 
 
 def end_of_pipeline(text: str, at: int) -> int:
-    """Where the pipeline that starts at `at` ends: quotes, comments, `( )`, `{ }`, `if`, `while`,
-    `for` and `case` are looked through."""
+    """Return the end of the pipeline that starts at `at`, considering quotes, comments, `( )`, `{
+    }`, `if`, `while`, `for` and `case`."""
     closers: list[str] = []
-    command = True  # whether a reserved word may stand here
+    command = True  # whether a reserved word is possible here
     while at < len(text):
         piece = _PIECE.match(text, at)
         if piece is None:
@@ -48,7 +48,7 @@ def end_of_pipeline(text: str, at: int) -> int:
 
 
 def _word(word: str, command: bool, closers: list[str]) -> bool:
-    """Note a word of the shell's; whether a reserved word may follow it."""
+    """Process a word of the shell; return whether a reserved word may follow."""
     if not command:
         return False
     if closers and word == closers[-1]:
@@ -57,4 +57,4 @@ def _word(word: str, command: bool, closers: list[str]) -> bool:
     if word in _OPENS:
         closers.append(_OPENS[word])
         return word in ("if", "while", "until", "{")
-    return word in _GOES_ON
+    return word in _BEFORE_COMMANDS

@@ -1,4 +1,4 @@
-"""The usage line of a command, from its declaration."""
+"""The usage line of a command."""
 
 from __future__ import annotations
 
@@ -10,33 +10,33 @@ from .scan import Parameter, bare
 
 def usage(command: Command) -> str:
     """`describe-topic TOPIC... [--under-replicated-partitions] [common options]`."""
-    shown: set[str] = set()
+    done: set[str] = set()
     parts: list[str] = []
     for parameter in _parameters(command):
-        if parameter.name in shown:
+        if parameter.name in done:
             continue
         group = _group(parameter, command)
         if len(group) > 1:
-            shown.update(each.name for each in group)
+            done.update(each.name for each in group)
             repeatable = any(_named(parameter, names) for names in command.at_least_one)
             words = " | ".join(_plain(each) for each in group)
             optional = _alternatives(parameter) and not parameter.required
             opened, closed = "[]" if optional else "()"
             parts.append(f"{opened}{words}{closed}{'...' if repeatable else ''}")
         else:
-            shown.add(parameter.name)
+            done.add(parameter.name)
             word = _plain(parameter)
             parts.append(word if parameter.required else f"[{word}]")
     return " ".join([command.name, *parts, "[common options]"])
 
 
 def _parameters(command: Command) -> list[Parameter]:
-    shown = [option for option in command.options if not option.hidden]
-    return [*command.arguments, *shown]
+    visible = [option for option in command.options if not option.hidden]
+    return [*command.arguments, *visible]
 
 
 def _group(parameter: Parameter, command: Command) -> Sequence[Parameter]:
-    """The alternatives of the parameter, itself included."""
+    """Return the parameters of which one must be given, including this one."""
     for names in (*command.exactly_one, *command.at_least_one):
         if _named(parameter, names):
             return [each for each in _parameters(command) if _named(each, names)]
@@ -68,7 +68,7 @@ def _plain(parameter: Parameter) -> str:
 
 
 def metavar(option: Option) -> str:
-    """The placeholder of the option's value."""
+    """Return the placeholder of the value of an option."""
     if option.metavar:
         return option.metavar
     if option.choices:

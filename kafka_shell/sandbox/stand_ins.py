@@ -60,7 +60,7 @@ def heap_mebibytes(topics: int) -> int:
 
 
 def add(sandbox: Sandbox, report: Report) -> None:
-    """Register the stand-ins and create their topics. Raises ShellError where one is refused."""
+    """Register the stand-ins and create their topics. Raises ShellError if one is rejected."""
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 

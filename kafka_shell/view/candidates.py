@@ -176,7 +176,7 @@ def feature_levels(view: ClusterView, name: str, typed: str) -> Candidates:
         return NONE
     marks = {0: ("off", "")}
     marks[each.highest] = ("highest level", "")
-    marks[each.level] = (f"current {each.release}".rstrip(), "override")
+    marks[each.level] = (f"now {each.release}".rstrip(), "override")
     levels = [*range(each.highest, max(each.lowest, 1) - 1, -1), 0]
     fitting = [level for level in dict.fromkeys(levels) if str(level).startswith(typed)]
     return Candidates(
@@ -311,7 +311,7 @@ def _values_known(entry: ConfigEntry | None, doc: ConfigDoc | None) -> dict[str,
         known[format_config_value(doc.name, doc.type, doc.default)] = "default"
     if entry is not None and entry.value and not entry.sensitive:
         now = format_config_value(entry.name, entry.type, entry.value)
-        here = "current, set here" if entry.overridden else "current"
+        here = "now, set here" if entry.overridden else "now"
         also = ", the default" if now in known else ""
         known = {now: here + also, **{k: v for k, v in known.items() if k != now}}
     return known

@@ -166,7 +166,7 @@ def test_only_what_is_set_can_be_deleted_and_only_lists_appended_to(bench: Bench
 
 def test_values_of_a_key(bench: Bench) -> None:
     assert bench.menu("alter-configs orders retention.ms=") == {
-        "1d": "current, set here",
+        "1d": "now, set here",
         "7d": "default",
     }
     assert list(bench.menu("alter-configs orders preallocate=")) == ["true", "false"]

@@ -136,7 +136,7 @@ def test_features_and_their_levels(bench: Bench) -> None:
     assert menu["share.version="] == "off  up to 1"
     levels = bench.menu("update-features metadata.version=")
     assert next(iter(levels.items())) == ("29", "highest level")
-    assert levels["20"] == "current 4.0-IV3"
+    assert levels["20"] == "now 4.0-IV3"
     assert list(bench.menu("update-features share.version=")) == ["1", "0"]
 
 
@@ -175,7 +175,7 @@ def test_a_part_is_wished_for_when_a_line_wants_it(tmp_path: Path, text: str, pa
         (Kind.TOPIC_PARTITIONS, "orders", Fragment(0)),
         (Kind.TOPIC_PARTITIONS, "orders:", Fragment(7, "partition", "orders")),
         (Kind.TOPIC_PARTITIONS, "orders:0,3-", Fragment(11, "partition", "orders")),
-        (Kind.ACL_RULE, "", Fragment(0, "verb", "")),
+        (Kind.ACL_RULE, "", Fragment(0, "permission", "")),
         (Kind.ACL_RULE, "allow ", Fragment(6, "principal", "allow")),
         (Kind.ACL_RULE, "allow User:b Read,", Fragment(18, "operation", "allow User:b")),
         (Kind.ACL_RULE, "allow User:b Read from ", Fragment(23, "host", "allow User:b Read from")),

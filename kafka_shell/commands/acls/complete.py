@@ -24,7 +24,7 @@ _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrid
 def of_rule(found: Wanted, view: ClusterView) -> Candidates:
     """Candidates for the word being typed in a rule."""
     typed = found.prefix
-    if found.part == "verb":
+    if found.part == "permission":
         return pick(_VERBS, typed, lambda verb: (_VERBS[verb], ""), " ")
     if found.part == "principal":
         return pick(view.principals.value, typed, lambda name: ("", ""), " ")
