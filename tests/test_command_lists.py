@@ -64,7 +64,7 @@ def test_where_commands_end(text: str, parts: list[tuple[str, str]]) -> None:
 
 
 @pytest.mark.quick
-def test_a_line_goes_on_after_an_operator() -> None:
+def test_a_line_continues_after_an_operator() -> None:
     script = ["a &&\n", "\n", "# why\n", "b ||   # or\n", "c\n", "d '&&'\n", "e \\&&\n", "f\n"]
     assert [text for _, text in logical_lines(script)][:2] == [
         "a &&\n\n# why\nb ||   # or\nc", "d '&&'",

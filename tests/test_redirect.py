@@ -116,7 +116,7 @@ def test_a_pipe_is_written_to_as_it_is(script: Context, tmp_path: Path) -> None:
     assert stat.S_ISFIFO(fifo.stat().st_mode)
 
 
-def test_what_was_read_until_control_c_is_kept(script: Context, file: Path) -> None:
+def test_output_until_ctrl_c_is_kept(script: Context, file: Path) -> None:
     with pytest.raises(KeyboardInterrupt), redirected(file, False, script) as out:
         out.write("followed\n")
         raise KeyboardInterrupt
@@ -127,7 +127,9 @@ def test_what_was_read_until_control_c_is_kept(script: Context, file: Path) -> N
 
 
 @pytest.mark.parametrize(("answer", "content"), [("n", "before\n"), ("", "before\n"), ("y", "x")])
-def test_a_person_is_asked_first(tmp_path: Path, file: Path, answer: str, content: str) -> None:
+def test_overwriting_is_confirmed_at_the_prompt(
+    tmp_path: Path, file: Path, answer: str, content: str
+) -> None:
     prompt = Prompt(tmp_path, answer)
     try:
         with redirected(file, False, prompt.context(shell=object())) as out:
@@ -138,7 +140,7 @@ def test_a_person_is_asked_first(tmp_path: Path, file: Path, answer: str, conten
     assert file.read_text() == content
 
 
-def test_nobody_is_asked_in_a_script_that_the_prompt_runs(tmp_path: Path, file: Path) -> None:
+def test_scripts_overwrite_without_a_question(tmp_path: Path, file: Path) -> None:
     prompt = Prompt(tmp_path)
     context = prompt.context(shell=object())
     context.script.files.append(tmp_path / "nightly.kafka")
@@ -147,7 +149,7 @@ def test_nobody_is_asked_in_a_script_that_the_prompt_runs(tmp_path: Path, file: 
     assert (prompt.asked, file.read_text()) == ([], "x")
 
 
-def test_what_cannot_be_written_is_said_before_anything_is_run(
+def test_an_unwritable_file_is_reported_before_the_command_runs(
     script: Context, tmp_path: Path
 ) -> None:
     for path in (tmp_path, tmp_path / "no" / "such"):

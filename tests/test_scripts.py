@@ -75,21 +75,21 @@ def test_a_script_of_nothing_is_done(script: Script, text: str) -> None:
     assert (run.status, run.stdout, run.stderr) == (0, "", ""), str(run)
 
 
-def test_what_windows_writes_is_read(script: Script, topic: str) -> None:
+def test_files_with_crlf_and_bom_are_read(script: Script, topic: str) -> None:
     run = script(f"\ufefflist-topics {topic}\r\n# words\r\n\r\nlist-topics '{topic}'\r\n")
     assert run.status == 0, str(run)
     assert run.lines == [topic, topic]
 
 
 @pytest.mark.parametrize("end", ["\n", "\r\n"], ids=["unix", "windows"])
-def test_a_line_goes_on_after_a_backslash(script: Script, topic: str, end: str) -> None:
+def test_a_line_continues_after_a_backslash(script: Script, topic: str, end: str) -> None:
     run = script(f"list-topics \\{end}    {topic} \\{end}  --long{end}list-topics {topic}{end}")
     assert run.status == 0, str(run)
     assert run.lines[0].split()[0] == "NAME"
     assert run.lines[-1] == topic
 
 
-def test_a_quote_goes_on_over_lines(script: Script, topic: str) -> None:
+def test_a_quote_continues_over_lines(script: Script, topic: str) -> None:
     run = script(f"!printf '%s' 'one\ntwo\n'\nlist-topics {topic}\n")
     assert run.status == 0, str(run)
     assert run.lines == ["one", "two", topic]
@@ -176,7 +176,7 @@ def test_the_first_failure_stops_it(script: Script, topic: str) -> None:
     assert "list-topics" in run.stderr, "the near miss"
 
 
-def test_what_failed_item_by_item_is_told_with_its_place_too(script: Script, topic: str) -> None:
+def test_partial_failures_are_reported_with_their_location(script: Script, topic: str) -> None:
     run = script(f"describe-topic {topic} no-such\nlist-topics {topic}\n")
     assert run.status == 1, str(run)
     assert "UNKNOWN_TOPIC_OR_PARTITION" in run.stderr

@@ -70,7 +70,7 @@ def test_a_malformed_control_names_its_file_and_line(shell: Shell) -> None:
     assert "own.sql:2:" in run.err
 
 
-def test_a_control_whose_query_fails_ends_no_other(shell: Shell) -> None:
+def test_a_failed_query_does_not_affect_other_controls(shell: Shell) -> None:
     own(shell, CONTROL.format(id="U01", severity="low", topic="orders.placed"))
     own(shell, CONTROL.format(id="U02", severity="low", topic="x").replace("topics\n", "topics t"
         " WHERE CAST(topic AS INT) > 0\n"), "bad.sql")  # fmt: skip
@@ -91,7 +91,7 @@ def test_sarif_has_a_result_a_finding(shell: Shell) -> None:
     assert one["results"][0]["level"] == "error"
 
 
-def test_of_two_clusters_one_is_down_the_other_is_audited_and_the_status_is_3(
+def test_an_unreachable_cluster_is_reported_and_the_other_is_audited(
     shell: Shell,
 ) -> None:
     shell.profile("here", shell.bootstrap)
@@ -104,7 +104,7 @@ def test_of_two_clusters_one_is_down_the_other_is_audited_and_the_status_is_3(
     assert "gone could not be read" in shown and "127.0.0.1:1" in shown
 
 
-def test_a_profile_that_is_not_there_is_named(shell: Shell) -> None:
+def test_an_unknown_profile_is_reported(shell: Shell) -> None:
     shell.profile("here", shell.bootstrap)
     run = shell("spark audit --clusters her")
     assert run.status == 2
@@ -193,7 +193,7 @@ def test_fix_is_for_one_cluster(shell: Shell) -> None:
     assert run.status == 2 and "one cluster at a time" in run.err
 
 
-def test_without_a_java_the_error_says_what_to_install(
+def test_missing_java_is_reported_with_what_to_install(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     from kafka_shell.audit import session

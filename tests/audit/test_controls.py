@@ -314,7 +314,7 @@ def test_a_control_finds_an_altered_row(altered: Found, name: str) -> None:
         assert told == wanted, altered[name]
 
 
-def test_what_no_group_has_read_and_groups_that_nobody_is_in(found: Found) -> None:
+def test_unread_topics_and_groups_without_members(found: Found) -> None:
     unread = alarms(found, "T30")
     assert "fine" in unread and not unread & {"uneven", "kept"}
     groups = {"up-to-date", "stalled", "rewound", "slow", "archive", "lost", "orphan"}

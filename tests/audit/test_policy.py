@@ -49,9 +49,7 @@ def topic(shell: Shell) -> str:
     return f"pol.{uuid4().hex[:8]}"
 
 
-def test_what_is_declared_is_judged_mended_and_then_ok(
-    shell: Shell, topic: str, tmp_path: Path
-) -> None:
+def test_a_declared_policy_is_checked_and_fixed(shell: Shell, topic: str, tmp_path: Path) -> None:
     file = policy(tmp_path, topic)
     shell.ok(f"create-topic {topic} --config retention.ms=60000")
     line = f"spark audit --controls X01 --policy {file}"

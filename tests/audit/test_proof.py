@@ -69,7 +69,7 @@ def test_the_demo_company_has_exactly_its_faults(shell: Shell) -> None:
     assert errors == []
 
 
-def test_who_may_read_half_is_told_which_half_was_not_judged(
+def test_missing_permissions_are_reported_as_skipped_controls(
     secure_sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
     admin = secure_sandbox.client_properties["admin-sasl-plaintext"]

@@ -59,7 +59,7 @@ def _plan(*changes: Change) -> Plan:
         ("user a b client-id c", Resource("client-config", "user 'a b' client-id c"), "acks"),
     ],
 )  # fmt: skip
-def test_what_a_finding_is_about_may_be_changed(
+def test_a_remedy_may_change_the_resource_of_its_finding(
     finding: str, resource: Resource, field: str
 ) -> None:
     assert outside(_plan(Change(resource, "alter", field)), [finding]) == []

@@ -153,7 +153,7 @@ dispatchEvent(new Event("beforeprint")); seen.print = shown("#findings tr").leng
 
 
 @browser
-def test_a_remedy_is_copied_as_it_stands(made_up: str, tmp_path: Path) -> None:
+def test_a_remedy_is_copied_unchanged(made_up: str, tmp_path: Path) -> None:
     steps = """
 const button = document.querySelector(".copy");
 button.click(); await Promise.resolve(); await Promise.resolve();

@@ -30,7 +30,7 @@ def test_a_table_that_is_none_names_the_near_one(shell: Shell) -> None:
     assert "Did you mean topics?" in run.err
 
 
-def test_a_query_answers_what_the_broker_holds(shell: Shell) -> None:
+def test_a_query_returns_the_state_of_the_broker(shell: Shell) -> None:
     names = shell.ok("list-topics").out.split()
     rows = shell.ok("spark sql 'select topic from topics order by topic' --output json").json
     assert [row["topic"] for row in rows] == sorted(names)

@@ -50,7 +50,7 @@ def demo(demo_sandbox: Sandbox) -> reading.Reading:
     return reading.read(demo_sandbox.bootstrap)
 
 
-def test_the_tables_that_were_asked_for_are_there() -> None:
+def test_the_requested_tables_exist() -> None:
     assert set(WANTED) <= set(TABLES)
 
 

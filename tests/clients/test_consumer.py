@@ -252,7 +252,7 @@ def test_other_changes_do_not_put_off_a_join_that_is_owed(
     assert len(said(caplog, "when it rejoins its group in")) == 1
 
 
-def test_fetches_go_with_what_is_set(store: Store, topic: str, name: str, wire: Wire) -> None:
+def test_fetches_use_dynamic_configs(store: Store, topic: str, name: str, wire: Wire) -> None:
     with member(store.connection, topic, name, client_id=name, **MEMBER):
         wait_for("it fetches", lambda: wire.last(name, "Fetch") is not None)
         store.alter(

@@ -45,7 +45,7 @@ def test_acks_are_as_kafka_python_has_them(text: str, value: int) -> None:
     assert produce(acks=text).values == PRODUCER | {"acks": value}
 
 
-def test_what_is_not_set_stays_the_programs_own() -> None:
+def test_other_configs_keep_the_values_of_the_program() -> None:
     assert produce() == Decision(PRODUCER, {})
     assert produce(max_poll_records="7") == Decision(PRODUCER, {}), "a consumer's"
 
@@ -69,7 +69,7 @@ def test_what_is_not_set_stays_the_programs_own() -> None:
         ({"delivery_timeout_ms": "100"}, {"delivery.timeout.ms"}),
     ],
 )
-def test_a_producer_leaves_what_it_cannot_bear(configs: dict[str, str], refused: set[str]) -> None:
+def test_a_producer_rejects_conflicting_configs(configs: dict[str, str], refused: set[str]) -> None:
     rules = producer_rules(idempotent=False, has_codec=lambda name: name is None)
     decision = decide(PRODUCER, found(**configs, max_poll_records="1"), rules)
     assert set(decision.rejected) == refused
@@ -107,7 +107,7 @@ def test_an_idempotent_producer_keeps_to_all_and_tries_again() -> None:
         ({"fetch_max_bytes": "99999999"}, {"fetch.max.bytes"}),
     ],
 )
-def test_a_consumer_leaves_what_it_cannot_bear(configs: dict[str, str], refused: set[str]) -> None:
+def test_a_consumer_rejects_conflicting_configs(configs: dict[str, str], refused: set[str]) -> None:
     decision = consume(**configs)
     assert set(decision.rejected) == refused
     assert decision.values == CONSUMER

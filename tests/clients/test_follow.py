@@ -115,7 +115,7 @@ def test_without_a_store_a_client_works_says_so_once_and_finds_it_later(
     producer.close()
 
 
-def test_records_of_a_newer_format_are_skipped_and_said_once(
+def test_records_of_a_newer_format_are_skipped_and_logged_once(
     store: Store, name: str, caplog: pytest.LogCaptureFixture
 ) -> None:
     def newer(i: int) -> bytes:
@@ -196,7 +196,7 @@ def test_a_compaction_in_between_loses_nothing(compacting: Store, name: str) -> 
         each.close()
 
 
-def test_a_topic_that_was_made_anew_is_read_from_its_beginning(store: Store, name: str) -> None:
+def test_a_recreated_topic_is_read_from_its_beginning(store: Store, name: str) -> None:
     store.alter(name, linger_ms="7", max_block_ms="8000")
     with producer_of(store, name) as producer:
         assert producer.config["linger_ms"] == 7
@@ -267,9 +267,7 @@ def test_closing_ends_the_follower_at_once(store: Store, topic: str, name: str) 
     wait_for("each thread has ended", lambda: threading.active_count() <= before, 2)
 
 
-def test_a_client_that_nobody_holds_any_more_is_not_kept_by_its_follower(
-    store: Store, name: str
-) -> None:
+def test_the_follower_does_not_keep_a_client_alive(store: Store, name: str) -> None:
     producer = producer_of(store, name)
     consumer = DynamicKafkaConsumer(**store.connection, client_id=name)
     network = consumer._client  # kafka-python lets its thread run on where nobody closes it

@@ -87,7 +87,7 @@ def test_acks_change_while_it_sends_and_no_record_is_lost_or_out_of_order(
     assert values == list(range(sent)), "records were lost, doubled or out of order"
 
 
-def test_acks_of_an_idempotent_producer_are_ignored_and_said_once(
+def test_acks_of_an_idempotent_producer_are_ignored_and_logged_once(
     store: Store, topic: str, name: str, wire: Wire, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     store.alter(name, acks="0", linger_ms="1")
@@ -102,7 +102,7 @@ def test_acks_of_an_idempotent_producer_are_ignored_and_said_once(
     assert len(said(caplog, "ignored acks=0", "idempotent")) == 1, "once, however often it looks"
 
 
-def test_the_first_request_already_goes_with_what_is_set(
+def test_the_first_request_uses_dynamic_configs(
     store: Store, topic: str, name: str, wire: Wire, make: Make
 ) -> None:
     store.alter(None, acks="0", request_timeout_ms="7000")
@@ -176,9 +176,7 @@ def test_a_batch_that_waits_fails_at_the_new_delivery_timeout(
     assert producer._sender.config["retries"] == float("inf"), "its very own value is back"
 
 
-def test_a_send_waits_for_metadata_as_long_as_it_is_told(
-    store: Store, name: str, make: Make
-) -> None:
+def test_max_block_ms_is_applied(store: Store, name: str, make: Make) -> None:
     store.alter(name, max_block_ms="200")
     producer = plain(make)
     producer._metadata.config["allow_auto_create_topics"] = False
@@ -188,7 +186,7 @@ def test_a_send_waits_for_metadata_as_long_as_it_is_told(
     assert time.monotonic() - began < 5
 
 
-def test_an_answer_is_waited_for_as_long_as_it_is_told_on_an_open_connection_too(
+def test_request_timeout_ms_is_applied_to_open_connections(
     store: Store, topic: str, name: str, make: Make, caplog: pytest.LogCaptureFixture
 ) -> None:
     producer = plain(make)
@@ -205,7 +203,7 @@ def test_an_answer_is_waited_for_as_long_as_it_is_told_on_an_open_connection_too
     producer.send(topic, b"2").get(10)
 
 
-def test_metadata_is_asked_for_as_often_as_it_is_told(
+def test_metadata_max_age_ms_is_applied(
     store: Store, topic: str, name: str, wire: Wire, make: Make
 ) -> None:
     store.alter(name, metadata_max_age_ms="1000")

@@ -165,7 +165,7 @@ def test_who_may_describe_but_not_read_has_one_too(
         assert not of_kafka_python(caplog)
 
 
-def test_a_login_that_names_nobody_is_asked_for_the_user(
+def test_a_login_without_a_user_name_requires_dynamic_config_user(
     secure_sandbox: Sandbox,
     store: Store,
     rights: Rights,

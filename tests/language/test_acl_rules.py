@@ -112,7 +112,7 @@ def test_a_rule_with_everything() -> None:
                    PatternType.MATCH)),
     ],
 )  # fmt: skip
-def test_what_is_removed_may_be_left_open(text: str, expected: AclFilter) -> None:
+def test_rules_to_remove_can_be_filters(text: str, expected: AclFilter) -> None:
     assert list(parse_rule(text, remove=True).filters(())) == [expected]
     with pytest.raises(UsageError):
         parse_rule(text)
@@ -136,7 +136,7 @@ def test_what_is_removed_may_be_left_open(text: str, expected: AclFilter) -> Non
         ("allow 'User:bob Read", "'User:bob Read", ""),
     ],
 )
-def test_what_is_wrong_is_pointed_at(text: str, word: str, said: str) -> None:
+def test_errors_point_to_the_wrong_word(text: str, word: str, said: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_rule(text)
     assert caught.value.span is not None
@@ -145,7 +145,7 @@ def test_what_is_wrong_is_pointed_at(text: str, word: str, said: str) -> None:
     assert said in caught.value.hint
 
 
-def test_the_pointer_stands_in_the_whole_line() -> None:
+def test_the_span_is_relative_to_the_whole_line() -> None:
     text = "alter-acls --topic t --add 'allow User:bob Raed' --remove 'any any Read'"
     with pytest.raises(UsageError) as caught:
         parse(tokenize(text), REGISTRY)

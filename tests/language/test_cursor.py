@@ -160,7 +160,7 @@ def test_other_kinds_that_would_fit() -> None:
     assert at("config-command --bootstrap-server ¦").alternatives == ()
 
 
-def test_an_open_quote_is_told() -> None:
+def test_an_open_quote_is_reported() -> None:
     assert at("describe-topic 'or¦").quote == "'"
     assert at('describe-topic "or¦').quote == '"'
     assert at("describe-topic 'or'¦").quote == ""

@@ -43,7 +43,7 @@ def test_partitions(text: str, value: tuple[str, object], spelled: str) -> None:
         ("orders:0,invoices:1", "with spaces"), ("/(/:0", ""), ("/^a", ""),
     ],
 )  # fmt: skip
-def test_what_are_no_partitions(text: str, hint: str) -> None:
+def test_invalid_partitions(text: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         convert(PARTITIONS, text)
     assert hint in caught.value.hint

@@ -34,7 +34,7 @@ NAMES = ("svc-1", "svc-22", "svc-a", "test.a", "test_a", "orders", "svc-*", "a,b
         (["test.*"], ["test.a"]),
     ],
 )
-def test_what_is_selected(words: list[str], chosen: list[str]) -> None:
+def test_selection(words: list[str], chosen: list[str]) -> None:
     selection = select(words, NAMES)
     assert list(selection.names) == sorted(chosen, key=NAMES.index)
     assert selection.unmatched == ()
@@ -44,7 +44,7 @@ def test_brokers_are_selected_by_their_ids() -> None:
     assert select(["1?", "2,3"], ["1", "2", "10", "3", "11"]).names == ("2", "10", "3", "11")
 
 
-def test_what_matches_nothing_is_told_with_its_word() -> None:
+def test_unmatched_words_are_reported() -> None:
     selection = select(["orders,nope", "no-*", "a"], NAMES)
     assert selection.names == ("orders", "a")
     assert selection.unmatched == ((0, "nope"), (1, "no-*"))
@@ -96,7 +96,7 @@ def test_no_expression_takes_for_ever(expression: str) -> None:
     ("expression", "hint"),
     [("(?=a)a", "no look-around"), (r"(a)\1", "no backreferences"), ("a++", "RE2"), ("[", "")],
 )
-def test_what_the_engine_does_not_know_is_named(expression: str, hint: str) -> None:
+def test_unsupported_syntax_is_reported(expression: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         select([f"/{expression}/"], ["a"])
     assert f"invalid regular expression /{expression}/: " in caught.value.message

@@ -54,7 +54,7 @@ def test_an_expression_keeps_its_backslashes(text: str) -> None:
     ("text", "word"),
     [(r"/tmp/my\ file", "/tmp/my file"), (r"x/a\d/", "x/ad/"), (r"/open\d", "/opend")],
 )
-def test_what_only_starts_like_an_expression_is_a_word(text: str, word: str) -> None:
+def test_an_unclosed_regular_expression_is_a_word(text: str, word: str) -> None:
     assert texts(tokenize(text)) == [word]
 
 
@@ -134,7 +134,7 @@ def test_problems_point_at_their_place(text: str, message: str, at: str) -> None
         ("a | grep 'x", "quote", 9), ("!echo \\", "backslash", 6), ("a '\\", "quote", 2),
     ],
 )  # fmt: skip
-def test_an_open_line_says_what_is_open(text: str, what: str, where: int) -> None:
+def test_the_reason_for_an_incomplete_line(text: str, what: str, where: int) -> None:
     incomplete = tokenize(text).incomplete
     assert incomplete is not None
     assert (incomplete.what, incomplete.span[0]) == (what, where)

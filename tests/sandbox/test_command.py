@@ -51,7 +51,7 @@ def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Process) -> None:
     child.close()
 
 
-def test_the_sandbox_session_watches_and_says_what_becomes_of_it(kafka: Process) -> None:
+def test_the_session_reports_whether_the_sandbox_was_stopped(kafka: Process) -> None:
     child = pexpect.spawn(
         sys.executable, ["-m", "kafka_shell", "--sandbox", "--port", "0", "--empty"],
         env=kafka.environment(), timeout=PATIENCE_S, dimensions=(30, 100),
@@ -76,7 +76,7 @@ def prompt(kafka: Process, *argv: str) -> pexpect.spawn:
     return child
 
 
-def test_a_prompt_without_a_cluster_goes_on_with_the_sandbox(kafka: Process) -> None:
+def test_a_prompt_without_a_cluster_connects_to_the_sandbox(kafka: Process) -> None:
     child = prompt(kafka, "--shell", "--broker", "127.0.0.1:1")
     try:
         child.expect("connect to another cluster")

@@ -173,7 +173,7 @@ def test_groups_and_client_metrics_have_configs(cluster: Cluster) -> None:
     }
 
 
-def test_groups_are_behind_each_in_its_own_way(demo: Sandbox) -> None:
+def test_groups_have_different_lags(demo: Sandbox) -> None:
     lags = lags_of(demo.bootstrap)
     assert set(lags) == set(company.GROUPS)
     assert set(lags["billing-sync"].values()) == {0}

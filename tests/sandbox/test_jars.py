@@ -37,7 +37,7 @@ def test_a_jar_is_downloaded_once(small: Jar, tmp_path: Path) -> None:
     assert [found for found in tmp_path.rglob("*") if found.is_file()] == [path]
 
 
-def test_a_wrong_download_is_refused_and_not_kept(small: Jar, tmp_path: Path) -> None:
+def test_a_wrong_download_is_rejected_and_deleted(small: Jar, tmp_path: Path) -> None:
     wrong = replace(small, sha256="0" * 64)
     with pytest.raises(ShellError) as refused:
         fetch([wrong], lambda *_: None, tmp_path)

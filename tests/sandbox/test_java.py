@@ -31,7 +31,7 @@ def test_java_home_comes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert find_java() == tmp_path / "bin" / "java"
 
 
-def test_what_is_too_old_is_passed_over(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_old_versions_are_ignored(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     new = java_home(tmp_path / "new", "17.0.1")
     monkeypatch.setenv("JAVA_HOME", str(java_home(tmp_path / "old", "11.0.2")))
     monkeypatch.setenv("PATH", str(new / "bin"))

@@ -206,7 +206,7 @@ def test_a_folder_of_other_files_is_left_alone(tmp_path: Path) -> None:
 
 
 @pytest.mark.quick
-def test_wipe_removes_a_link_and_not_what_it_leads_to(tmp_path: Path) -> None:
+def test_wipe_removes_links_but_not_their_targets(tmp_path: Path) -> None:
     folder, elsewhere = tmp_path / "sandbox", tmp_path / "elsewhere"
     folder.mkdir()
     elsewhere.mkdir()
@@ -221,7 +221,7 @@ def test_wipe_removes_a_link_and_not_what_it_leads_to(tmp_path: Path) -> None:
     assert (elsewhere / "kept").exists()
 
 
-def test_what_an_interrupted_start_left_is_made_anew(mine: Sandbox) -> None:
+def test_an_interrupted_start_is_repeated(mine: Sandbox) -> None:
     wipe(mine.folder)
     starter = python(START, mine.folder)
     formatting = mine.brokers[0].folder / "format.args"
@@ -251,13 +251,15 @@ def test_a_folder_has_many_names(mine: Sandbox, tmp_path: Path) -> None:
         ({"port": 65535, "secure": True}, "65535"),
     ],
 )
-def test_what_no_sandbox_can_be(tmp_path: Path, options: dict[str, object], complaint: str) -> None:
+def test_invalid_options_are_rejected(
+    tmp_path: Path, options: dict[str, object], complaint: str
+) -> None:
     with pytest.raises(ShellError, match=complaint):
         start(SandboxOptions(tmp_path / "new", **{"port": 0} | options))
 
 
 @pytest.mark.quick
-def test_there_is_nothing_to_stop(tmp_path: Path) -> None:
+def test_stop_without_a_sandbox_fails(tmp_path: Path) -> None:
     with pytest.raises(ShellError, match="no sandbox"):
         stop(tmp_path)
     wipe(tmp_path / "nowhere")

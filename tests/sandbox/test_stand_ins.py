@@ -101,7 +101,7 @@ def test_names_are_many_different_and_always_the_same() -> None:
         (SandboxOptions(topics=-1, stand_in_brokers=3), "must not be negative"),
     ],
 )
-def test_what_cannot_be_is_refused(options: SandboxOptions, why: str) -> None:
+def test_invalid_stand_in_options_are_rejected(options: SandboxOptions, why: str) -> None:
     with pytest.raises(ShellError, match=why):
         check_options(options)
 

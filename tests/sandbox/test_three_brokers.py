@@ -29,7 +29,7 @@ def test_three_controllers_vote(three_brokers: Sandbox) -> None:
 
 
 @pytest.mark.parametrize("broker_id", [1, 3])
-def test_a_broker_is_gone_and_comes_back(three_brokers: Sandbox, broker_id: int) -> None:
+def test_a_broker_is_stopped_and_started(three_brokers: Sandbox, broker_id: int) -> None:
     folder = three_brokers.folder
     topic = f"without-{broker_id}"
     with admin(three_brokers) as client:
@@ -52,7 +52,7 @@ def test_a_broker_is_gone_and_comes_back(three_brokers: Sandbox, broker_id: int)
     assert start_broker(folder, broker_id) == back
 
 
-def test_there_is_no_fourth(three_brokers: Sandbox) -> None:
+def test_an_unknown_broker_is_reported(three_brokers: Sandbox) -> None:
     with pytest.raises(ShellError, match="no broker 4") as refused:
         stop_broker(three_brokers.folder, 4)
     assert "1, 2, 3" in refused.value.hint

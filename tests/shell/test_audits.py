@@ -32,7 +32,7 @@ def bench(tmp_path: Path) -> Bench:
         ("spark audit --controls S0", "S01"),
     ],
 )
-def test_what_could_stand_here_is_offered_first(bench: Bench, text: str, offered: str) -> None:
+def test_tables_and_columns_are_offered_first(bench: Bench, text: str, offered: str) -> None:
     begun = text[: len(text) - len(text.split(" ")[-1].split(",")[-1].split(".")[-1].lstrip('"'))]
     assert offered in [line[len(begun) :] for line in bench.lines(text)][:8], bench.lines(text)
 

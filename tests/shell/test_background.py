@@ -87,7 +87,7 @@ def test_a_prompt_that_is_left_says_how_to_go_on(
 
 
 @pytest.mark.quick
-def test_what_is_done_beside_the_prompt_is_shown_and_heard_once() -> None:
+def test_background_tasks_are_shown_and_reported_once() -> None:
     heard: Queue[str] = Queue()
     shown: Queue[str] = Queue()
     go_on = Event()

@@ -101,7 +101,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(tmp_path)
 
 
-def test_commands_and_short_forms_with_what_they_are(bench: Bench) -> None:
+def test_commands_and_short_forms_have_descriptions(bench: Bench) -> None:
     menu = bench.menu("top")
     assert list(menu)[:1] == ["topics"] or "topics" in menu
     assert menu["topics"] == "short for list-topics"
@@ -110,7 +110,7 @@ def test_commands_and_short_forms_with_what_they_are(bench: Bench) -> None:
     assert "--list-topics" in bench.menu("--list-t")
 
 
-def test_words_that_a_command_has_to_do_with_find_it(bench: Bench) -> None:
+def test_commands_are_found_by_search_words(bench: Bench) -> None:
     assert "exit" in bench.menu("bye")
 
 
@@ -188,7 +188,7 @@ def test_the_same_keys_in_every_spelling(bench: Bench) -> None:
         assert "retention.ms=" in bench.menu(line), line
 
 
-def test_what_is_lacking_is_wished_for_and_waited_for(tmp_path: Path) -> None:
+def test_missing_data_is_requested_and_awaited(tmp_path: Path) -> None:
     bench = Bench(tmp_path, ClusterView())
     assert bench.menu("alter-configs --broker-id 1 log.") == {}
     broker = ConfigResource(ResourceType.BROKER, "1")
@@ -199,7 +199,7 @@ def test_what_is_lacking_is_wished_for_and_waited_for(tmp_path: Path) -> None:
     assert not bench.completer.waits_for(Document("something else"))
 
 
-def test_a_default_does_not_pass_for_the_value_of_what_was_not_read(tmp_path: Path) -> None:
+def test_a_default_is_not_shown_as_the_value_of_an_unread_resource(tmp_path: Path) -> None:
     bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({})))
     text = "alter-configs orders "
     assert bench.menu(text)["cleanup.policy="].split() == ["list", "…"]
@@ -211,7 +211,7 @@ def test_a_default_does_not_pass_for_the_value_of_what_was_not_read(tmp_path: Pa
 
 
 @pytest.mark.parametrize("highlighted", [None, 0])
-def test_what_arrives_comes_into_the_open_menu(tmp_path: Path, highlighted: int | None) -> None:
+def test_new_data_updates_the_open_menu(tmp_path: Path, highlighted: int | None) -> None:
     bench = Bench(tmp_path, replace(VIEW, configs=MappingProxyType({})))
     document = Document("alter-configs orders rete")
     asked = CompleteEvent(completion_requested=True)
@@ -248,7 +248,7 @@ def test_the_topics_of_the_group_whose_offsets_change(tmp_path: Path, command: s
     assert set(bench.menu(f"{command} other --topic ")) == set(SUMMARIES)
 
 
-def test_the_topics_of_a_group_are_wished_for_as_soon_as_it_is_named(bench: Bench) -> None:
+def test_the_topics_of_a_group_are_requested_as_soon_as_it_is_named(bench: Bench) -> None:
     bench.menu("reset-offsets billing", asked=False)
     assert TopicsOf("billing") not in bench.cache.wishes
     bench.menu("reset-offsets billing ", asked=False)
@@ -257,7 +257,7 @@ def test_the_topics_of_a_group_are_wished_for_as_soon_as_it_is_named(bench: Benc
     assert TopicsOf("other") not in bench.cache.wishes
 
 
-def test_configs_are_wished_for_as_soon_as_their_topic_is_named(bench: Bench) -> None:
+def test_configs_are_requested_as_soon_as_their_topic_is_named(bench: Bench) -> None:
     bench.menu("alter-topic orders ", asked=False)
     assert bench.cache.wishes == [ORDERS]
     bench.menu("alter-topic orders", asked=False)
@@ -266,7 +266,7 @@ def test_configs_are_wished_for_as_soon_as_their_topic_is_named(bench: Bench) ->
     assert bench.cache.wishes == [ORDERS]
 
 
-def test_options_come_as_declared_the_commands_own_first(bench: Bench) -> None:
+def test_options_are_offered_in_declared_order(bench: Bench) -> None:
     menu = list(bench.menu("describe-topic --"))
     own = [o.name for command in REGISTRY if command.name == "describe-topic"
            for o in command.options if not o.hidden]  # fmt: skip
@@ -280,7 +280,7 @@ def test_values_of_a_setting(bench: Bench) -> None:
     assert bench.menu("set nothing ") == {}
 
 
-def test_a_topic_that_is_not_there_is_not_asked_about(bench: Bench) -> None:
+def test_configs_of_a_missing_topic_are_not_requested(bench: Bench) -> None:
     bench.menu("alter-configs nowhere reten")
     bench.menu("alter-configs 'ord*' reten")
     bench.menu("alter-configs orders,payments.orders reten")
@@ -315,7 +315,7 @@ def test_the_key_at_hand(bench: Bench, text: str, highlighted: str, key: str | N
         ("describe-configs --broker-id *", ""),
     ],
 )
-def test_what_a_glob_selects_is_said_before_it_is_run(bench: Bench, text: str, said: str) -> None:
+def test_the_matches_of_a_glob_are_previewed(bench: Bench, text: str, said: str) -> None:
     assert bench.completer.preview(Document(text)) == said
 
 

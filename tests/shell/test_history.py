@@ -83,7 +83,7 @@ def test_a_line_that_begins_with_a_space_is_not_kept(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("content", [b"\xff\xfe\x00", b"topics\nhealth\n", b"\n# x\n+a\0b\n"])
-def test_a_broken_file_is_set_aside_and_said(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_renamed_and_reported(tmp_path: Path, content: bytes) -> None:
     path, said = tmp_path / "history", []
     path.write_bytes(content)
     history = PrivateHistory(path, said.append)
@@ -96,7 +96,7 @@ def test_a_broken_file_is_set_aside_and_said(tmp_path: Path, content: bytes) -> 
     assert len(said) == 1
 
 
-def test_a_place_that_cannot_be_written_is_said_once(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported_once(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "state").write_text("in the way")
     history = PrivateHistory(tmp_path / "state" / "history", said.append)
@@ -115,7 +115,7 @@ def test_any_line_comes_back(tmp_path_factory: pytest.TempPathFactory, line: str
     assert [each.text for each in read(path)] == kept
 
 
-def test_what_the_cluster_calls_sensitive_or_does_not_know_is_not_kept(tmp_path: Path) -> None:
+def test_sensitive_and_unknown_broker_configs_are_not_saved(tmp_path: Path) -> None:
     docs = {
         "log.retention.ms": ConfigDoc("log.retention.ms"),
         "my.hush": ConfigDoc("my.hush", sensitive=True),

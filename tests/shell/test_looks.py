@@ -81,7 +81,7 @@ def test_each_word_in_its_colour() -> None:
     assert styles("describe-topic 'svc-*'")["'svc-*'"] == "class:pattern"
 
 
-def test_each_pasted_line_is_a_command_of_its_own() -> None:
+def test_pasted_lines_are_separate_commands() -> None:
     found = styles("health\ncluster-metadata --quorum\nno-such")
     assert found["health"] == found["cluster-metadata"] == "class:command"
     assert found["no-such"] == "class:unknown"
@@ -165,7 +165,7 @@ def test_the_prompt_follows_the_guard(guard: str, text: str, role: str) -> None:
     assert fragments[0][0].split()[0] == f"class:{role}"
 
 
-def test_the_prompt_without_a_profile_and_with_a_colour_of_its_own() -> None:
+def test_the_prompt_with_a_profile_and_a_color() -> None:
     assert to_plain_text(banner.prompt(Settings())) == "kafka> "
     assert "fg:red" in banner.prompt(guarded("confirm", color="red"))[0][0]
     assert "fg" not in banner.prompt(guarded("confirm", color="no color"))[0][0]
@@ -180,7 +180,7 @@ def test_the_banner_has_two_lines_and_three_things_to_try() -> None:
         assert styles(word)[word] == "class:command"
 
 
-def test_what_to_do_without_a_broker() -> None:
+def test_help_without_a_broker() -> None:
     why = Failure("refused", "localhost:9092 refused", hint="Is it up? Else: kafka.sh --sandbox")
     text = to_plain_text(banner.unreachable(why))
     assert text.count("--sandbox") == 1

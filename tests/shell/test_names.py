@@ -83,7 +83,7 @@ def test_a_partition_goes_behind_its_topic(bench: Bench) -> None:
     assert "find-hanging-transactions orders:2" in bench.lines("find-hanging-transactions orders:")
 
 
-def test_quota_keys_say_what_they_limit_and_what_holds(bench: Bench) -> None:
+def test_quota_keys_have_descriptions_and_values(bench: Bench) -> None:
     menu = bench.menu("alter-quotas --user alice ")
     assert next(iter(menu)) == "producer_byte_rate=", "what is set comes first"
     assert menu["producer_byte_rate="] == "bytes sent per second  now 5MB/s"
@@ -159,7 +159,7 @@ def test_times(bench: Bench) -> None:
         ("config-command --alter --entity-type clients --entity-name a --add-config ", "quotas"),
     ],
 )
-def test_a_part_is_wished_for_when_a_line_wants_it(tmp_path: Path, text: str, part: str) -> None:
+def test_a_part_is_requested_when_a_line_needs_it(tmp_path: Path, text: str, part: str) -> None:
     bench = Bench(tmp_path, VIEW)
     bench.menu(text)
     assert part in bench.cache.wishes

@@ -34,7 +34,7 @@ def paged(terminal: io.StringIO, pager: str, rows: int = 8) -> Paged:
     return Paged(terminal, {"PAGER": pager, "PATH": "/usr/bin:/bin"}, lambda: (rows, 80))
 
 
-def test_what_fits_is_written_as_it_is(terminal: io.StringIO, tmp_path: Path) -> None:
+def test_short_output_is_not_paged(terminal: io.StringIO, tmp_path: Path) -> None:
     out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'")
     with out.during():
         out.write("1\n2\n3\n")
@@ -51,7 +51,7 @@ def test_an_answer_that_fits_only_without_the_next_prompt_is_paged(
     assert (tmp_path / "paged").read_text() == "line\n" * 22
 
 
-def test_what_does_not_goes_to_the_pager(terminal: io.StringIO, tmp_path: Path) -> None:
+def test_long_output_is_paged(terminal: io.StringIO, tmp_path: Path) -> None:
     out = paged(terminal, f"sh -c 'cat > {tmp_path}/paged'")
     lines = "".join(f"{number}\n" for number in range(100))
     with out.during():
@@ -71,7 +71,7 @@ def test_leaving_the_pager_ends_the_command(terminal: io.StringIO) -> None:
             out.write("line\n" * 100)
 
 
-def test_a_pager_that_is_not_there_is_done_without(terminal: io.StringIO) -> None:
+def test_a_missing_pager_is_ignored(terminal: io.StringIO) -> None:
     out = paged(terminal, "/no/such/pager")
     with out.during():
         out.write("line\n" * 100)
@@ -132,7 +132,7 @@ def test_a_pager_runs_no_programs_and_writes_no_files(
 
 
 @pytest.mark.parametrize("typed", [b"topics --lo", b"topics\n!touch x\n"])
-def test_what_is_typed_ahead_is_seen_and_stays(typed: bytes) -> None:
+def test_typed_ahead_input_is_detected_and_kept(typed: bytes) -> None:
     keyboard, terminal = pty.openpty()
     try:
         assert not typed_ahead(terminal)

@@ -34,7 +34,7 @@ def test_the_newest_own_line_wins(suggest: Suggest) -> None:
     assert suggested(suggest, own, "topics") == " | wc -l"
 
 
-def test_starter_lines_stand_in_where_own_history_has_nothing(suggest: Suggest) -> None:
+def test_starter_lines_are_used_without_matching_history(suggest: Suggest) -> None:
     assert suggested(suggest, [], "top") == "ics --long"
     assert suggested(suggest, ["brokers"], "hea") == "lth"
 
@@ -56,7 +56,7 @@ def test_lines_that_failed_are_left_out(suggest: Suggest) -> None:
     assert suggested(suggest, ["topics nosuch"], "topics") == " --long"
 
 
-def test_a_line_that_cannot_be_read_is_known() -> None:
+def test_an_invalid_line_is_detected() -> None:
     from kafka_shell.dispatch import is_valid
 
     for line in ("topics --long | wc", "!ls", "topic a; topics && health"):

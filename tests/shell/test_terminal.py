@@ -48,7 +48,7 @@ def test_topics_complete_by_fragments_and_options_by_what_is_left(shell: Termina
     shell.at_prompt()
 
 
-def test_unknown_words_look_wrong_while_they_are_typed(shell: Terminal) -> None:
+def test_unknown_words_are_highlighted_while_typing(shell: Terminal) -> None:
     shell.type("describe-topi")
     shell.sees("> describe-topi")
     shell.until(lambda: shell.style_of("describe-topi").underscore)
@@ -167,7 +167,7 @@ def test_several_pasted_lines_wait_to_be_looked_at_and_run_in_turn(shell: Termin
     shell.at_prompt()
 
 
-def test_a_line_that_is_open_goes_on(shell: Terminal) -> None:
+def test_an_incomplete_line_continues(shell: Terminal) -> None:
     shell.type("list-topics 'shell.ord")
     shell.press("enter")
     shell.until(
@@ -246,7 +246,7 @@ def test_long_answers_are_paged_and_short_ones_are_not(shell: Terminal) -> None:
 
 
 @pytest.mark.skipif(shutil.which("less") is None, reason="there is no less here")
-def test_what_is_typed_into_the_pager_does_no_harm(shell: Terminal, tmp_path: Path) -> None:
+def test_the_pager_cannot_run_programs(shell: Terminal, tmp_path: Path) -> None:
     shell.run("describe-configs --broker-id 1 --all")
     shell.until(lambda: shell.rows[-1] == LESS_PROMPT, "in the pager")
     for typed in ("!", "|", f"s{tmp_path}/saved\r", f"-o{tmp_path}/saved\r"):
@@ -259,7 +259,7 @@ def test_what_is_typed_into_the_pager_does_no_harm(shell: Terminal, tmp_path: Pa
     assert not (tmp_path / "saved").exists()
 
 
-def test_what_was_typed_for_the_prompt_does_not_go_to_a_pager(shell: Terminal) -> None:
+def test_typed_ahead_input_does_not_go_to_the_pager(shell: Terminal) -> None:
     shell.type("describe-configs --broker-id 1 --all\rhelp refresh\r")
     shell.sees("usage: refresh")
     shell.at_prompt()
@@ -297,7 +297,7 @@ def test_f1_on_a_config_key_shows_all_about_it(shell: Terminal) -> None:
     shell.until(lambda: shell.line.endswith("alter-configs shell.orders cleanup.policy="))
 
 
-def test_a_line_of_kafkas_own_tools_is_there_to_be_run(shell: Terminal, bootstrap: str) -> None:
+def test_the_equivalent_of_a_pasted_line_is_ready_to_run(shell: Terminal, bootstrap: str) -> None:
     shell.run(f"kafka-topics.sh --bootstrap-server {bootstrap} --list")
     shell.sees("Equivalent: list-topics")
     shell.until(lambda: shell.line.endswith("kafka> list-topics"))
@@ -321,7 +321,7 @@ def test_values_come_into_the_open_menu(shell: Terminal) -> None:
     shell.sees("cleanup.policy=", "compact  set here")
 
 
-def test_where_there_is_no_pager_there_is_one(open_terminal: Open, bootstrap: str) -> None:
+def test_the_built_in_pager(open_terminal: Open, bootstrap: str) -> None:
     shell = open_terminal("--broker", bootstrap, PATH="/nowhere")
     shell.sees("as of")
     shell.run("describe-configs --broker-id 1 --all")
@@ -334,9 +334,7 @@ def test_where_there_is_no_pager_there_is_one(open_terminal: Open, bootstrap: st
     shell.at_prompt()
 
 
-def test_without_a_broker_it_says_what_to_do_and_goes_on(
-    open_terminal: Open, bootstrap: str
-) -> None:
+def test_without_a_broker_the_prompt_says_what_to_do(open_terminal: Open, bootstrap: str) -> None:
     alone = open_terminal("--broker", "localhost:1")
     alone.sees("refused", "kafka.sh --sandbox", "connect HOST:PORT", "unreachable since")
     alone.at_prompt()
@@ -349,7 +347,7 @@ def test_without_a_broker_it_says_what_to_do_and_goes_on(
     alone.sees("shell.orders")
 
 
-def test_broken_files_are_set_aside_and_said_once(
+def test_damaged_files_are_renamed_and_reported_once(
     open_terminal: Open, bootstrap: str, tmp_path: Path
 ) -> None:
     (tmp_path / "state").mkdir()

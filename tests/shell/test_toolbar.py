@@ -26,13 +26,13 @@ def text(fragments: StyleAndTextTuples) -> str:
     return to_plain_text(fragments)
 
 
-def test_a_wide_terminal_is_told_everything() -> None:
+def test_a_wide_terminal_shows_everything() -> None:
     line = text(toolbar(VIEW, CacheState(), 140))
     for words in ("prod", "3 brokers", "1,234 topics", "as of ", "F1 help", "^R search"):
         assert words in line
 
 
-def test_trouble_is_said_before_anything_else() -> None:
+def test_problems_have_priority() -> None:
     sick = replace(VIEW, topics=Part(replace(TOPICS, offline=2, under_replicated=1), 1e9))
     assert "2 offline" in text(toolbar(sick, CacheState(), 50))
     assert "unreachable since" in text(toolbar(VIEW, DOWN, 40))
@@ -55,7 +55,7 @@ def test_before_anything_was_read() -> None:
     assert "last session" in text(toolbar(kept, CacheState(), 120))
 
 
-def test_without_contact_the_way_out_is_worth_more_than_what_was() -> None:
+def test_without_connection_help_and_exit_are_shown_instead_of_old_data() -> None:
     assert "3 brokers" in text(toolbar(VIEW, DOWN, 140))
     narrow = text(toolbar(VIEW, DOWN, 96))
     assert "refused" in narrow and "F1 help" in narrow and "^D exit" in narrow
@@ -63,5 +63,5 @@ def test_without_contact_the_way_out_is_worth_more_than_what_was() -> None:
     assert "^D exit" not in text(toolbar(VIEW, DOWN, 40))
 
 
-def test_a_guard_is_said() -> None:
+def test_a_guard_is_shown() -> None:
     assert "read-only" in text(toolbar(VIEW, CacheState(), 100, guard="read-only"))

@@ -98,14 +98,14 @@ def test_streams_and_questions_are_back_afterwards() -> None:
 
 
 @pytest.mark.parametrize("stream", [io.StringIO, Terminal])
-def test_a_wrong_line_is_run_once_and_its_error_shown(stream: type[io.StringIO]) -> None:
+def test_an_invalid_line_is_run_once(stream: type[io.StringIO]) -> None:
     rig = Rig(stream(), ["error: unknown command 'topc'\n"], [2])
     assert rig.watch() == 2
     assert rig.out.getvalue() == ""
     assert cast(io.StringIO, rig.context.err).getvalue() == "error: unknown command 'topc'\n"
 
 
-def test_what_the_cluster_refuses_is_watched_on() -> None:
+def test_errors_of_the_cluster_do_not_end_watch() -> None:
     rig = Rig(io.StringIO(), ["no\n", "no\n", "^C"], [3, 1])
     assert rig.watch() == 1
     assert rig.out.getvalue().count("no\n") == 2

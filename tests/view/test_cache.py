@@ -121,7 +121,7 @@ def bench(tmp_path: Path, kafka: Kafka) -> Iterator[Bench]:
     cache.close()
 
 
-def test_nothing_is_read_before_somebody_types(bench: Bench) -> None:
+def test_nothing_is_read_before_the_user_types(bench: Bench) -> None:
     assert bench.cache.view.topics.value.names == ()
     assert threading.active_count() == 1 or not any(t.name == "view" for t in threading.enumerate())
     assert not bench.kafka.asked
@@ -156,7 +156,7 @@ def test_the_prompt_never_waits_for_a_refresh(bench: Bench) -> None:
     assert bench.kafka.asked.count("topics") == 1
 
 
-def test_a_wish_is_fetched_once_and_again_when_it_is_old(bench: Bench) -> None:
+def test_requested_data_is_read_once_and_refreshed_when_old(bench: Bench) -> None:
     for _ in range(3):
         bench.cache.request(ORDERS)
     bench.until(lambda: ORDERS in bench.cache.view.configs)
@@ -168,7 +168,7 @@ def test_a_wish_is_fetched_once_and_again_when_it_is_old(bench: Bench) -> None:
     bench.until(lambda: bench.kafka.asked.count((ORDERS,)) == 2)
 
 
-def test_a_change_reads_again_what_it_touched_even_if_it_is_being_read(bench: Bench) -> None:
+def test_a_change_reloads_its_parts_even_during_a_read(bench: Bench) -> None:
     bench.cache.request(ORDERS)
     bench.until(lambda: ORDERS in bench.cache.view.configs)
     bench.idle()
@@ -216,7 +216,7 @@ def test_an_empty_cluster_is_documented_when_its_first_topic_is_there(bench: Ben
     bench.until(lambda: "retention.ms" in bench.cache.view.docs(ResourceType.TOPIC))
 
 
-def test_a_cluster_that_is_away_keeps_the_view_and_is_asked_less_and_less(bench: Bench) -> None:
+def test_an_unreachable_cluster_keeps_the_view_with_backoff(bench: Bench) -> None:
     bench.cache.touch()
     bench.until(lambda: bool(bench.cache.view.topics.value.names))
     bench.idle()
@@ -259,7 +259,7 @@ def test_names_of_the_last_session_are_there_before_the_cluster_answers(
     cold.close()
 
 
-def test_closing_does_not_wait_for_what_is_in_flight(bench: Bench) -> None:
+def test_closing_does_not_wait_for_requests_in_flight(bench: Bench) -> None:
     bench.kafka.hold.clear()
     bench.cache.touch()
     bench.until(lambda: bool(bench.cache.state.reading))
@@ -271,7 +271,7 @@ def test_closing_does_not_wait_for_what_is_in_flight(bench: Bench) -> None:
 # -- parts that a line wants -----------------------------------------------------------------------
 
 
-def test_a_part_is_read_when_it_is_wished_for_and_kept_for_30_seconds(
+def test_a_part_is_read_on_request_and_fresh_for_30_seconds(
     bench: Bench, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[tuple[str, ...]] = []

@@ -86,7 +86,7 @@ def test_files_are_for_the_owner_only(tmp_path: Path) -> None:
         b"[" * 100_000,
     ],
 )
-def test_a_broken_file_is_set_aside_and_said_once(tmp_path: Path, content: bytes) -> None:
+def test_a_damaged_file_is_renamed_and_reported_once(tmp_path: Path, content: bytes) -> None:
     said: list[str] = []
     shelf = Shelf(tmp_path, said.append)
     shelf.save_topics("one:9092", "id", ["a"])
@@ -110,7 +110,7 @@ def test_a_file_of_a_later_format_is_left_alone(tmp_path: Path) -> None:
     assert path.exists()
 
 
-def test_a_folder_that_cannot_be_written_is_said(tmp_path: Path) -> None:
+def test_an_unwritable_folder_is_reported(tmp_path: Path) -> None:
     said: list[str] = []
     (tmp_path / "topics").write_text("in the way")
     Shelf(tmp_path, said.append).save_topics("one:9092", "id", ["a"])

@@ -23,7 +23,7 @@ def test_what_is_found_is_there_once_and_counted(known: list[str], typed: str) -
 
 
 @given(names, name)
-def test_every_name_that_holds_what_was_typed_is_found_prefixes_first(
+def test_every_name_that_contains_the_typed_text_is_found_prefixes_first(
     known: list[str], typed: str
 ) -> None:
     found = NameIndex(known).find(typed).names

@@ -47,7 +47,7 @@ def test_every_part_of_the_demo_company(demo: Watched) -> None:
     assert "metadata.version" in [feature.name for feature in view.features.value]
 
 
-def test_only_what_was_wished_for_is_read_and_read_again(demo: Watched) -> None:
+def test_only_requested_parts_are_read_and_refreshed(demo: Watched) -> None:
     view = wished(demo, "groups")
     assert [part for part in PARTS if view.part(part).read_at] == ["groups"]
     before = view.groups.read_at
@@ -67,7 +67,7 @@ def test_names_are_kept_for_the_next_start(demo: Watched, tmp_path: Path) -> Non
     assert not kept.groups.read_at, "from disk is not from the cluster"
 
 
-def test_what_may_not_be_read_is_an_error_of_its_part(secure_sandbox: Sandbox) -> None:
+def test_a_missing_permission_is_an_error_of_its_part(secure_sandbox: Sandbox) -> None:
     where = parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     sasl = Sasl("SCRAM-SHA-256", "alice", Secret(passwords(secure_sandbox)["alice"]))
     config = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)

@@ -138,7 +138,7 @@ def test_names_are_kept_for_the_next_start(
     assert TOPIC.name in kept
 
 
-def test_nobody_there_is_said_at_once(tmp_path: Path) -> None:
+def test_an_unreachable_cluster_is_reported_at_once(tmp_path: Path) -> None:
     watched = Watched(Cache(ConnectionConfig(parse_addresses("localhost:1")), Folder(tmp_path)))
     watched.cache.touch()
     watched.until(lambda: watched.cache.state.failure)
