@@ -19,7 +19,6 @@ from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
-from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import quote
 from kafka_shell.structs import replace
 from kafka_shell.view.cache import FRESH_S, Cache
@@ -169,8 +168,8 @@ class ShellCompleter(Completer):
             self._wait(document)
         part = part_of(found)
         if part:
-            held = view.part(part)
-            if not held.read_at or held.older_than(FRESH_S, view.read_at):
+            current = view.part(part)
+            if not current.read_at or current.older_than(FRESH_S, view.read_at):
                 self._wait(document)
             self._cache().request(part)
 
@@ -199,8 +198,8 @@ class ShellCompleter(Completer):
             self._wait(document)
         if resource is None:
             return
-        held = view.configs.get(resource)
-        if held is None or held.older_than(FRESH_S, view.read_at):
+        current = view.configs.get(resource)
+        if current is None or current.older_than(FRESH_S, view.read_at):
             self._wait(document)
         cache.request(resource)
 
@@ -213,10 +212,10 @@ class ShellCompleter(Completer):
 
 def _read_error(part: str, view: ClusterView) -> str:
     """Return why a part of the view could not be read, if it is empty."""
-    held = view.part(part)
-    if held.error is None or held.value:
+    current = view.part(part)
+    if current.error is None or current.value:
         return ""
-    why = " ".join(filter(None, (held.error.message, hint_of(held.error))))
+    why = " ".join(filter(None, (current.error.message, current.error.hint)))
     return f"{part.replace('_', ' ')} could not be read: {why}"
 
 

@@ -83,8 +83,8 @@ def _tab(event: KeyPressEvent) -> None:
     buffer = event.current_buffer
     state = buffer.complete_state
     if state is None:
-        asked = CompleteEvent(completion_requested=True)
-        found = list(buffer.completer.get_completions(buffer.document, asked))
+        tab = CompleteEvent(completion_requested=True)
+        found = list(buffer.completer.get_completions(buffer.document, tab))
         if len(found) == 1 and isinstance(found[0], Offer) and found[0].text:
             _complete(buffer, found[0])
         else:

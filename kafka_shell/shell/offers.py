@@ -171,8 +171,8 @@ def _is_reset(found: Wanted) -> bool:
 
 def _is_to(found: Wanted, command: str) -> bool:
     """Return whether the cursor is at the value of --to of this command."""
-    here = found.command is not None and found.command.name == command
-    return here and found.option is not None and found.option.name == "--to"
+    matches = found.command is not None and found.command.name == command
+    return matches and found.option is not None and found.option.name == "--to"
 
 
 def _reset_to(view: ClusterView, typed: str) -> Candidates:

@@ -129,8 +129,8 @@ class Cache:
         self._want(wants, again=True)
 
     def _was_read(self, part: str) -> bool:
-        held = self._view.part(part)
-        return bool(held.read_at) or held.error is not None
+        current = self._view.part(part)
+        return bool(current.read_at) or current.error is not None
 
     def request(self, want: Want) -> None:
         """Read configs, config documentation, the topics of a group or one of PARTS if needed."""
@@ -266,8 +266,8 @@ class Cache:
                 self._shelf.save_documentation(self._docs_version, kind, docs)
         now = self._clock()
         if isinstance(docs, Failure):
-            held = self._view.documentation.get(kind, Part(MappingProxyType({})))
-            part = replace(held, read_at=now, error=docs)
+            current = self._view.documentation.get(kind, Part(MappingProxyType({})))
+            part = replace(current, read_at=now, error=docs)
         else:
             part = Part(MappingProxyType(dict(docs)), now)
         self._swap(self._view.with_documentation(kind, part))

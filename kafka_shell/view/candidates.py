@@ -245,10 +245,10 @@ def _unread(view: ClusterView, resource: ConfigResource | None) -> str | None:
     """Return the placeholder for values of a resource that was not read, or None."""
     if resource is None:
         return None
-    held = view.configs.get(resource)
-    if held is None or (not held.read_at and held.error is None):
+    part = view.configs.get(resource)
+    if part is None or (not part.read_at and part.error is None):
         return "…"
-    return "" if held.error is not None and not held.value else None
+    return "" if part.error is not None and not part.value else None
 
 
 def _config(

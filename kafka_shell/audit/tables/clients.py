@@ -112,10 +112,10 @@ def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
     entities |= {ClientEntity(each.user) for each in entities}
     for entity in sorted(entities, key=lambda each: each.order):
         if entity.client_id is None:
-            held = {each.key: each for each in found if each.entity == entity}
+            effective = {each.key: each for each in found if each.entity == entity}
         else:
-            held = resolve(found, entity.user, entity.client_id)
-        for key, config in held.items():
+            effective = resolve(found, entity.user, entity.client_id)
+        for key, config in effective.items():
             level = "user" if config.entity.client_id is None else "client-id"
             yield (
                 entity.user, entity.client_id, key, config.value, level,

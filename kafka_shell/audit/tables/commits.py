@@ -155,14 +155,14 @@ def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicP
     lags: dict[tuple[str, TopicPartition], int] = {}
     ends = list_offsets(cluster, dict.fromkeys({where for _, where in left}, LATEST))
     for _ in range(_MOST_ROUNDS):
-        asked = {where: (group, where) for group, where in left if where in ends.values}
-        if not asked:
+        batch = {where: (group, where) for group, where in left if where in ends.values}
+        if not batch:
             break
-        then = list_offsets(cluster, {where: left[of].at for where, of in asked.items()})
-        for where, of in asked.items():
+        offsets = list_offsets(cluster, {where: left[of].at for where, of in batch.items()})
+        for where, of in batch.items():
             first = left.pop(of)
-            if where in then.values:
-                found = then[where].offset
+            if where in offsets.values:
+                found = offsets[where].offset
                 end = ends[where].offset or 0 if found is None else found
                 lags[of] = max(0, end - first.offset)
     return lags

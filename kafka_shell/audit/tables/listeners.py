@@ -27,9 +27,9 @@ def read_listeners(cluster: Cluster, part: Slice) -> Rows:
     resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
     found = configs.describe(cluster, resources)
     for resource, entries in found.values.items():
-        held = {entry.name: entry.value or "" for entry in entries}
-        for name, address in _addresses(held.get("listeners", "")):
-            yield int(resource.name), *_listener(name, address, held)
+        configs_of = {entry.name: entry.value or "" for entry in entries}
+        for name, address in _addresses(configs_of.get("listeners", "")):
+            yield int(resource.name), *_listener(name, address, configs_of)
     for resource, why in found.failures.items():
         yield Trouble(str(resource), why.name, why.message)
 
@@ -40,26 +40,26 @@ def _addresses(text: str) -> Iterator[tuple[str, str]]:
         yield name.upper(), address
 
 
-def _listener(name: str, address: str, held: Mapping[str, str]) -> tuple[Any, ...]:
+def _listener(name: str, address: str, configs_of: Mapping[str, str]) -> tuple[Any, ...]:
     protocols = dict(
         each.upper().split(":", 1)
-        for each in _words(held.get("listener.security.protocol.map", ""))
+        for each in _words(configs_of.get("listener.security.protocol.map", ""))
         if ":" in each
     )
     protocol = protocols.get(name, name)
 
     def own(key: str) -> str:
-        special = held.get(f"listener.name.{name.lower()}.{key}")
-        return held.get(key, "") if special is None else special
+        override = configs_of.get(f"listener.name.{name.lower()}.{key}")
+        return configs_of.get(key, "") if override is None else override
 
-    between = held.get("inter.broker.listener.name", "").upper()
-    if not between:
-        between = held.get("security.inter.broker.protocol", "").upper()
+    inter_broker = configs_of.get("inter.broker.listener.name", "").upper()
+    if not inter_broker:
+        inter_broker = configs_of.get("security.inter.broker.protocol", "").upper()
     reauth = own("connections.max.reauth.ms")
     return (
         name, address, protocol,
-        name in [each.upper() for each in _words(held.get("controller.listener.names", ""))],
-        name == between,
+        name in _words(configs_of.get("controller.listener.names", "").upper()),
+        name == inter_broker,
         _words(own("sasl.enabled.mechanisms")) if protocol.startswith("SASL") else [],
         own("ssl.client.auth") or "none",
         own("ssl.endpoint.identification.algorithm"),
@@ -83,10 +83,10 @@ def read_certificates(cluster: Cluster, part: Slice) -> Rows:
     resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
     found = configs.describe(cluster, resources)
     for resource, entries in found.values.items():
-        held = {entry.name: entry.value or "" for entry in entries}
-        advertised = dict(_addresses(held.get("advertised.listeners", "")))
-        for name, address in _addresses(held.get("listeners", "")):
-            row = _listener(name, address, held)
+        configs_of = {entry.name: entry.value or "" for entry in entries}
+        advertised = dict(_addresses(configs_of.get("advertised.listeners", "")))
+        for name, address in _addresses(configs_of.get("listeners", "")):
+            row = _listener(name, address, configs_of)
             if row[2] not in _TLS or row[3]:
                 continue
             where = advertised.get(name) or address
