@@ -205,7 +205,7 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
     def read_once() -> Cache:
         bare = session(paths, broker=place.cluster.bootstrap)
         cache = Cache(bare.context.connection, paths)
-        cache._take_from_disk()
+        cache._load_from_disk()
         cache._serve(["topics", "groups"])
         return cache
 
@@ -213,12 +213,12 @@ def test_the_cache_does_not_mix_clusters(paths: Paths, place: Place) -> None:
     assert first.state.failure is None
     first._shelf.save_names(first.bootstrap, {"groups": ["of-the-first"]})
     again = Cache(first._connection, paths)
-    again._take_from_disk()
+    again._load_from_disk()
     assert "of-the-first" in again.view.groups.value.names
     first.close()
     place.replace()
     second = Cache(session(paths, broker=place.cluster.bootstrap).context.connection, paths)
-    second._take_from_disk()
+    second._load_from_disk()
     second._serve(["topics"])
     assert "of-the-first" not in second.view.groups.value.names
     assert second.view.cluster_id == place.cluster.cluster_id

@@ -232,7 +232,7 @@ def test_a_quote_that_is_never_closed(script: Script, topic: str) -> None:
 def test_a_backslash_at_the_very_end(script: Script) -> None:
     run = script("list-topics \\")
     assert run.status == 2, str(run)
-    assert f"{place(script)}:1: error: the line goes on nowhere" in run.stderr
+    assert f"{place(script)}:1: error: trailing backslash" in run.stderr
 
 
 @pytest.mark.parametrize("line", ["| wc", "> {0}/x", "list-topics |", "list-topics >"])

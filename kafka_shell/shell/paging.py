@@ -23,7 +23,8 @@ PATIENCE_S = 0.25  # how long output is buffered before it is shown without a pa
 PROMPT_ROWS = 4
 Size = Callable[[], tuple[int, int]]
 
-LESS_PROMPT = "q: quit, space: next page"
+# No colon, question mark, dot or percent sign: less gives them a meaning in a prompt.
+LESS_PROMPT = "q to quit, space for the next page"
 # K: Ctrl-C quits. No F: paged output may fit the screen, but not together with the next prompt. All
 # three prompt lengths are set because $LESS can select one of them.
 _LESS = ["-RXK", "-+F", *(f"-P{length}{LESS_PROMPT}" for length in "smM")]

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.audit.engine import Engine
+from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
 
@@ -23,4 +24,4 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
 @pytest.fixture
 def shell(demo_sandbox: Sandbox, engine: Engine, tmp_path: Path) -> Shell:
     """The demo company's cluster."""
-    return Shell(tmp_path, demo_sandbox.bootstrap, {"spark": engine})
+    return Shell(tmp_path, demo_sandbox.bootstrap, Resources(spark=engine))

@@ -8,6 +8,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.audit.engine import Engine
+from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.audit.bad_cluster import commit, connection
 from tests.in_process import Shell
@@ -144,7 +145,7 @@ def test_fix_never_takes_a_name_for_an_option(
     sandbox: Sandbox, engine: Engine, tmp_path: Path
 ) -> None:
     """The remedy of a group called `--group=NAME` must not delete the group NAME."""
-    shell = Shell(tmp_path, sandbox.bootstrap, {"spark": engine})
+    shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
     topic, group = (f"{kind}-{uuid4().hex[:8]}" for kind in ("read", "enricher"))
     hostile = [f"--group={group}", f"{group} --yes", f"{group};exit", "--all-topics"]
     shell.ok(f"create-topic {topic}")

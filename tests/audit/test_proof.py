@@ -13,6 +13,7 @@ from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.audit.engine import Engine
 from kafka_shell.commands.cluster import api_table as apis
 from kafka_shell.commands.spark import commands as spark
+from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
@@ -74,7 +75,7 @@ def test_missing_permissions_are_reported_as_skipped_controls(
 ) -> None:
     admin = secure_sandbox.client_properties["admin-sasl-plaintext"]
     alice = secure_sandbox.client_properties["alice-sasl-plaintext"]
-    shell = Shell(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"], {"spark": engine})
+    shell = Shell(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"], Resources(spark=engine))
     rule = "allow User:alice Describe,DescribeConfigs on topic half-seen"
     shell.ok(f"create-topic half-seen --command-config {admin}")
     shell.ok(f"alter-acls --add '{rule}' --command-config {admin}")

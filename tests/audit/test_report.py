@@ -15,6 +15,7 @@ import pytest
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding, AuditReport
 from kafka_shell.audit.report import Bar, Chart, page
+from kafka_shell.context import Resources
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
 
@@ -186,7 +187,7 @@ seen.bars = [...document.querySelectorAll(".charts .track > span")].map(
 
 
 def test_drift_over_snapshots(sandbox: Sandbox, engine: Engine, tmp_path: Path) -> None:
-    shell = Shell(tmp_path, sandbox.bootstrap, {"spark": engine})
+    shell = Shell(tmp_path, sandbox.bootstrap, Resources(spark=engine))
     folder, file = tmp_path / "state", tmp_path / "audit.html"
     audit = f"spark audit --snapshot {folder} --controls B05 --report {file}"
     shell.ok(f"spark snapshot {folder}")

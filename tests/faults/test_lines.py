@@ -80,7 +80,7 @@ def test_bytes_that_are_no_text(kafka: Program, argv: tuple[bytes, ...]) -> None
         (("list-topics", "--deadline", "soon"), ("soon", "30s")),
         (("list-topics", "--long=yes"), ("--long",)),
         (("create-topic",), ("create-topic", "usage: ")),
-        (("create-topic", "t", "--partitions", "many"), ("many", "whole number")),
+        (("create-topic", "t", "--partitions", "many"), ("many", "an integer")),
         (("create-topic", "t", "--partitions", "3", "--replica-assignment", "1"),
          ("--partitions", "--replica-assignment")),
         (("create-topic", "t", "--partitions"), ("--partitions requires a value",)),
@@ -109,7 +109,7 @@ def test_wrong_lines(kafka: Program, argv: tuple[str, ...], words: tuple[str, ..
 @pytest.mark.parametrize(
     ("argv", "word"),
     [(("--broker",), "--broker requires a value"), (("--keep-going=3",), "does not take a value"),
-     (("--broker", "a:1", "--broker", "b:2", "list-topics"), "given twice")],
+     (("--broker", "a:1", "--broker", "b:2", "list-topics"), "set twice")],
 )  # fmt: skip
 def test_wrong_options_of_the_program(nowhere: Program, argv: tuple[str, ...], word: str) -> None:
     refused(nowhere(*argv), 2, word)
