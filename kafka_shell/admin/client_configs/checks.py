@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 
-from kafka_shell.admin.configs.read import of_some_broker
+from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.quotas.model import Default
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError, did_you_mean

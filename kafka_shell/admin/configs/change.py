@@ -7,6 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
+from kafka_shell.admin.configs.known import inherited, known_of, with_retention
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
@@ -34,17 +35,7 @@ from .model import (
     ResourceType,
     own_source,
 )
-from .read import (
-    answerer,
-    by_answerer,
-    by_name,
-    describe,
-    inherited,
-    known_of,
-    own_values,
-    why_not,
-    with_retention,
-)
+from .read import answerer, by_answerer, by_name, describe, own_values, why_not
 
 HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]

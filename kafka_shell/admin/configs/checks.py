@@ -6,6 +6,7 @@ import re
 from collections.abc import Iterable, Sequence
 
 from kafka_shell import config_units
+from kafka_shell.admin.configs.known import Known
 from kafka_shell.errors import ShellError, near_miss
 from kafka_shell.resource import Resource
 from kafka_shell.structs import replace
@@ -21,7 +22,6 @@ from .model import (
     Unit,
     own_source,
 )
-from .read import Known
 
 # Resource types that refuse unknown keys. Brokers accept keys of plugins and with prefixes.
 _CLOSED = {ResourceType.TOPIC, ResourceType.GROUP, ResourceType.CLIENT_METRICS}

@@ -94,7 +94,7 @@ def callback(cluster: Cluster) -> str:
 
     Raises ShellError if the broker's configs cannot be read.
     """
-    from kafka_shell.admin.configs.read import of_some_broker
+    from kafka_shell.admin.configs.known import of_some_broker
 
     entry = of_some_broker(cluster).get(_CALLBACK)
     return (entry.value or "") if entry is not None else ""

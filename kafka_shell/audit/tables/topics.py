@@ -81,13 +81,14 @@ def _pair(entry: ConfigEntry) -> str:
 def read_topic_configs(cluster: Cluster, part: Slice) -> Rows:
     """Yield a row per config of a topic, with its inherited value (DescribeConfigs, API key 32)."""
     from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.configs.known import inherited as inherited_value
     from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 
     resources = [ConfigResource(ResourceType.TOPIC, name) for name in part.names]
     found = configs.describe(cluster, resources, synonyms=True)
     for resource, entries in found.values.items():
         for entry in entries:
-            inherited = configs.inherited(entry) if entry.overridden else entry.value
+            inherited = inherited_value(entry) if entry.overridden else entry.value
             yield (
                 resource.name, entry.name, None if entry.sensitive else entry.value,
                 entry.source.name.lower(), entry.overridden, inherited,

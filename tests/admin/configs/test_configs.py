@@ -16,6 +16,7 @@ from kafka_shell.admin.configs import (
     read as configs,
 )
 from kafka_shell.admin.configs.checks import ConfigRefused
+from kafka_shell.admin.configs.known import known_of
 from kafka_shell.admin.configs.model import (
     ConfigAlteration,
     ConfigEntry,
@@ -25,7 +26,6 @@ from kafka_shell.admin.configs.model import (
     ConfigType,
     ResourceType,
 )
-from kafka_shell.admin.configs.read import known_of
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster

@@ -26,6 +26,7 @@ from kafka_shell.admin.client_configs import read as client_configs
 from kafka_shell.admin.cluster import features, health, quorum
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.known import known_of
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.partitions import log_dirs
@@ -65,7 +66,7 @@ VERBS: tuple[Callable[[Cluster], Any], ...] = (
     lambda cluster: metadata_scan.scan(cluster).misplaced(),
     lambda cluster: topic_changes.plan_delete(cluster, ["orders.placed"]),
     lambda cluster: configs.describe(cluster, [_TOPIC, _BROKER], documentation=True),
-    lambda cluster: configs.known_of(cluster, [_TOPIC]),
+    lambda cluster: known_of(cluster, [_TOPIC]),
     lambda cluster: [configs.list_resources(cluster, kind) for kind in ResourceType],
     lambda cluster: (quotas.describe(cluster), scram.describe(cluster)),
     lambda cluster: acls.describe(cluster),
