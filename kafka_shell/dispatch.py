@@ -164,6 +164,8 @@ def report_error(
         from .crash import write_details
 
         error.hint = error.hint.replace("crash.log", write_details(error, context.paths))
+    if error.hint.endswith("the port is correct."):  # no broker is running here, perhaps at all
+        error.hint += " To start a local cluster, run: kafka.sh --sandbox"
     pane = writer_for(context, None, context.out).err
     with suppress(OSError, PipeClosed):  # without stderr, the exit status still reports the failure
         draw_error(error, pane, place=origin, line=text)

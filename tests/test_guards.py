@@ -139,7 +139,7 @@ def test_refused(
     state = State(kafka, cluster, topic)
     run = kafka("--profile", guard, *words(command, topic), *yes)
     assert run.status in (1, 2), str(run)
-    assert run.status == (2 if "no terminal" in run.stderr else 1), str(run)
+    assert run.status == (2 if "not a terminal" in run.stderr else 1), str(run)
     assert why in run.stderr, str(run)
     assert "nothing" in run.stderr.lower(), "it says that nothing was changed"
     assert run.stdout == ""
@@ -384,7 +384,7 @@ def test_a_script_on_standard_input_is_no_answer(
         env=kafka.environment(), encoding="utf-8", timeout=20,
     )  # fmt: skip
     child.expect("ended 2")
-    assert "no terminal" in child.before
+    assert "not a terminal" in child.before
     child.close()
     assert state.same
 

@@ -195,7 +195,7 @@ def test_a_number_is_not_a_host(config: Path, value: str) -> None:
 
 @pytest.mark.quick
 def test_a_port_is_not_a_host() -> None:
-    with pytest.raises(ShellError, match="no host"):
+    with pytest.raises(ShellError, match="missing host"):
         load({"broker": "9092"}, {}, Path("/nowhere"))
 
 

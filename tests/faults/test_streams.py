@@ -111,7 +111,7 @@ def test_closed_streams(kafka: Program, topic: str) -> None:
     assert shell(kafka, "$K list-topicz <&- >&- 2>&-").status == 2
     run = shell(kafka, f"$K delete-topic {topic} <&- 2>&1")
     assert run.status == 2
-    assert "no terminal" in run.stdout
+    assert "not a terminal" in run.stdout
 
 
 @quick

@@ -93,7 +93,7 @@ def test_the_yes_option_confirms_without_rereading(tmp_path: Path) -> None:
 
 def test_confirmation_without_terminal_is_a_usage_error(tmp_path: Path) -> None:
     stage = make_stage(tmp_path, answers=None)
-    with pytest.raises(UsageError, match="no terminal") as refused:
+    with pytest.raises(UsageError, match="not a terminal") as refused:
         stage.run(stage.plan(stage.step(), effect=Effect.DESTROY))
     assert refused.value.status is Status.WRONG
     assert "--yes" in refused.value.hint

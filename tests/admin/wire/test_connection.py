@@ -421,7 +421,7 @@ def test_a_change_under_a_deadline_may_still_happen(cluster: Cluster, sandbox: S
             [Call(IncrementalAlterConfigsRequest(resources=[], validate_only=False))]
         )
     assert (found.name, "may still happen" in found.message) == ("deadline", True)
-    assert "Look" in found.hint
+    assert "Check" in found.hint
 
 
 @pytest.mark.quick

@@ -28,7 +28,7 @@ def stem(shell: Shell) -> Iterator[str]:
 def refused(run: Answer, *said: str) -> None:
     """Whether it would have to be asked, as it says, and nothing was done."""
     assert run.status == 2, str(run)
-    assert "no terminal" in run.err and "--yes" in run.err
+    assert "not a terminal" in run.err and "--yes" in run.err
     for each in said:
         assert f"warning: {each}\n" in run.err, run.err
 

@@ -174,7 +174,7 @@ def test_a_line_that_is_wrong(kafka: Program, words: str, said: str) -> None:
 def test_it_asks(kafka: Program, cluster: Cluster, topic: str, group: str) -> None:
     run = kafka("reset-offsets", group, "--to", "latest")
     assert run.status == 2
-    assert "there is no terminal to ask at" in run.stderr
+    assert "confirmation is required" in run.stderr
     assert held(cluster, group) == {f"{topic}:0": 3, f"{topic}:1": 6}
 
 
