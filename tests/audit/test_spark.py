@@ -47,10 +47,10 @@ def test_a_query_reads_only_the_tables_it_names(shell: Shell) -> None:
 @pytest.mark.parametrize(
     ("query", "says"),
     [
-        ("select * from nope", "spark tables lists the tables"),
+        ("select * from nope", "Run spark tables to list the tables"),
         ("select nope from topics", "nope"),
-        ("selec 1", "a query starts with select or with"),
-        ("drop table topics", "a query starts with select or with"),
+        ("selec 1", "a query must start with select or with"),
+        ("drop table topics", "a query must start with select or with"),
         ("select cast('x' as int)", "malformed"),
     ],
 )
@@ -108,4 +108,4 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
 def test_a_folder_without_snapshots_says_how_to_take_one(shell: Shell, tmp_path: Path) -> None:
     run = shell(f"spark diff {tmp_path}/none")
     assert run.status == 1
-    assert f"spark snapshot {tmp_path}/none takes one" in run.err
+    assert f"Run spark snapshot {tmp_path}/none" in run.err
