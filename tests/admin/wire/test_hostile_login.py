@@ -159,7 +159,7 @@ def test_invalid_mechanism_names_are_not_shown() -> None:
         error = logs_in(address, Sasl("PLAIN", "alice", Secret("hush")))
     assert error.code == "sasl-mechanism"
     assert "(enabled: GSSAPI)" in error.message
-    assert error.hint == "Set sasl.mechanism=GSSAPI"
+    assert error.hint == "Set sasl.mechanism=GSSAPI."
 
 
 @pytest.mark.parametrize("protocol", ["SSL", "PLAINTEXT"])
