@@ -118,9 +118,9 @@ def test_a_guard_reached_by_the_address_is_answered_by_its_profile_s_name(
         ("confirm", (), "--yes"),
         ("typed", (), "--yes=typed"),
         ("typed", ("--yes",), "--yes=typed"),
-        ("typed", ("--yes=free",), "'free' is not typed"),
+        ("typed", ("--yes=free",), "does not match the cluster name typed"),
         ("typed", ("--yes=",), "typed"),
-        ("typed", ("--yes=TYPED",), "'TYPED' is not typed"),
+        ("typed", ("--yes=TYPED",), "does not match the cluster name typed"),
         ("read-only", (), "read-only"),
         ("read-only", ("--yes",), "read-only"),
         ("read-only", ("--yes=read-only",), "read-only"),
@@ -231,7 +231,7 @@ def test_a_guard_goes_with_the_cluster(kafka: Program, sandbox: Sandbox) -> None
     assert named.status == 1, str(named)
     bare = kafka("--broker", sandbox.bootstrap, "create-topic", name)
     assert bare.status == 1, str(bare)
-    assert "profile read-only makes this cluster read-only" in bare.stderr
+    assert "this cluster is read-only because of the guard of profile read-only" in bare.stderr
     kafka.ok("--profile", "free", "create-topic", name)
     kafka.ok("--profile", "free", "delete-topic", name, "--yes")
 

@@ -192,7 +192,7 @@ def test_a_real_login_with_the_keyring(
     with Cluster(found.connection) as cluster:
         with pytest.raises(ShellError) as caught:
             cluster.brokers()
-        assert "no password of admin for kafka-dev" in caught.value.message
+        assert "no password of user admin for kafka-dev" in caught.value.message
         assert caught.value.hint == "Store it with: keyring set kafka-dev admin"
         keyring_of["kafka-dev", "admin"] = passwords(secure_sandbox)["admin"]
         assert len(cluster.brokers()) == 1
