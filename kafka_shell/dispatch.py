@@ -24,7 +24,6 @@ from .commands import REGISTRY
 from .context import Context
 from .errors import ShellError, Status, UsageError
 from .identity import on_expected_cluster
-from .pipe import open_pipe, run_program
 from .units import to_path
 
 _SHORT = 100  # characters of a line in an error about it
@@ -94,11 +93,12 @@ def _run_sequence(parts: Sequence[_Part], text: str, context: Context, origin: s
             break
         last, reported = line, False
         try:
-            status = (
-                run_program(line.shell or "", context)
-                if invocation is None
-                else _run(line, invocation, context)
-            )
+            if invocation is None:
+                from .pipe import run_program
+
+                status = run_program(line.shell or "", context)
+            else:
+                status = _run(line, invocation, context)
         except ShellError as error:
             status, reported = report_error(error, context, text=text, origin=origin), True
     if status and origin and not reported:
@@ -232,6 +232,8 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
                 path, append = to_path(line.redirect.path), line.redirect.append
                 out = stack.enter_context(redirected(path, append, context))
             elif line.pipe is not None:
+                from .pipe import open_pipe
+
                 pipe = stack.enter_context(open_pipe(line.pipe, out))
                 out = pipe.stdin
             try:

@@ -28,7 +28,7 @@ LIST = {
     "files", "identity", "quoting", "settings", "values",
     "language", "language.argv", "language.command", "language.common", "language.convert",
     "language.logical_lines",
-    "language.parse", "language.render", "language.scan", "language.selectors",
+    "language.parse", "language.render", "language.scan", "language.selectors", "language.spelling",
     "language.tokens", "language.usage",
     "admin", "admin.client_properties", "admin.config_reads", "admin.config_wire",
     "admin.connection", "admin.dial", "admin.endpoint", "admin.error_codes", "admin.failures",

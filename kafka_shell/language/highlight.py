@@ -1,4 +1,4 @@
-"""Which part of a line is what, for colours: the same words and roles as the parser's."""
+"""Which part of a line is what, for colors: the same words and roles as the parser's."""
 
 from __future__ import annotations
 

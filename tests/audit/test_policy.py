@@ -63,7 +63,7 @@ def test_a_declared_policy_is_checked_and_fixed(shell: Shell, topic: str, tmp_pa
                 f"alter-configs {topic} retention.ms=86400000",
             "max.message.bytes is 1048588, declared: 1000000":
                 f"alter-configs {topic} max.message.bytes=1000000",
-            "a declared ACL is missing":
+            "declared ACL is missing":
                 f"alter-acls --add 'allow User:{topic} Read on topic {topic}'",
             "producer_byte_rate is not set, declared: 5MB/s":
                 f"alter-quotas --user {topic} producer_byte_rate=5MB/s",

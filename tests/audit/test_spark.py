@@ -91,7 +91,7 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
             ("topics", "vanished", "", "partitions=3, min_factor=1, max_factor=1", None),
             ("topic_configs", "changed", "retention.ms", "86400000", "172800000"),
             ("topic_configs", "appeared", "max.message.bytes", None, "1000000"),
-            ("acls", "appeared", "", None, "there"),
+            ("acls", "appeared", "", None, "exists"),
             ("quotas", "appeared", "producer_byte_rate", None, "1000000.0"),
         }
         for each in found:
