@@ -148,7 +148,7 @@ def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
     current, proposed = (row for row in text.splitlines() if row.startswith("{"))
     file = tmp_path / "proposed.json"
     file.write_text(proposed)
-    theirs = read_moves(str(file)).wanted
+    theirs = read_moves(str(file)).target
     before = assignment(json.loads(current)["partitions"])
     now = reassignment.layout(cluster)
     assert {each: now.replicas[each] for each in before} == before

@@ -1,4 +1,4 @@
-"""Commands that look at moves of replicas, and finish what a lost shell left (KIP-4, KIP-455)."""
+"""Commands that list, verify and finish reassignments (KIP-4, KIP-455)."""
 
 from __future__ import annotations
 
@@ -23,32 +23,32 @@ if TYPE_CHECKING:
 
     from .reassignment_files import MoveFile
 
-# -- look ------------------------------------------------------------------------------------------
+# -- read ------------------------------------------------------------------------------------------
 
 
 def list_reassignments(
     invocation: Invocation, context: Context
 ) -> tuple[Reassignment, ...] | Nothing:
-    """What is being moved, and how much of it is copied."""
+    """The running reassignments, and how much of them is copied."""
     from kafka_shell.admin.partitions import progress as move_progress
 
     topics = select.topics(invocation, context.cluster) if invocation["topic"] else None
     found = move_progress.under_way(context.cluster, topics)
     if not found.values:
-        return Nothing("no partition is being moved")
+        return Nothing("no partition is being reassigned")
     return tuple(move_progress.with_sizes(context.cluster, list(found)))
 
 
 def verify_reassign_partitions(
     invocation: Invocation, context: Context
 ) -> MoveState | Plan | Nothing:
-    """How a move stands; with --finish its end is waited for, and its throttle lifted."""
+    """The state of a reassignment; --finish waits for its end and removes its throttle."""
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     file = given_file(invocation)
     cluster = context.cluster
-    wanted, dirs = (file.wanted, file.dirs) if file else (None, {})
+    wanted, dirs = (file.target, file.dirs) if file else (None, {})
     topics = chosen_topics(invocation, cluster)
     if topics is not None:
         wanted = _under_way(cluster, topics)
@@ -57,7 +57,7 @@ def verify_reassign_partitions(
     record = throttle_record(context).read()
     state = reassignment.state(cluster, wanted, dirs, record, topics)
     if not state.partitions and not state.throttles and not state.not_read:
-        return Nothing("no partition is being moved, and no throttle is left behind")
+        return Nothing("no partition is being reassigned, and there are no leftover throttles")
     return state
 
 
@@ -88,11 +88,11 @@ def _finish(
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
         follow = move_progress.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
-        with suppress(UnexpectedEnd):  # as the state tells
+        with suppress(UnexpectedEnd):  # the state below shows it
             follow(cluster, context.report)
     record = throttle_record(context)
     if file is not None:
-        topics = list({each.topic: None for each in file.wanted})
+        topics = list({each.topic: None for each in file.target})
     state = reassignment.state(cluster, wanted, dirs, record.read(), topics)
     moving = move_progress.under_way(cluster).values
     rows, _ = left_behind(cluster, moving, record.read(), topics)
@@ -109,12 +109,12 @@ def _finish(
             ),
         )
     if not state.partitions and not state.not_read:
-        return Nothing("nothing is being moved, and no throttle is left behind")
+        return Nothing("no partition is being reassigned, and there are no leftover throttles")
     return state
 
 
 def _failed(state: MoveState) -> dict[Resource, Failure]:
-    """What nothing moves to where it should be; its throttle is lifted all the same."""
+    """The failed partitions: not at their target and not being reassigned."""
     return {
         Resource("partition", f"{row.topic}:{row.partition}"): Failure(
             "REASSIGNMENT_FAILED", f"partition {row.topic}:{row.partition}: {row.note}"
@@ -137,47 +137,47 @@ def _cancel_line(invocation: Invocation) -> str:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="verify-reassign-partitions",
-        summary="How a move of replicas stands, and throttles left behind; --finish ends both.",
+        summary="Show the state of reassignments and leftover throttles; --finish removes them.",
         family="partitions",
         run=verify_reassign_partitions,
         options=(
             FILE,
-            Option("--topics", Kind.TOPIC, "Only moves of these topics: a,b  svc-*  /regex/",
+            Option("--topics", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/",
                    many=True, aliases=("--topic",), metavar="TOPICS",
                    excludes=("--reassignment-json-file",)),
-            Option("--finish", Kind.FLAG, "Follow the move to its end, then put throttles back."),
+            Option("--finish", Kind.FLAG, "Wait for the end, then remove throttles."),
             *CHANGING,
         ),
         description=(
-            "Each partition is completed (KIP-4's 1), in progress (0) or failed (-1): nothing moves"
-            " it and it is not where the file says. LAG is how many offsets the copy that is"
-            " furthest behind lacks. The exit status is 1 until all is completed"
-            " and no throttle is left behind: replicas listed as throttled that do not move, and"
-            " the rates of their brokers. A rate without throttled replicas limits nothing, and *"
-            " is never taken for a leftover. --finish also picks up the move of a shell that was"
-            " lost; without a file it takes all that is under way. Rates that this shell replaced"
-            " are restored; of throttles from elsewhere they are removed."
+            "Each partition is completed (1 in KIP-4), in progress (0) or failed (-1: not at its"
+            " target and not being reassigned). LAG is the offset lag of the slowest new replica."
+            " The exit status is 1 until all partitions are completed and no throttle is left: a"
+            " leftover throttle lists replicas that are not being reassigned. A rate without"
+            " throttled replicas has no effect, and * is never treated as a leftover.\n"
+            "--finish also finishes the reassignment of a shell that ended; without a file, all"
+            " running ones. Rates that kafka.sh replaced are restored; throttles set by other tools"
+            " are removed."
         ),
         search=("throttle", "progress", "reassignment"),
         apis=(2, 3, 32, 34, 35, 44, 46),
         examples=(
-            Example("verify-reassign-partitions", "what is being moved, and what a move left"),
-            Example("verify-reassign-partitions --finish", "wait for it, and clean up"),
+            Example("verify-reassign-partitions", "show reassignments and leftover throttles"),
+            Example("verify-reassign-partitions --finish", "wait for the end and remove throttles"),
         ),
     ),
     Command(
         name="list-reassignments",
-        summary="Partitions that are being moved.",
+        summary="List partitions that are being reassigned.",
         family="partitions",
         run=list_reassignments,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Only of these topics: a,b  svc-*  /regex/", many=True,
+            Argument("topic", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
                      required=False, option="--topic"),
         ),
         search=("moves", "progress", "reassign"),
         apis=(2, 3, 35, 46),
         examples=(
-            Example("list-reassignments", "what is being moved, and how far it is"),
+            Example("list-reassignments", "list reassignments and their progress"),
         ),
     ),
 )  # fmt: skip

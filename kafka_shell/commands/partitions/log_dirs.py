@@ -1,4 +1,4 @@
-"""Commands on log dirs: what is where on the brokers' disks, and moving it (KIP-113, 827)."""
+"""Commands that describe log directories and move replicas between them (KIP-113, 827)."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Rows = Results[Resource, tuple[object, ...]]
 
 
 def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothing:
-    """The log dirs, or what of them a broker, a topic, a partition, a replica takes."""
+    """The log directories, or the disk usage by broker, topic, partition or replica."""
     from kafka_shell.admin.partitions import log_dirs
 
     cluster = context.cluster
@@ -35,10 +35,12 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
         return Results({}, chosen.failures)
     down = _down(cluster) if brokers is None else {}
     found = log_dirs.describe(cluster, brokers, partitions)
-    failures = chosen.failures | {_broker(id): why for id, why in found.failures.items()} | down
+    failures = (
+        chosen.failures | {_broker(id): failure for id, failure in found.failures.items()} | down
+    )
     dirs = [dir for each in found for dir in each if _wanted(dir, invocation["log-dir"])]
     if not dirs and not failures:
-        return Nothing(f"no broker has a log dir {invocation['log-dir']}")
+        return Nothing(f"no broker has log directory {invocation['log-dir']}")
     by = invocation["by"] or ("replica" if partitions is not None else "dir")
     return Results({Resource("log-dirs", ""): tuple(_VIEWS[by](dirs))}, failures)
 
@@ -65,16 +67,16 @@ def _wanted(dir: LogDir, path: str | None) -> bool:
 
 
 def _down(cluster: Cluster) -> dict[Resource, Failure]:
-    """Brokers that hold replicas and are not up: nobody can tell of their disks."""
+    """A failure for each broker with replicas that is not running."""
     from kafka_shell.admin.wire.metadata_scan import scan
 
     found = scan(cluster)
-    away = found.replica_ids() - {broker.id for broker in found.brokers}
+    down = found.replica_ids() - {broker.id for broker in found.brokers}
     return {
         _broker(id): Failure(
-            "BROKER_NOT_AVAILABLE", f"broker {id} is down: its log dirs cannot be read", 8
+            "BROKER_NOT_AVAILABLE", f"broker {id} is down, so its log directories cannot be read", 8
         )
-        for id in sorted(away)
+        for id in sorted(down)
     }
 
 
@@ -87,7 +89,7 @@ def _use(
     dirs: Sequence[LogDir],
     key: Callable[[ReplicaOnDisk], tuple[int | None, str | None, int | None]],
 ) -> list[DiskUse]:
-    """What each thing takes; topics and partitions by size, the largest first."""
+    """The disk usage by key; topics and partitions sorted by size, largest first."""
     from kafka_shell.admin.partitions.model import DiskUse
 
     sizes: dict[tuple[int | None, str | None, int | None], list[int]] = {}
@@ -110,7 +112,7 @@ _VIEWS: dict[str, Callable[[Sequence[LogDir]], Sequence[object]]] = {
 
 
 def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
-    """Move replicas to another log dir of their broker."""
+    """Move replicas to another log directory of their broker."""
     from kafka_shell.admin.partitions import log_dir_moves, log_dirs
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.errors import ShellError
@@ -126,15 +128,15 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
         brokers = [id for id, dirs in found.values.items() if any(d.path == path for d in dirs)]
         if not brokers and unread:
             raise ShellError(
-                f"no broker that answered has a log dir {path}; not answered: "
-                + "; ".join(f"broker {id} ({why.message})" for id, why in unread.items()),
-                hint="Look: describe-log-dirs",
+                f"no broker that answered has log directory {path}; these did not answer: "
+                + "; ".join(f"broker {id} ({failure.message})" for id, failure in unread.items()),
+                hint="Run describe-log-dirs to see the log directories.",
                 code=next(iter(unread.values())).name,
             )
         if not brokers:
             raise ShellError(
-                f"no broker has a log dir {path}",
-                hint="Look: describe-log-dirs",
+                f"no broker has log directory {path}",
+                hint="Run describe-log-dirs to see the log directories.",
                 code="LOG_DIR_NOT_FOUND",
                 span=invocation.span("log-dir"),
             )
@@ -146,75 +148,78 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     ]
     plan = log_dir_moves.plan_move(cluster, replicas, path, wait=invocation["wait"])
     plan.refused.failures.update(chosen.failures)
-    held = {id for partition in chosen for id in partition.replicas}
-    plan.refused.failures.update({_broker(id): unread[id] for id in unread if id in held})
+    replica_brokers = {id for partition in chosen for id in partition.replicas}
+    plan.refused.failures.update(
+        {_broker(id): unread[id] for id in unread if id in replica_brokers}
+    )
     return plan
 
 
-_BROKER = Option("--broker-id", Kind.BROKER, "Only on these brokers: 1,2  (none: all)", many=True,
+_BROKER = Option("--broker-id", Kind.BROKER, "Only these brokers: 1,2 (default: all).", many=True,
                  metavar="ID")  # fmt: skip
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="describe-log-dirs",
-        summary="What is where on the brokers' disks.",
+        summary="Show log directories, or disk usage by broker, topic or partition.",
         family="partitions",
         run=describe_log_dirs,
         arguments=(
             Argument("topic", Kind.TOPIC_PARTITIONS,
-                     "Only replicas of these: orders:0,3-5  orders  svc-*  (none: all)",
+                     "Only these partitions: orders:0,3-5  orders  svc-*  (default: all)",
                      many=True, required=False, option="--topic"),
         ),
         options=(
             _BROKER,
-            Option("--log-dir", Kind.LOG_DIR, "Only this log dir.", metavar="DIR"),
+            Option("--log-dir", Kind.LOG_DIR, "Only this log directory.", metavar="DIR"),
             Option("--by", Kind.CHOICE,
-                   "A line for each: dir (what holds without topics), replica (with topics) ...",
+                   "One line per dir (default), replica (default with topics), broker ...",
                    choices=_BY, metavar="WHAT"),
         ),
         search=("disk", "size", "usage", "space", "storage", "future", "jbod"),
         description=(
-            "USABLE and TOTAL are of the dir's volume. INCOMING counts future replicas: those that"
-            " alter-log-dirs copies from another dir of the broker. A future replica's LAG is how"
-            " many offsets it is behind. --by topic and --by partition put the largest first; sizes"
-            " are of all replicas together, LARGEST is of one."
+            "USABLE and TOTAL refer to the volume of the log directory. INCOMING counts future"
+            " replicas, which alter-log-dirs copies from another log directory of the broker; LAG"
+            " is their offset lag. --by topic and --by partition sort by size, largest first. SIZE"
+            " is the sum of all replicas, LARGEST the largest replica."
         ),
         apis=(35,),
         examples=(
-            Example("describe-log-dirs", "every log dir: its state, size and room"),
-            Example("describe-log-dirs --by topic", "what takes the room, the largest first"),
+            Example("describe-log-dirs",
+                    "show all log directories with state, size and free space"),
+            Example("describe-log-dirs --by topic", "show disk usage by topic, largest first"),
             Example("describe-log-dirs orders.placed --broker-id 1",
-                    "the replicas of one topic on one broker"),
+                    "show the replicas of a topic on a broker"),
         ),
     ),
     Command(
         name="alter-log-dirs",
-        summary="Move replicas to another log dir of their broker.",
+        summary="Move replicas to another log directory of their broker.",
         family="partitions",
         run=alter_log_dirs,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, "Which: orders:0,3-5  orders  svc-*",
+            Argument("topic", Kind.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
                      many=True, option="--topic"),
         ),
         options=(
-            Option("--log-dir", Kind.LOG_DIR, "Where to, as describe-log-dirs shows it.",
+            Option("--log-dir", Kind.LOG_DIR, "The target, as shown by describe-log-dirs.",
                    required=True, metavar="DIR"),
             Option("--broker-id", Kind.BROKER,
-                   "On these brokers (none: on all that have such a dir).", many=True,
+                   "Only these brokers (default: all with this log directory).", many=True,
                    metavar="ID"),
-            Option("--wait", Kind.FLAG, "Follow the copy to its end."),
+            Option("--wait", Kind.FLAG, "Wait until the replicas are copied."),
         ),
         search=("disk", "jbod", "move", "balance"),
         description=(
-            "The broker copies the replica while it serves it, and then swaps the two. A replica"
-            " that is on its way is called back by sending it to the dir it is still in. The copy"
-            " is as fast as replica.alter.log.dirs.io.max.bytes.per.second of the broker allows."
+            "The broker copies the replica while serving it, then switches to the copy. To cancel,"
+            " move the replica to the log directory it is still in. The rate is limited by"
+            " replica.alter.log.dirs.io.max.bytes.per.second of the broker."
         ),
         apis=(34, 35),
         examples=(
             Example("alter-log-dirs orders.placed:0 --log-dir /data/b --broker-id 1 --dry-run",
-                    "what moving it to a dir would do: here there is no such dir", status=1),
+                    "preview moving a replica (the demo has no such directory)", status=1),
         ),
     ),
 )  # fmt: skip

@@ -1,8 +1,8 @@
-"""Files of moves, in Kafka's own JSON formats: what is wanted, where it was, which topics.
+"""Read and write reassignment files, in the JSON formats of kafka-reassign-partitions.
 
-`{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. What this program
-writes has the throttle of the reassignment and the earlier replicas too, under a key of its own:
-Kafka's tools ignore it.
+`{"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}`. Files written by
+this program also have the throttle and the earlier replicas, under a key of their own that Kafka's
+tools ignore.
 """
 
 from __future__ import annotations
@@ -36,22 +36,18 @@ if TYPE_CHECKING:
 Assignment = Mapping[TopicPartition, tuple[int, ...]]
 
 _OURS = "kafka.sh"
-_ANY = "any"  # a log dir that the broker chooses
-_FORM = (
-    'A file of a move: {"version":1,"partitions":[{"topic":"orders","partition":0,'
-    '"replicas":[1,2]}]}'
-)
+_ANY = "any"  # the broker chooses the log directory
+_FORMAT = 'Expected {"version":1,"partitions":[{"topic":"orders","partition":0,"replicas":[1,2]}]}.'
 
 
 class MoveFile(Struct, frozen=True):
-    """What a file says: where partitions are wanted.
+    """The content of a reassignment file: the `target` replicas by partition.
 
-    `dirs` are the log dirs that some of the replicas are wanted in, by broker and partition. One
-    that this program wrote of a move knows where they were `before`, and the throttle of the move
-    (bytes a second).
+    `dirs` are target log directories by broker and partition. Files written by this program also
+    have the replicas `before` and the throttle (bytes per second).
     """
 
-    wanted: dict[TopicPartition, tuple[int, ...]]
+    target: dict[TopicPartition, tuple[int, ...]]
     dirs: dict[Place, str] = field(default_factory=dict)
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
@@ -61,27 +57,27 @@ class MoveFile(Struct, frozen=True):
 
 
 def read_moves(path: str) -> MoveFile:
-    """Kafka's reassignment file. Raises ShellError for what is none, and for a partition twice."""
+    """Read a reassignment file. Raises ShellError if malformed or a partition is listed twice."""
     data = read_json(path)
     try:
         _check_version(data)
-        wanted = _assignment(data["partitions"])
-        if not wanted:
-            raise ValueError("it names no partition")
+        target = _assignment(data["partitions"])
+        if not target:
+            raise ValueError("lists no partitions")
         ours = data.get(_OURS, {})
         throttle = ours.get("throttle")
         return MoveFile(
-            wanted,
+            target,
             _dirs(data["partitions"]),
             _assignment(ours.get("before", ())),
             None if throttle is None else _number(throttle, 1 << 63),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise _no_file(path, _reason(error), _FORM) from None
+        raise bad_file(path, _reason(error), hint=_FORMAT) from None
 
 
 def folder(context: Context) -> Path:
-    """Where a shell keeps the files of its moves."""
+    """The folder of the reassignment files written by this program."""
     return context.paths.state / "reassignments"
 
 
@@ -92,35 +88,31 @@ def read_topics(path: str) -> list[str]:
         _check_version(data)
         return [_text(row["topic"]) for row in data["topics"]]
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        form = 'A file of topics: {"version":1,"topics":[{"topic":"orders"}]}'
-        raise _no_file(path, _reason(error), form) from None
-
-
-def _no_file(path: str, why: str, form: str) -> ShellError:
-    return bad_file(path, why, hint=form)
+        expected = 'Expected {"version":1,"topics":[{"topic":"orders"}]}.'
+        raise bad_file(path, _reason(error), hint=expected) from None
 
 
 def _reason(error: Exception) -> str:
     if isinstance(error, KeyError):
         return f"{error.args[0]!r} is missing"
-    return str(error) if type(error) is ValueError else "something in it has another form"
+    return str(error) if type(error) is ValueError else "has an unexpected structure"
 
 
 def _check_version(data: Any) -> None:
     version = data.get("version", 1)
     if version != 1:
-        raise ValueError(f"its version is {version}, and only 1 is known")
+        raise ValueError(f"has version {version}, expected 1")
 
 
 def _assignment(rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
-    wanted: dict[TopicPartition, tuple[int, ...]] = {}
+    target: dict[TopicPartition, tuple[int, ...]] = {}
     for row in rows:
         each = TopicPartition(_text(row["topic"]), _number(row["partition"]))
         replicas = tuple(_number(broker) for broker in row["replicas"])
-        if each in wanted:
-            raise ValueError(f"{each} stands in it twice")
-        wanted[each] = replicas
-    return wanted
+        if each in target:
+            raise ValueError(f"lists {each} twice")
+        target[each] = replicas
+    return target
 
 
 def _dirs(rows: Any) -> dict[Place, str]:
@@ -138,13 +130,13 @@ def _dirs(rows: Any) -> dict[Place, str]:
 
 def _text(value: Any) -> str:
     if not isinstance(value, str) or not value:
-        raise ValueError(f"topics and log dirs are words, not {value!r}")
+        raise ValueError(f"topics and log directories must be strings, got {value!r}")
     return value
 
 
 def _number(value: Any, above: int = 1 << 31) -> int:
     if not isinstance(value, int) or isinstance(value, bool) or not 0 <= value < above:
-        raise ValueError(f"partitions and brokers are numbers, not {value!r}")
+        raise ValueError(f"partitions and brokers must be integers, got {value!r}")
     return value
 
 
@@ -152,7 +144,7 @@ def _number(value: Any, above: int = 1 << 31) -> int:
 
 
 def to_json(assignment: Assignment, dirs: Dirs | None = None, **ours: Any) -> str:
-    """Kafka's format, a partition a line; `ours` is what this program keeps besides."""
+    """Kafka's format, one partition per line; `ours` is stored under this program's key."""
     named = dirs or {}
     rows = [
         row | {"log_dirs": [named.get((broker, each), _ANY) for broker in replicas]}
@@ -175,58 +167,57 @@ def _dumped(data: Any) -> str:
 
 
 def export(path: str, assignment: Assignment) -> None:
-    """Write an assignment where the user wants it."""
+    """Write an assignment to a file. Raises ShellError."""
     try:
         to_path(path).write_text(to_json(assignment), encoding="utf-8")
     except OSError as error:
         raise ShellError(
-            f"{path} cannot be written: {error.strerror}", hint="Nothing was sent.", code="no-file"
+            f"cannot write {path}: {error.strerror}",
+            hint="Nothing was changed. Name another file.",
+            code="no-file",
         ) from None
 
 
 class MovePaths(Struct, frozen=True):
-    """Where the two files of a move are: where it goes, and the way back."""
+    """The paths of the two files of a reassignment: the move and its rollback."""
 
     move: Path
     rollback: Path
 
     @classmethod
     def new(cls, folder: Path, now: float) -> MovePaths:
-        """Names of this plan alone: 20260131-101500-0123abcd-move.json and -rollback.json.
-
-        Several plans may be made before the first writes its files.
-        """
+        """Unique paths: 20260131-101500-0123abcd-move.json and -rollback.json."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
         name = f"{stamp}-{os.urandom(4).hex()}"
         return cls(folder / f"{name}-move.json", folder / f"{name}-rollback.json")
 
 
 class RecordedMove(Struct, frozen=True):
-    """A move whose files are written before it starts."""
+    """A reassignment whose files are written before it starts."""
 
     step: MoveReplicas
     paths: MovePaths
     throttle: int | None
-    also: Assignment  # what is on its way already, and is followed too
+    also: Assignment  # partitions that are already being reassigned; followed too
     validates = False
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The rollback file, then one change a partition."""
+        """The rollback file, then one change per partition."""
         return (self._written, *self.step.changes)
 
     @property
     def _written(self) -> Change:
         count = len(self.step.moves) + len(self.step.stay)
-        held = f"{count:,} partition{'' if count == 1 else 's'} as now"
-        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=held)
+        content = f"current replicas of {count:,} partition{'' if count == 1 else 's'}"
+        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=content)
 
     def reread(self, cluster: Cluster) -> RecordedMove:
-        """The same move from where the replicas are now."""
+        """The same reassignment, planned from the current replicas."""
         return replace(self, step=self.step.reread(cluster))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write both files, then start the moves. Raises ShellError where a file cannot be."""
+        """Write both files, then start the moves. Raises ShellError if a file cannot be written."""
         try:
             self.write()
         except ShellError:
@@ -246,22 +237,24 @@ class RecordedMove(Struct, frozen=True):
         before = {move.partition: move.before for move in self.step.moves} | stay
         after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
         placing = self.step.placing
-        # The dirs that it leaves; where a replica stays, the broker may have moved it by then.
+        # Only directories that replicas leave: the broker may move replicas that stay.
         dirs = placing.dirs
-        left = {
+        old_dirs = {
             (broker, each): path
             for (broker, each), path in placing.held.items()
             if (broker, each) in dirs or broker not in after.get(each, ())
         }
-        why = "Nothing was moved: without it there is no way back."
-        _write(self.paths.rollback, to_json(before, left, **_told(self.throttle)), why)
-        ours = _told(self.throttle) | {"before": _rows(before)}
+        why = "Nothing was moved: the rollback file is required."
+        _write(
+            self.paths.rollback, to_json(before, old_dirs, **_throttle_entry(self.throttle)), why
+        )
+        ours = _throttle_entry(self.throttle) | {"before": _rows(before)}
         _write(self.paths.move, to_json(after, dirs, **ours), why)
 
 
 class RecordedThrottle(Struct, frozen=True):
-    """The throttle of a move whose files are written before it is set, too: who is interrupted
-    between the two finds the file that the line to go on names."""
+    """The throttle of a reassignment. It writes the files first, so that they exist if the command
+    is interrupted before the move starts."""
 
     step: SetThrottle
     move: RecordedMove
@@ -269,21 +262,21 @@ class RecordedThrottle(Struct, frozen=True):
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Those of the throttle."""
+        """The changes of the throttle."""
         return self.step.changes
 
     def reread(self, cluster: Cluster) -> RecordedThrottle:
-        """The same: the move's own step writes what it finds then."""
+        """The same step; the step of the move re-reads the replicas."""
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write the files, then set. Raises ShellError where one of these cannot be done."""
+        """Write the files, then set the throttle. Raises ShellError if either fails."""
         if not validate_only:
             self.move.write()
         return self.step.send(cluster, validate_only=validate_only)
 
 
-def _told(throttle: int | None) -> dict[str, Any]:
+def _throttle_entry(throttle: int | None) -> dict[str, Any]:
     return {} if throttle is None else {"throttle": throttle}
 
 
@@ -293,5 +286,5 @@ def _write(path: Path, text: str, why: str) -> None:
             file.write(text)
     except OSError as error:
         raise ShellError(
-            f"{path} cannot be written: {error.strerror}", hint=why, code="no-file"
+            f"cannot write {path}: {error.strerror}", hint=why, code="no-file"
         ) from None

@@ -1,4 +1,4 @@
-"""Commands that move replicas (KIP-4, KIP-455)."""
+"""`reassign-partitions` (KIP-4, KIP-455)."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ if TYPE_CHECKING:
 
     from .reassignment_files import MoveFile, RecordedMove
 
-THROTTLE = Option("--throttle", Kind.RATE, "How fast copies are made at most, by each broker.",
+THROTTLE = Option("--throttle", Kind.RATE, "Replication throttle per broker: 50MB/s.",
                   metavar="RATE", least=1)  # fmt: skip
-WAIT = Option("--wait", Kind.FLAG, "Follow the move to its end, then put throttles back.")
-FILE = Option("--reassignment-json-file", Kind.FILE, "A move in Kafka's JSON format.",
+WAIT = Option("--wait", Kind.FLAG, "Wait for the reassignment, then remove its throttle.")
+FILE = Option("--reassignment-json-file", Kind.FILE, "A reassignment in Kafka's JSON format.",
                metavar="FILE")  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
 
-# -- move ------------------------------------------------------------------------------------------
+# -- reassign --------------------------------------------------------------------------------------
 
 
 def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
-    """Move what a file says, or what the planner finds; or cancel."""
+    """Reassign partitions by a file or by the planner, or cancel reassignments."""
     if invocation["cancel"]:
         return _cancel(invocation, context)
     _check(invocation)
@@ -41,17 +41,17 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
 
     now = reassignment.layout(context.cluster)
     file = given_file(invocation)
-    wanted, refused = (file.wanted, {}) if file else _wished(invocation, context.cluster, now)
+    target, refused = (file.target, {}) if file else _planned(invocation, context.cluster, now)
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
         throttle = file.throttle
     if invocation["export"]:
         from .reassignment_files import export
 
-        export(invocation["export"], wanted)
+        export(invocation["export"], target)
     plan = reassignment.plan_move(
         context.cluster,
-        wanted,
+        target,
         throttle=throttle,
         additional=invocation["additional"],
         keep_factor=invocation["disallow-replication-factor-change"],
@@ -59,11 +59,11 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         record=throttle_record(context),
         now=now,
     )
-    return carried(invocation, context, plan, throttle, refused)
+    return with_files(invocation, context, plan, throttle, refused)
 
 
 def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -> Plan:
-    """`alter-topic --replication-factor N`: a move that adds replicas, or removes some."""
+    """The plan of `alter-topic --replication-factor N`, which adds or removes replicas."""
     from kafka_shell.admin.partitions import (
         reassignment,
     )
@@ -74,35 +74,35 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
 
     now = reassignment.layout(context.cluster)
     try:
-        wanted, refused = move_targets.with_factor(now, topics, invocation["replication-factor"])
+        target, refused = move_targets.with_factor(now, topics, invocation["replication-factor"])
     except ShellError as error:
         error.span = invocation.span("replication-factor")
         raise
     throttle = invocation["throttle"]
     plan = reassignment.plan_move(
-        context.cluster, wanted, throttle=throttle, record=throttle_record(context), now=now
+        context.cluster, target, throttle=throttle, record=throttle_record(context), now=now
     )
-    return carried(invocation, context, plan, throttle, refused)
+    return with_files(invocation, context, plan, throttle, refused)
 
 
 def _check(invocation: Invocation) -> None:
     given = [name for name in _SOURCES if invocation[name]]
     if not given:
         raise UsageError(
-            "say what is to be moved: --reassignment-json-file, --topics or --drain",
+            "one of --reassignment-json-file, --topics or --drain is required",
             hint="For example: reassign-partitions --topics 'orders.*' --broker-list 1,2,3",
             text=invocation.text,
         )
     if len(given) > 1 and set(given) != {"topics", "drain"}:
         raise UsageError(
-            f"--{given[0]} and --{given[1]} do not go together",
+            f"--{given[0]} cannot be used with --{given[1]}",
             span=invocation.span(given[1]),
             text=invocation.text,
         )
 
 
 def given_file(invocation: Invocation) -> MoveFile | None:
-    """The file of --reassignment-json-file."""
+    """The content of --reassignment-json-file, or None."""
     if not invocation["reassignment-json-file"]:
         return None
     from .reassignment_files import read_moves
@@ -110,8 +110,8 @@ def given_file(invocation: Invocation) -> MoveFile | None:
     return read_moves(invocation["reassignment-json-file"])
 
 
-def _wished(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
-    """What the planner makes of --drain, or of --topics over --broker-list."""
+def _planned(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
+    """The target replicas for --drain, or for --topics on --broker-list, and what was refused."""
     from kafka_shell.admin.partitions import targets as move_targets
 
     topics = chosen_topics(invocation, cluster)
@@ -124,7 +124,7 @@ def _wished(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
 
 
 def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
-    """The topics that a line or its file names; None for all."""
+    """The topics of the command or its file; None for all."""
     if invocation.get("topics-to-move-json-file"):
         from .reassignment_files import read_topics
 
@@ -133,27 +133,27 @@ def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
 
 
 def _drained(invocation: Invocation, now: Layout) -> int:
-    """The broker to be emptied; it may be down."""
+    """The broker of --drain, which need not be running."""
     word: str = invocation["drain"]
     known = {*now.racks, *now.found.replica_ids()}
     if not word.isdigit() or int(word) not in known:
         raise ShellError(
-            f"no broker {word}",
-            hint=f"This cluster has {', '.join(map(str, sorted(known)))}.",
+            f"broker {word} does not exist",
+            hint=f"Brokers of this cluster: {', '.join(map(str, sorted(known)))}.",
             code="no-match",
             span=invocation.span("drain"),
         )
     return int(word)
 
 
-def carried(
+def with_files(
     invocation: Invocation,
     context: Context,
     plan: Plan,
     throttle: int | None,
     refused: dict[Resource, Failure],
 ) -> Plan:
-    """The plan with its files, and waited for only if that is wanted."""
+    """The plan with steps that write its files; it waits for the end only with --wait."""
     from kafka_shell.admin.partitions.progress import wanted_of
     from kafka_shell.admin.partitions.steps import MoveReplicas
     from kafka_shell.quoting import quote
@@ -166,9 +166,9 @@ def carried(
     also = wanted_of(follow.moves) if follow else {}
     steps, file = plan.steps, ""
     starts = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
-    if starts:  # otherwise only a throttle is changed
+    if starts:  # else only a throttle is changed
         move = RecordedMove(starts[0], paths, throttle, also)
-        steps = tuple(_written_down(step, move) for step in steps)
+        steps = tuple(_recorded(step, move) for step in steps)
         file = f"--reassignment-json-file {quote(str(paths.move))}"
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow = replace(follow, cancel=cancel) if follow else None
@@ -176,7 +176,7 @@ def carried(
     return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), resume=look)
 
 
-def _written_down(step: Any, move: RecordedMove) -> Any:
+def _recorded(step: Any, move: RecordedMove) -> Any:
     from kafka_shell.admin.partitions.throttles import SetThrottle
 
     from .reassignment_files import RecordedThrottle
@@ -199,8 +199,8 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
     given = [name for name in _SOURCES if invocation[name]]
     if given not in (["reassignment-json-file"], ["topics"]):
         raise UsageError(
-            "--cancel wants the move's --reassignment-json-file, or --topics",
-            hint="For everything that is under way: reassign-partitions --cancel --topics '*'",
+            "--cancel requires --reassignment-json-file or --topics",
+            hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
             text=invocation.text,
         )
     if given == ["topics"]:
@@ -211,14 +211,14 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
         )
     file = read_moves(invocation["reassignment-json-file"])
     return reassignment.plan_cancel(
-        context.cluster, list(file.wanted), file.before, file.dirs, throttle_record(context)
+        context.cluster, list(file.target), file.before, file.dirs, throttle_record(context)
     )
 
 
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reassign-partitions",
-        summary="Move replicas to other brokers: as a file says, spread out, or off a broker.",
+        summary="Move replicas to other brokers: by a file, spread evenly, or off a broker.",
         family="partitions",
         run=reassign_partitions,
         effect=Effect.CHANGE,
@@ -226,34 +226,34 @@ COMMANDS: tuple[Command, ...] = (
             FILE,
             Option("--topics", Kind.TOPIC, "Spread these topics evenly: a,b  svc-*  /regex/",
                    many=True, aliases=("--topic",), metavar="TOPICS"),
-            Option("--topics-to-move-json-file", Kind.FILE, "The same, from a file of Kafka's.",
+            Option("--topics-to-move-json-file", Kind.FILE, "The same for topics in a JSON file.",
                    metavar="FILE"),
-            Option("--broker-list", Kind.BROKER, "Over these brokers (without: all that are up).",
+            Option("--broker-list", Kind.BROKER, "The brokers for --topics (default: all running).",
                    many=True, metavar="IDS"),
-            Option("--drain", Kind.BROKER, "Everything (or these topics) off this broker.",
+            Option("--drain", Kind.BROKER, "Move all replicas (or those of --topics) off a broker.",
                    metavar="BROKER", excludes=("--broker-list",)),
             THROTTLE,
             Option("--additional", Kind.FLAG,
-                   "Also for partitions that are being moved: another aim, another throttle."),
+                   "Allow changing running reassignments and their throttle."),
             Option("--disallow-replication-factor-change", Kind.FLAG,
-                   "Refuse a partition whose number of replicas would change."),
-            Option("--export", Kind.FILE, "Write the move in Kafka's JSON format, too.",
+                   "Refuse partitions whose replication factor would change."),
+            Option("--export", Kind.FILE, "Also write the reassignment in Kafka's JSON format.",
                    metavar="FILE"),
             WAIT,
-            Option("--cancel", Kind.FLAG, "Cancel a move under way: a file's, or of these topics.",
+            Option("--cancel", Kind.FLAG, "Cancel running reassignments of a file or of --topics.",
                    excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
                              "--wait", "--topics-to-move-json-file")),
         ),
         description=(
-            "The planner keeps replicas in as many racks as there are, copies no replica that can"
-            " stay, and spreads the preferred leaders. Where the replicas were is written to a"
-            " rollback file first. A throttle is set on the brokers and replicas of the move only;"
-            " with --wait what stood there before is put back at the end. Without it the prompt"
-            " does that in the background, and elsewhere the line that is printed does"
-            " (verify-reassign-partitions --finish). A file that this shell wrote knows its move's"
-            " throttle; --throttle overrides it. The log_dirs of a file are kept to: copies between"
-            " the dirs of one broker know no --throttle but the broker's"
-            " replica.alter.log.dirs.io.max.bytes.per.second."
+            "The planner spreads replicas over as many racks as possible, copies no replica that"
+            " can stay, and balances preferred leaders. The current replicas are first written to a"
+            " rollback file. The throttle is set only for the brokers and replicas of the"
+            " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
+            " without --wait, the prompt does this in the background, and elsewhere you run"
+            " verify-reassign-partitions --finish. Files written by kafka.sh contain their"
+            " throttle; --throttle overrides it. The log_dirs of a file are respected; copies"
+            " between log directories of one broker are not limited by --throttle but by"
+            " replica.alter.log.dirs.io.max.bytes.per.second of the broker."
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),
@@ -265,10 +265,10 @@ COMMANDS: tuple[Command, ...] = (
         ),
         examples=(
             Example("reassign-partitions --topics 'orders.*' --dry-run",
-                    "how these topics could be spread better"),
+                    "preview spreading topics evenly"),
             Example("reassign-partitions --topics 'orders.*' --export /dev/null --dry-run",
-                    "the same, with the plan in Kafka's JSON format in a file"),
-            Example("reassign-partitions --cancel --topics '*'", "cancel whatever is under way"),
+                    "export the plan in Kafka's JSON format"),
+            Example("reassign-partitions --cancel --topics '*'", "cancel all reassignments"),
         ),
     ),
 )  # fmt: skip

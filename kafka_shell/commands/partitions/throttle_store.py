@@ -1,4 +1,4 @@
-"""The record of throttles in a file: one for each cluster, in the state folder."""
+"""Store the throttles set by kafka.sh in a file per cluster, in the state folder."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ if TYPE_CHECKING:
 
 
 def throttle_record(context: Context) -> ThrottleFile:
-    """The record of the cluster that is connected."""
+    """The throttle record of the connected cluster."""
     name = quote(context.cluster.cluster_id, safe="")
     return ThrottleFile(context.paths.state / "throttles" / f"{name}.json")
 
 
 class ThrottleFile(ThrottleRecord):
-    """A record as rows of JSON, shared by all processes with this state folder."""
+    """A throttle record in a JSON file, shared by all processes with this state folder."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
 
     def read(self) -> Record:
-        """The record by config; a file that is missing or damaged counts as empty."""
+        """The record by config; empty if the file is missing or damaged."""
         try:
             rows = [_row(*row) for row in json.loads(self._path.read_text(encoding="utf-8"))]
         except (OSError, TypeError, ValueError, KeyError, RecursionError):
@@ -39,7 +39,7 @@ class ThrottleFile(ThrottleRecord):
         return {row.config: row for row in rows}
 
     def update(self, change: Callable[[Record], Record]) -> None:
-        """Replace the file. Raises ShellError where it cannot be written."""
+        """Replace the file. Raises ShellError if it cannot be written."""
         try:
             with open_private(self._path.with_suffix(".lock"), "a") as lock:
                 fcntl.flock(lock, fcntl.LOCK_EX)
@@ -50,7 +50,7 @@ class ThrottleFile(ThrottleRecord):
                 ]))  # fmt: skip
         except OSError as error:
             raise ShellError(
-                f"{self._path} cannot be written: {error.strerror}",
+                f"cannot write {self._path}: {error.strerror}",
                 hint="No partition was moved: the replication throttle could not be recorded.",
                 code="no-file",
             ) from None

@@ -150,7 +150,7 @@ def test_one_broker_with_what_it_has(
     assert row["replicas"] >= 3 and row["preferred"] >= 2 and row["out_of_sync"] == 0
     assert {each["state"] for each in row["log_dirs"]} == {"online"}
     none = program("broker", "9")
-    assert none.status == 1 and "This cluster has 1, 2, 3." in none.stderr
+    assert none.status == 1 and "Brokers of this cluster: 1, 2, 3." in none.stderr
     done(topic_changes.plan_delete(three, [name]), three)
 
 

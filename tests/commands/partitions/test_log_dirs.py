@@ -126,7 +126,11 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     [
         (("alter-log-dirs", "t"), 2, "--log-dir"),
         (("alter-log-dirs", "--log-dir", "/x"), 2, "TOPIC"),
-        (("alter-log-dirs", "no-such-topic", "--log-dir", "/x"), 1, "no broker has a log dir /x"),
+        (
+            ("alter-log-dirs", "no-such-topic", "--log-dir", "/x"),
+            1,
+            "no broker has log directory /x",
+        ),
         (("describe-log-dirs", "--broker-id", "9"), 1, "broker 9 does not exist"),
         (("describe-log-dirs", "--by", "colour"), 2, "dir, broker, topic"),
         (("describe-log-dirs", "no-such-topic"), 1, "no-such-topic"),

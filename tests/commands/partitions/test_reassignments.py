@@ -150,9 +150,9 @@ def test_a_throttle_left_behind_is_found_and_lifted(kafka: Program, cluster: Clu
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--dry-run",), "say what is to be moved"),
-        (("--drain", "1", "--reassignment-json-file", "f"), "do not go together"),
-        (("--cancel",), "--cancel wants"),
+        (("--dry-run",), "or --drain is required"),
+        (("--drain", "1", "--reassignment-json-file", "f"), "cannot be used with"),
+        (("--cancel",), "--cancel requires"),
         (("--topics", "*", "--throttle", "0"), "must be at least 1"),
         (("--cancel", "--drain", "1"), "--drain"),
     ],
