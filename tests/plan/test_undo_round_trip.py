@@ -76,7 +76,7 @@ def test_an_undo_is_marked_and_is_a_change_of_its_own(kafka: Program, topic: str
     assert (first["undone"], second["undone"], third["undone"]) == (False, True, False)
     assert third["undoes"] == [second["id"]]
     assert "  undone  " in kafka.ok("journal").stdout
-    fails(kafka("journal", str(second["id"]), "--undo"), "is undone already")
+    fails(kafka("journal", str(second["id"]), "--undo"), "was already undone")
     kafka.ok(stdin=kafka.ok("journal", "--undo").stdout)
     assert retention(kafka, topic) == str(8 * 86_400_000)
     assert [entry["undone"] for entry in entries(kafka)][:3] == [False, False, True]

@@ -141,7 +141,7 @@ def test_the_theme_changes_at_once(shell: Terminal) -> None:
     shell.sees("parchment: ", "as of")
     shell.until(lambda: shell.style_of("as of").bg != before)
     shell.run("theme no-such-theme")
-    shell.sees("no theme is named no-such-theme")
+    shell.sees("unknown theme 'no-such-theme'")
 
 
 def test_vi_keys_can_be_had(shell: Terminal) -> None:
