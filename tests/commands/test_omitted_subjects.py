@@ -115,7 +115,7 @@ def test_of_two_types_each_is_named(shell: Shell) -> None:
     assert "--alter of users and clients requires" in run.err
 
 
-def test_an_empty_name_is_no_name() -> None:
+def test_an_empty_name_is_refused() -> None:
     exact = (Kind.GROUP, Kind.TRANSACTIONAL_ID, Kind.FILE)  # these may be called " " and ","
     places = [(command, each) for command in CHANGES
               for each in (*command.arguments, *command.options)
@@ -139,7 +139,7 @@ def test_an_empty_name_is_no_name() -> None:
         ("config-command --broker ''", "config-command"),
     ],
 )
-def test_what_is_no_entity_is_refused(shell: Shell, line: str, said: str) -> None:
+def test_invalid_entities_are_refused(shell: Shell, line: str, said: str) -> None:
     run = shell(f"{line} --alter --add-config a=1 --yes")
     assert run.status == 2 and said in run.err, str(run)
 
@@ -172,6 +172,6 @@ def test_a_dynamic_client_config_has_a_user_by_name(shell: Shell, options: str) 
         "--user alice --client-defaults",
     ],
 )
-def test_a_dynamic_config_of_no_user_says_that_one_is_needed(shell: Shell, entity: str) -> None:
+def test_a_dynamic_config_requires_a_user(shell: Shell, entity: str) -> None:
     run = shell(f"config-command {entity} --alter --add-config acks=1")
     assert run.status == 2 and "which requires a named user" in run.err

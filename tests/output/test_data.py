@@ -49,7 +49,7 @@ def test_scalars_and_containers() -> None:
 
 
 @pytest.mark.parametrize("value", [Secret("x"), [Secret("x")], object(), print])
-def test_what_is_not_written(value: object) -> None:
+def test_values_that_cannot_be_printed(value: object) -> None:
     with pytest.raises(TypeError):
         plain(value)
 

@@ -51,7 +51,7 @@ def test_many_are_counted() -> None:
     assert out_of(drawing) == "done: 30 created\n"
 
 
-def test_what_ended_alike_for_one_reason_is_counted_and_the_way_on_is_told() -> None:
+def test_equal_failures_are_counted_and_the_next_command_is_shown() -> None:
     made = plan(*(Change(topic(f"t{n:02}"), "create") for n in range(60)))
     ends = ["done"] * 20 + ["unknown"] * 20 + ["skipped"] * 20
     drawing = writer()
@@ -122,7 +122,7 @@ def test_an_unknown_outcome_names_its_resource_once() -> None:
     )
 
 
-def test_an_undo_that_holds_control_characters_is_not_shown() -> None:
+def test_an_undo_with_control_characters_is_not_shown() -> None:
     change = Change(topic("a"), "alter", "x", "1\n!touch PWNED", "2")
     drawing = writer()
     drawing.write(outcome(plan(change), "done", undo=("alter-configs a 'x=1\n!touch PWNED'",)))
@@ -145,7 +145,7 @@ def test_a_dry_run_is_its_plan_and_the_verdicts() -> None:
     ]
 
 
-def test_a_dry_run_says_what_the_broker_said() -> None:
+def test_a_dry_run_shows_the_verdict_of_the_brokers() -> None:
     change = Change(topic("a"), "alter", "x", "1", "2")
     refused = Results({}, {topic("gone"): GONE})
     for made, status, verdict in (
@@ -171,7 +171,7 @@ def test_a_dry_run_says_what_the_broker_said() -> None:
     assert err_of(nothing) == "dry run: nothing was changed\n"
 
 
-def test_what_was_told_before_a_question_is_not_told_again() -> None:
+def test_the_undo_shown_before_a_question_is_not_repeated() -> None:
     change = Change(topic("a"), "alter", "x", "1", "2")
     for told in (True, False):
         drawing = writer()
@@ -179,7 +179,7 @@ def test_what_was_told_before_a_question_is_not_told_again() -> None:
         assert ("undo: line" in err_of(drawing)) is not told
 
 
-def test_json_has_what_is_so_already() -> None:
+def test_json_includes_unchanged_items() -> None:
     drawing = writer("json")
     same = Change(topic("a"), "alter", "x", "1", "1")
     drawing.write(outcome(plan(unchanged=(same,))))

@@ -75,7 +75,7 @@ def test_the_cluster() -> None:
     )
 
 
-def test_a_cluster_without_controller_says_so() -> None:
+def test_a_cluster_without_controller_is_marked() -> None:
     assert "no controller" in drawn(ClusterMetadata("5L6g", None, (), 0, 0, 0))
 
 
@@ -221,7 +221,7 @@ def test_levels_of_loggers_have_no_source() -> None:
     assert drawn([level]) == "KEY        VALUE\nkafka.log  INFO\n"
 
 
-def test_facts_leave_out_what_is_empty() -> None:
+def test_empty_facts_are_left_out() -> None:
     assert drawn(SandboxReport("up", "/s", kafka_version="4.3.1", brokers=1)) == (
         "state          up\nfolder         /s\nkafka-version  4.3.1\nbrokers        1\n"
     )

@@ -15,7 +15,7 @@ from kafka_shell.output.theme import load
 pytestmark = pytest.mark.quick
 
 
-def test_colors_are_around_the_words_and_only_when_wanted() -> None:
+def test_colors_are_added_only_if_enabled() -> None:
     stream = io.StringIO()
     Pane(stream, theme=load("midnight"), depth=16777216).line(text("a", "good") + " b")
     Pane(stream, theme=load("midnight"), depth=0).line(text("a", "good") + " b")
@@ -28,7 +28,7 @@ def test_trailing_spaces_go() -> None:
     assert stream.getvalue() == "a\n"
 
 
-def test_a_stream_that_is_no_unicode_gets_what_it_takes() -> None:
+def test_a_stream_without_unicode_gets_escapes() -> None:
     raw = io.BytesIO()
     stream = io.TextIOWrapper(raw, encoding="ascii")
     Pane(stream).line(text("größer…"))

@@ -16,7 +16,7 @@ def lines(*changes: Change) -> str:
     return "\n".join(drawn if len(changes) == 1 else drawn[:-1])  # the last line counts several
 
 
-def test_a_default_that_is_overridden_says_what_held_and_whose_it_was() -> None:
+def test_an_overridden_default_shows_its_value_and_source() -> None:
     change = Change(
         topic("orders"), "alter", "retention.ms", None, "86400000",
         effective="604800000", source="Default config",
@@ -87,7 +87,7 @@ def test_nothing_to_change() -> None:
     assert plain(plan_lines(plan())) == "nothing to change"
 
 
-def test_what_is_so_already_stands_with_its_resource() -> None:
+def test_unchanged_items_are_shown_with_their_resource() -> None:
     note = "no change: already set"
     same = Change(topic("a"), "alter", "retention.ms", "3600000", "3600000", note=note)
     none = Change(
@@ -109,7 +109,7 @@ def test_what_is_so_already_stands_with_its_resource() -> None:
     ]
 
 
-def test_what_is_lost_is_said_beside_the_way_back() -> None:
+def test_losses_are_shown_below_the_undo() -> None:
     change = Change(topic("a"), "alter", "retention.ms", "2", "1", lost="they stay deleted")
     assert plain(plan_lines(plan(change), ("one",))).split("\n")[-2:] == [
         "undo: one",

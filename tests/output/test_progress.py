@@ -70,7 +70,7 @@ def test_a_file_gets_a_line_now_and_then_from_slow_work(monkeypatch: pytest.Monk
     assert err.getvalue() == "a\\x1b: 1 of 4\nb: 2\n"
 
 
-def test_whom_the_command_waits_for_is_shown_on_a_terminal_and_erased() -> None:
+def test_the_awaited_broker_is_shown_on_a_terminal_and_erased() -> None:
     err = Tty()
     report = Progress(standard(err))
     report.waiting("broker 3 (host:9092)")
@@ -98,13 +98,13 @@ def test_a_task_that_counts_nothing_shows_no_figure() -> None:
         wait_for("a figure is shown", counted)
 
 
-def test_whom_the_command_waits_for_is_not_said_in_a_file() -> None:
+def test_the_awaited_broker_is_not_written_to_a_file() -> None:
     err = io.StringIO()
     Progress(err).waiting("broker 3 (host:9092)")
     assert err.getvalue() == ""
 
 
-def test_a_bar_tells_how_much_is_done_and_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_bar_shows_progress_and_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(progress_module, "monotonic", lambda: now[0])
     err = Tty()

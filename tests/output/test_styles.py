@@ -34,7 +34,7 @@ def test_style_strings_become_sgr(style: str, depth: Depth, code: str) -> None:
 
 
 @pytest.mark.parametrize("style", ["blod", "#12", "#zzzzzz", "bg:", "80c0ff"])
-def test_what_is_no_style_is_named(style: str) -> None:
+def test_an_invalid_style_is_named(style: str) -> None:
     with pytest.raises(ValueError, match="invalid style"):
         parse_style(style)
 
@@ -50,11 +50,11 @@ def test_what_is_no_style_is_named(style: str) -> None:
         ({"TERM": "xterm", "COLORTERM": "truecolor"}, 16777216),
     ],
 )
-def test_the_terminal_says_how_many_colors(environ: dict[str, str], depth: int) -> None:
+def test_the_color_depth_of_the_terminal(environ: dict[str, str], depth: int) -> None:
     assert depth_of(environ) == depth
 
 
-def test_prompt_toolkit_takes_the_same_strings() -> None:
+def test_prompt_toolkit_accepts_the_same_strings() -> None:
     from prompt_toolkit.styles import Style
 
     Style.from_dict({"a": "bold italic underline blink reverse strike dim #80c0ff bg:ansired"})

@@ -40,7 +40,7 @@ def cleaned(screen: io.StringIO) -> TextIO:
     return cast(TextIO, Cleaned(cast(TextIO, screen)))
 
 
-def test_what_is_written_is_spelled_out_and_what_is_drawn_is_not() -> None:
+def test_written_text_is_escaped_and_drawn_text_is_not() -> None:
     screen = Screen()
     stream = cleaned(screen)
     stream.write(f"{HOSTILE}\n\tx")
@@ -111,7 +111,7 @@ def test_a_brokers_own_words_are_always_in_quotes_and_ours_never() -> None:
     assert failure(31, f"{java}\nhint: x").message.endswith(r'permission.\nhint: x"')
 
 
-def test_what_a_response_says_reaches_an_error_only_through_quotes() -> None:
+def test_text_of_a_response_is_quoted_in_errors() -> None:
     """`error_message` of a row is given to `failure`, or handed on to who does: it is never part of
     a text as it is."""
     texts = {path: path.read_text() for path in ADMIN.rglob("*.py")}

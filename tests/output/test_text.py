@@ -37,7 +37,7 @@ def test_wide_characters_take_two_cells_and_combining_ones_none() -> None:
     assert width("e\u0301") == 1
 
 
-def test_cut_says_that_something_is_missing() -> None:
+def test_cut_marks_missing_text() -> None:
     assert cut(text("orders"), 6).plain == "orders"
     assert cut(text("orders.v2"), 6).plain == "order…"
     assert cut(text("訂單訂單"), 6).plain == "訂單…"

@@ -76,7 +76,7 @@ def test_mono_has_no_color(nobody: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_prompt_toolkit_takes_the_styles(name: str, nobody: Path) -> None:
+def test_prompt_toolkit_accepts_the_styles(name: str, nobody: Path) -> None:
     from prompt_toolkit.styles import Style
 
     Style.from_dict(load(name, user=nobody).prompt)
@@ -127,7 +127,7 @@ def test_a_malformed_theme_names_file_line_and_what_was_expected(
     assert any("cannot be read" in info.description for info in available(user=tmp_path))
 
 
-def test_a_theme_that_is_no_text(tmp_path: Path) -> None:
+def test_a_theme_file_that_is_not_text(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_bytes(b"\xff\xfe")
     with pytest.raises(ShellError, match="not valid UTF-8"):
         load("mine", user=tmp_path)

@@ -52,7 +52,7 @@ def test_a_listing_is_bare_names_or_long() -> None:
     assert drawn(Listing(())) == ""
 
 
-def test_a_bare_list_makes_no_rows_and_a_long_one_all() -> None:
+def test_a_bare_list_renders_no_rows_and_a_long_one_all() -> None:
     by_name = {each.name: each for each in SUMMARIES}
     made: list[str] = []
 
@@ -112,7 +112,7 @@ def test_kinds_of_nouns_have_tables_of_their_own() -> None:
     ]
 
 
-def test_a_noun_nobody_declared_has_a_column_a_field() -> None:
+def test_an_undeclared_model_has_one_column_per_field() -> None:
     class Thing(Struct, frozen=True):
         name: str
         byte_rate: int

@@ -103,9 +103,7 @@ def test_each_is_reported_on_its_own(kafka: Program, cluster: Cluster, bob: str)
     assert rules(cluster, bob) == ["allow User:B Read on topic B"], "nothing is removed for it"
 
 
-def test_removal_asks_and_what_takes_it_back_does(
-    kafka: Program, cluster: Cluster, bob: str
-) -> None:
+def test_removal_asks_and_its_undo_works(kafka: Program, cluster: Cluster, bob: str) -> None:
     kafka.ok("alter-acls", "--group", bob, "--add", f"allow User:{bob} Read from 10.0.0.1")
     before = rules(cluster, bob)
     everything = ("alter-acls", "--remove", f"any User:{bob} Any on any resource")
@@ -174,13 +172,13 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
         ("--topic t --allow-principal bob --add", "'bob' is no principal"),
     ],
 )  # fmt: skip
-def test_a_wrong_line_says_what_is_missing(kafka: Program, line: str, said: str) -> None:
+def test_invalid_options_name_what_is_missing(kafka: Program, line: str, said: str) -> None:
     run = kafka(stdin=f"alter-acls {line}\n")
     assert run.status == 2, str(run)
     assert said in run.stderr
 
 
-def test_what_is_probably_not_meant_is_warned_about(kafka: Program, bob: str) -> None:
+def test_probable_mistakes_are_warned_about(kafka: Program, bob: str) -> None:
     run = kafka.ok(
         "alter-acls", "--dry-run", "--add", f"allow User:{bob} Read from ::1 on prefixed topic *"
     )
@@ -334,7 +332,7 @@ def test_ranges_and_names_decide_nothing(kafka: Program, bob: str) -> None:
     assert kafka(*asked, "--host", "::1").status == 0
 
 
-def test_check_acl_tells_what_decides(kafka: Program, bob: str) -> None:
+def test_check_acl_shows_the_deciding_acls(kafka: Program, bob: str) -> None:
     who = f"User:{bob}"
     kafka.ok("alter-acls", "--topic", bob, "--add", f"allow {who} Write",
              "--add", f"deny {who} Write from 10.0.0.1")  # fmt: skip
@@ -365,7 +363,7 @@ def test_check_acl_tells_what_decides(kafka: Program, bob: str) -> None:
         assert kafka("check-acl", "--principal", who, *words).status == status, words
 
 
-def test_who_may_not_is_told_what_is_missing(secure_sandbox: Sandbox, tmp_path: Path) -> None:
+def test_the_missing_permission_on_acls_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     file = secure_sandbox.client_properties["alice-sasl-plaintext"]
     alice = Program(tmp_path, secure_sandbox.bootstraps["SASL_PLAINTEXT"])
     for line in (

@@ -60,7 +60,7 @@ def test_undoing_the_first_change_keeps_what_others_set(run: Program, cluster: C
     ]
 
 
-def test_what_is_printed_takes_it_back(run: Program, cluster: Cluster) -> None:
+def test_the_printed_undo_restores_the_configs(run: Program, cluster: Cluster) -> None:
     odd = ClientEntity("o'brien, Co", "my app")
     first = [ClientConfigAlteration(odd, "acks", "1")]
     done(client_config_changes.plan_alter(cluster, first), cluster)

@@ -59,7 +59,7 @@ READS = {
 
 
 @pytest.mark.parametrize("line", READS)
-def test_looking_makes_no_topic(shell: Shell, fresh: Sandbox, line: str) -> None:
+def test_reading_creates_no_topic(shell: Shell, fresh: Sandbox, line: str) -> None:
     run = shell(line)
     assert run.status == READS[line] if READS[line] is not None else run.status in (0, 1), str(run)
     assert not internal(fresh), str(run)
@@ -70,7 +70,7 @@ def internal(sandbox: Sandbox) -> list[str]:
         return [name for name in metadata_scan.scan(cluster).names if name.startswith("__")]
 
 
-def test_a_read_only_profile_makes_no_topic(fresh: Sandbox, shell: Shell) -> None:
+def test_a_read_only_profile_creates_no_topic(fresh: Sandbox, shell: Shell) -> None:
     shell.profile("prod", fresh.bootstrap, guard="read-only")
     shell("describe-group nosuch --profile prod")
     shell("describe-transactions nosuch --profile prod")
@@ -87,7 +87,7 @@ def test_the_only_broker_cannot_be_drained(shell: Shell) -> None:
     shell.ok("delete-topic drained --yes")
 
 
-def test_the_first_commit_makes_the_group(another: Sandbox, tmp_path: Path) -> None:
+def test_the_first_commit_creates_the_group(another: Sandbox, tmp_path: Path) -> None:
     """What is changed may make what it needs."""
     shell = Shell(tmp_path, another.bootstrap)
     shell.ok("create-topic used")

@@ -83,7 +83,7 @@ def test_list_offsets_has_the_rows_of_the_others(mute: Shell) -> None:
     assert f"{TOPIC}:2" in run.err
 
 
-def test_alter_log_dirs_says_who_has_not_answered(mute: Shell) -> None:
+def test_alter_log_dirs_names_brokers_that_did_not_answer(mute: Shell) -> None:
     run = mute(f"alter-log-dirs {TOPIC} --log-dir /nowhere --dry-run --deadline 2500ms")
     assert run.status == 1
     assert "no broker that answered has log directory /nowhere" in run.err, str(run)

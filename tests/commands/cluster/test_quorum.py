@@ -43,9 +43,7 @@ def test_the_quorum_as_a_page_as_json_and_as_csv(run: Program) -> None:
         (("--controller-id", "4", "--controller-directory-id", "short"), "22 characters"),
     ],
 )
-def test_a_voter_that_is_none_is_pointed_at(
-    run: Program, words: tuple[str, ...], wrong: str
-) -> None:
+def test_an_invalid_voter_is_marked(run: Program, words: tuple[str, ...], wrong: str) -> None:
     ran = run("alter-quorum", *words)
     assert ran.status == 2 and wrong in ran.stderr and "^" in ran.stderr, str(ran)
 
@@ -83,9 +81,7 @@ def level(cluster: Cluster, name: str) -> int:
     return found.level
 
 
-def test_a_feature_goes_down_only_when_asked_and_the_line_back_works(
-    run: Program, cluster: Cluster
-) -> None:
+def test_a_downgrade_asks_and_its_undo_works(run: Program, cluster: Cluster) -> None:
     refused = run("update-features", "streams.version=0")
     assert refused.status == 2 and "--yes" in refused.stderr, "a downgrade asks"
     assert level(cluster, "streams.version") == 1
@@ -174,7 +170,7 @@ def test_subscriptions_are_listed_and_selected(run: Program) -> None:
         (("list-configs", "client-metrics"), "DESCRIBE_CONFIGS on the cluster"),
     ],
 )
-def test_a_user_without_rights_is_told_which(
+def test_the_missing_permission_of_a_user_is_named(
     secure_sandbox: Sandbox, tmp_path: Path, words: tuple[str, ...], permission: str
 ) -> None:
     login = tmp_path / "alice.properties"

@@ -116,7 +116,7 @@ def test_what_clients_support_is_refreshed_by_deleting_it(run: Program, cluster:
         ),
     ],
 )
-def test_what_binds_no_such_entity_is_refused(
+def test_configs_that_do_not_apply_to_an_entity_are_refused(
     run: Program, of: tuple[str, ...], key: str, status: int, said: str
 ) -> None:
     """No user may change what binds another's programs: there is no default user (KIP-649)."""

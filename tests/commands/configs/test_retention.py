@@ -104,7 +104,7 @@ def test_tombstones_and_local_copies_count(shell: Shell, stem: str) -> None:
     )
 
 
-def test_it_says_of_how_many_topics(shell: Shell, stem: str) -> None:
+def test_the_warning_counts_the_topics(shell: Shell, stem: str) -> None:
     refused(
         shell(f"alter-configs {stem}.* retention.ms=3d"),
         f"lowering retention.ms deletes records older than 3d in 2 topics; {KEPT}",

@@ -14,7 +14,7 @@ from kafka_shell.plan.model import Change, Resource
 pytestmark = pytest.mark.quick
 
 
-def test_what_is_written_is_read(tmp_path: Path) -> None:
+def test_written_offsets_can_be_read(tmp_path: Path) -> None:
     file = str(tmp_path / "f.csv")
     offsets = Resource("group-offsets", "g")
     write_offsets(

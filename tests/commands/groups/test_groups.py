@@ -223,7 +223,7 @@ def test_an_active_group_names_its_members(
     ],
     ids=["reset", "delete-offsets", "delete-group"],
 )
-def test_the_line_that_takes_it_back(
+def test_the_undo_command(
     kafka: Program, cluster: Cluster, topic: str, group: str, line: str
 ) -> None:
     """Typed as it is printed, it restores every offset, and deletes those that were not there."""
@@ -235,7 +235,7 @@ def test_the_line_that_takes_it_back(
     assert held(cluster, group) == before
 
 
-def test_a_share_groups_way_back(kafka: Program, cluster: Cluster, topic: str) -> None:
+def test_the_undo_of_a_share_group(kafka: Program, cluster: Cluster, topic: str) -> None:
     group = f"share-{uuid4().hex[:8]}"
     start = {TopicPartition(topic, 0): 3, TopicPartition(topic, 1): 4}
     done(group_resets.plan_offsets(cluster, group, start, GroupType.SHARE), cluster)

@@ -89,7 +89,7 @@ def test_an_unclean_election_of_a_healthy_partition_is_none(kafka: Program, topi
         (("preferred-replica-leader-election", "--path-to-json-file", "/nowhere"), "be read"),
     ],
 )
-def test_what_is_wrong_is_said(kafka: Program, line: tuple[str, ...], said: str) -> None:
+def test_invalid_arguments_are_reported(kafka: Program, line: tuple[str, ...], said: str) -> None:
     run = kafka(*line)
     assert run.status == 2, str(run)
     assert said in run.stderr, str(run)

@@ -50,7 +50,7 @@ def topic(cluster: Cluster, three_brokers: Sandbox) -> str:
     return name
 
 
-def test_dirs_and_what_is_in_them(kafka: Program, topic: str) -> None:
+def test_log_directories_and_their_replicas(kafka: Program, topic: str) -> None:
     run = kafka.ok("describe-log-dirs")
     headings = ["BROKER", "DIR", "STATE", "REPLICAS", "SIZE", "USABLE", "TOTAL"]
     assert run.lines[0].split() == headings
@@ -85,7 +85,7 @@ def test_replicas_of_some_topics(kafka: Program, topic: str) -> None:
         ("broker", {"broker": 1, "partition": None, "replicas": 1}),
     ],
 )
-def test_what_takes_the_room(
+def test_disk_usage_by_topic(
     kafka: Program, topic: str, by: str, first: dict[str, int | None]
 ) -> None:
     row = kafka.ok("describe-log-dirs", topic, "--by", by, "--output", "json").json[0]
@@ -136,7 +136,7 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
         (("describe-log-dirs", "no-such-topic"), 1, "no-such-topic"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_invalid_arguments_are_reported(
     kafka: Program, line: tuple[str, ...], status: int, said: str
 ) -> None:
     run = kafka(*line)

@@ -84,7 +84,9 @@ def alice(secure_sandbox: Sandbox, admin: Cluster, topic: str, tmp_path: Path) -
         ("verify-preferred-replica-leader-election other", "Requires DESCRIBE on topic other."),
     ],
 )  # fmt: skip
-def test_what_is_missing_is_named(alice: Program, topic: str, line: str, missing: str) -> None:
+def test_missing_partitions_are_reported(
+    alice: Program, topic: str, line: str, missing: str
+) -> None:
     words = line.format(topic=topic).split()
     run = alice(*words, "--command-config", alice.environ["LOGIN"])
     assert run.status == 1, str(run)
@@ -111,7 +113,7 @@ def test_looking_at_the_disks_is_not_moving_on_them(
 
 
 @pytest.mark.usefixtures("alice")
-def test_electing_takes_alter_on_the_cluster(secure_sandbox: Sandbox, topic: str) -> None:
+def test_elections_require_alter_on_the_cluster(secure_sandbox: Sandbox, topic: str) -> None:
     step = ElectLeaders((Election(TopicPartition(topic, 0), None, 1),))
     with log_in(secure_sandbox, "alice") as cluster, pytest.raises(ShellError) as caught:
         step.send(cluster, validate_only=False)

@@ -183,7 +183,7 @@ def test_what_somebody_else_copies_is_not_called_back_by_an_old_file(
     settled(cluster, topic, {0: {1: there}})
 
 
-def test_a_broker_that_is_down_tells_nothing_of_its_dirs(
+def test_log_directories_of_a_stopped_broker_are_unknown(
     kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
 ) -> None:
     topic = placed(cluster, (1, 3))

@@ -47,7 +47,7 @@ def write(path: Path, topic: str, *rows: tuple[int, list[int]]) -> str:
     return str(path)
 
 
-def test_a_move_prints_its_plan_the_way_back_and_the_line_that_finishes_it(
+def test_a_move_prints_its_plan_its_undo_and_the_command_that_finishes_it(
     kafka: Program, cluster: Cluster, tmp_path: Path
 ) -> None:
     topic = placed(cluster, (1, 2), (2, 1))
@@ -185,7 +185,7 @@ def test_a_line_that_cannot_be_is_refused(
         ('{"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}', "no partition nope:0"),
     ],
 )
-def test_a_file_that_is_none_is_told(kafka: Program, tmp_path: Path, text: str, said: str) -> None:
+def test_an_invalid_file_is_reported(kafka: Program, tmp_path: Path, text: str, said: str) -> None:
     path = tmp_path / "f.json"
     path.write_text(text)
     run = kafka("reassign-partitions", "--reassignment-json-file", str(path))

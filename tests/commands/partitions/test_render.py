@@ -40,7 +40,7 @@ BROKER  DIR  STATE     REPLICAS  INCOMING     SIZE    USABLE    TOTAL
     )
 
 
-def test_replicas_and_what_takes_the_room() -> None:
+def test_describe_log_dirs_shows_replicas_and_disk_usage() -> None:
     rows = LogDir(1, "/a", None, None, None, REPLICAS).rows
     assert rows[1] == ReplicaOnDisk(1, "/a", "orders", 1, GIB, 70, True)
     assert (

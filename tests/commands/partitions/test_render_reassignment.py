@@ -65,7 +65,7 @@ def test_a_plans_figures_are_data_too_and_a_plan_without_any_has_none() -> None:
     assert "figures" not in json.loads(drawn(Outcome(Plan(Effect.CHANGE, ()), ()), "json"))
 
 
-def test_a_state_shows_each_partition_and_what_is_left_behind() -> None:
+def test_a_state_shows_partitions_and_leftover_throttles() -> None:
     rows = (
         PartitionMove("orders", 0, MoveStatus.IN_PROGRESS, 0, (2, 3, 1), (2, 3), MIB, 4 * MIB),
         PartitionMove("orders", 1, MoveStatus.FAILED, -1, (1,), (2,), note="nothing moves it"),
@@ -90,7 +90,7 @@ def test_a_state_shows_each_partition_and_what_is_left_behind() -> None:
     ]  # fmt: skip
 
 
-def test_what_is_under_way_is_never_all_there() -> None:
+def test_a_running_move_is_never_at_100_percent() -> None:
     text = drawn((Reassignment("orders", 0, (2, 3, 1), (3,), (1,), 4 * MIB, 4 * MIB),))
     assert text.splitlines()[1].split() == ["orders", "0", "2,3,1", "3", "1", "99%", "of", "4.0",
                                             "MiB"]  # fmt: skip
@@ -103,7 +103,7 @@ def test_a_move_is_taken_back_by_its_rollback_file() -> None:
     )
 
 
-def test_a_log_is_told_how_long_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_log_lines_show_the_remaining_time(monkeypatch: pytest.MonkeyPatch) -> None:
     now = [100.0]
     monkeypatch.setattr(progress, "monotonic", lambda: now[0])
     err = io.StringIO()

@@ -235,7 +235,7 @@ def test_a_move_at_the_rate_that_is_set_already_leaves_it(moves: Moves) -> None:
     moves.become(FOR_GOOD | {f"broker 1 {LEADER_RATE}": "1"})
 
 
-def test_a_move_without_throttle_removes_nobodys(moves: Moves) -> None:
+def test_a_move_without_throttle_removes_no_other_throttle(moves: Moves) -> None:
     moves.list("b", FOLLOWERS, "0:3")
     before = moves.throttles
     for line in ("reassign-partitions", "verify-reassign-partitions --finish"):
@@ -244,7 +244,7 @@ def test_a_move_without_throttle_removes_nobodys(moves: Moves) -> None:
     moves.become(before)
 
 
-def test_all_replicas_of_a_topic_are_nobodys_throttle(moves: Moves) -> None:
+def test_a_wildcard_throttle_is_never_a_leftover(moves: Moves) -> None:
     moves.list("a", FOLLOWERS, "*")
     before = moves.throttles
     assert moves.shell.ok("verify-reassign-partitions").out == ""

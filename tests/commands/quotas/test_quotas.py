@@ -21,7 +21,7 @@ def user() -> str:
     return f"q-{uuid4().hex[:8]}"
 
 
-def test_a_rate_takes_units_and_reads_back_as_typed(program: Program, user: str) -> None:
+def test_a_rate_may_have_units(program: Program, user: str) -> None:
     run = program.ok(
         "alter-quotas", "--user", user, "producer_byte_rate=5MB/s", "consumer_byte_rate=1GiB",
         "request_percentage=12.5%", "controller_mutation_rate=10/s",
@@ -78,7 +78,7 @@ def test_a_name_is_never_the_default(program: Program, user: str) -> None:
                    "--delete-config", "request_percentage")  # fmt: skip
 
 
-def test_the_line_that_takes_it_back_does(program: Program, user: str) -> None:
+def test_the_undo_command_restores_the_quota(program: Program, user: str) -> None:
     name = f"{user}'s app"
     entity = ("--user", user, "--client-id", name)
     program.ok("alter-quotas", *entity, "producer_byte_rate=123457", "request_percentage=0.25")
@@ -92,7 +92,7 @@ def test_the_line_that_takes_it_back_does(program: Program, user: str) -> None:
     assert program.ok("describe-quotas", *entity, "--output", "json").json == before
 
 
-def test_what_is_so_already_is_told_and_not_sent(program: Program, user: str) -> None:
+def test_unchanged_quotas_are_reported_and_not_sent(program: Program, user: str) -> None:
     program.ok("alter-quotas", "--user", user, "producer_byte_rate=1MB")
     run = program.ok("alter-quotas", "--user", user, "producer_byte_rate=1000kB/s",
                      "--delete-config", "request_percentage")  # fmt: skip
@@ -159,9 +159,7 @@ def test_the_ladder_shows_every_level_and_the_winner(program: Program, user: str
     assert len(rows) == 1 + 4 * 8
 
 
-def test_without_the_right_it_says_which_is_missing(
-    secure_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_the_missing_permission_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     login = str(secure_sandbox.client_properties["alice-sasl-plaintext"])
     program = Program(tmp_path)
     for words in (["quotas"], ["list-quotas"], ["resolve-quota", "--user", "alice"],

@@ -23,7 +23,7 @@ def lines(page: object) -> list[str]:
     return [str(line.plain).rstrip() for line in page]  # type: ignore[attr-defined]
 
 
-def test_the_ladder_marks_what_wins_and_says_what_follows() -> None:
+def test_the_page_marks_the_effective_quotas() -> None:
     drawn = lines(ladder_page(ladder_of(FOUND, "alice", "app"), None))
     assert drawn[0] == "user alice   client-id app"
     user, default = (line for line in drawn if line.startswith(("User ", "Default user ")))
@@ -60,7 +60,7 @@ def test_a_line_as_kafkas_tool_prints_it() -> None:
     ]
 
 
-def test_a_default_is_no_name_in_data() -> None:
+def test_a_default_entity_is_not_a_name_in_json() -> None:
     assert plain(FOUND[1]) == {
         "entity": {"user": {"default": True}, "client_id": None, "ip": None},
         "key": "producer_byte_rate",

@@ -81,7 +81,7 @@ def test_committed_records_end_where_an_open_transaction_begins(
     done(topic_changes.plan_delete(cluster, [topic]), cluster)
 
 
-def test_a_time_before_now_stands_as_it_is_typed(kafka: Program, topic: str) -> None:
+def test_a_relative_time_needs_no_quoting(kafka: Program, topic: str) -> None:
     assert kafka.ok("list-offsets", topic, "--time", "-1h", "--output", "json").json[1][
         "offset"
     ] in (None, 0)
@@ -116,7 +116,7 @@ def test_internal_topics_can_be_left_out(kafka: Program, topic: str) -> None:
         (("delete-records", "--offset-json-file", "/no/such/file"), 2, "cannot be read"),
     ],
 )
-def test_what_is_wrong_is_said(
+def test_invalid_arguments_are_reported(
     kafka: Program, line: tuple[str, ...], status: int, said: str
 ) -> None:
     run = kafka(*line)

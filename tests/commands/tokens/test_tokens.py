@@ -135,7 +135,7 @@ def test_renew_and_expire_by_id_and_by_hmac(run: Users) -> None:
     assert (wrong.status, "base64" in wrong.stderr) == (2, True)
 
 
-def test_a_token_for_another_takes_a_right(run: Users) -> None:
+def test_a_token_for_another_user_requires_a_permission(run: Users) -> None:
     refused = run("alice", "create-token", "--owner-principal", "User:carol")
     assert refused.status == 1
     assert "CREATE_TOKENS on user User:carol" in refused.stderr
@@ -170,7 +170,7 @@ def test_without_a_login_there_are_no_tokens(sandbox: Sandbox, tmp_path: Path, l
     assert "SASL or TLS listener" in run.stderr
 
 
-def test_an_expired_token_is_said_to_be(secure_sandbox: Sandbox) -> None:
+def test_an_expired_token_is_reported(secure_sandbox: Sandbox) -> None:
     """Brokers take the login, and hang up at the first request without a word."""
     with log_in(secure_sandbox, "admin") as admin:
         plan = token_changes.plan_create(admin, max_life=2000)

@@ -36,7 +36,7 @@ def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -
     assert fewer.status == 1 and "Partitions can only be added" in fewer.err
 
 
-def test_an_assignment_says_how_many_partitions_there_will_be(shell: Shell, stem: str) -> None:
+def test_an_assignment_gives_the_number_of_partitions(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-topic {stem}.b --replica-assignment 1,1,1")
     run = shell(f"alter-topic {stem}.b --replica-assignment 1,1,2")
     assert run.status == 1 and "INVALID_REPLICA_ASSIGNMENT" in run.err
@@ -58,7 +58,7 @@ def test_an_assignment_is_read_from_standard_input(
     assert in_a_script.status == 2 and "standard input" in in_a_script.stderr
 
 
-def test_if_exists_leaves_out_what_is_not_there(shell: Shell, stem: str) -> None:
+def test_if_exists_skips_missing_topics(shell: Shell, stem: str) -> None:
     gone = f"{stem}.gone"
     assert shell(f"alter-topic {gone} --partitions 3").status == 1
     for change in ("--partitions 4", "--config flush.ms=7", "--replication-factor 1"):

@@ -102,7 +102,7 @@ def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: s
         ("list-transactions --state Open", 1, "no transaction state Open"),
     ],
 )
-def test_what_is_wrong_is_said(kafka: Program, line: str, status: int, said: str) -> None:
+def test_invalid_arguments_are_reported(kafka: Program, line: str, status: int, said: str) -> None:
     run = kafka(*line.split())
     assert run.status == status, str(run)
     assert said in run.stdout + run.stderr, str(run)

@@ -160,7 +160,7 @@ def test_a_password_is_asked_for_twice_without_echo(
         (["--describe", "--delete", "SCRAM-SHA-256"], "cannot be used with"),
     ],
 )
-def test_a_wrong_line_is_pointed_at_and_tells_no_secret(
+def test_invalid_options_are_marked_without_showing_secrets(
     program: Program, words: list[str], said: str
 ) -> None:
     run = program("scram-credentials", *words, "--username", "nobody")
@@ -220,9 +220,7 @@ def test_the_credential_logs_in(secure_sandbox: Sandbox, tmp_path: Path, user: s
     assert program("cluster-metadata", "--command-config", str(login)).status == 3
 
 
-def test_without_the_right_it_says_which_is_missing(
-    secure_sandbox: Sandbox, tmp_path: Path
-) -> None:
+def test_the_missing_permission_is_named(secure_sandbox: Sandbox, tmp_path: Path) -> None:
     login = ("--command-config", str(secure_sandbox.client_properties["alice-sasl-plaintext"]))
     program = Program(tmp_path)
     for words in (["--describe"], ["--describe", "--username", "alice"],
@@ -272,7 +270,7 @@ def test_a_client_id_has_its_own_row_of_limits(demo_sandbox: Sandbox, tmp_path: 
     assert page["client IDs"][0].split()[-1] == "checkout"
 
 
-def test_a_part_that_may_not_be_read_says_so_and_the_rest_is_there(
+def test_an_unreadable_part_shows_why_and_the_others_are_shown(
     secure_sandbox: Sandbox, tmp_path: Path
 ) -> None:
     program = Program(tmp_path)
@@ -297,7 +295,7 @@ def test_a_cluster_without_an_authorizer_has_no_acls(program: Program, user: str
 # -- rights that are there in part -----------------------------------------------------------------
 
 
-def test_who_may_look_but_not_change_is_told_what_it_takes(
+def test_a_refused_change_names_the_required_permission(
     secure_sandbox: Sandbox, tmp_path: Path, user: str
 ) -> None:
     """Describe and DescribeConfigs on the cluster read everything here; Alter is not among them."""
