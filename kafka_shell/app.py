@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import __version__
-from kafka_shell.structs import replace
 
 from .errors import ShellError, Status, UsageError
 
@@ -249,6 +248,7 @@ def _asker() -> Ask | None:
 
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:
     from kafka_shell.sandbox import session
+    from kafka_shell.structs import replace
 
     from . import settings
 

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import IntEnum
+from typing import TYPE_CHECKING
 
 from .characters import escape
 from .quoting import quote
-from .resource import Resource
+
+if TYPE_CHECKING:
+    from .resource import Resource
 
 
 class Status(IntEnum):

@@ -8,6 +8,8 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
+from msgspec import Struct
+
 from kafka_shell import journal
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.context import ClusterSession, Context, Paths
@@ -22,8 +24,7 @@ Event = tuple[str, ...]
 REFUSED = Failure("POLICY_VIOLATION", "no")
 
 
-@dataclass(frozen=True)
-class Recorded:
+class Recorded(Struct, frozen=True):
     """A step that writes down what is done with it, and fails as it is told."""
 
     log: list[Event]

@@ -226,7 +226,7 @@ def at(context: Context, now: float) -> Context:
 
 def test_it_is_kept_by_age(context: Context) -> None:
     day = 86_400.0
-    for days in (1, journal.KEPT_DAYS - 1, journal.KEPT_DAYS + 2):
+    for days in (1, journal.MAX_DAYS - 1, journal.MAX_DAYS + 2):
         journal.record_intent(at(context, days * day), f"day {days}", [CHANGE], [])
     assert [entry.command for entry in entries(context)] == [
         f"day {journal.MAX_DAYS - 1}", f"day {journal.MAX_DAYS + 2}",

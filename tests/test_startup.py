@@ -1,4 +1,4 @@
-"""What a one-shot imports: the time from Enter to the first byte is mostly that."""
+"""What a start must not import: the time from Enter to the first byte is mostly imports."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.commands import INDEX
 from kafka_shell.sandbox.state import Sandbox
 
 pytestmark = pytest.mark.quick
@@ -22,42 +23,52 @@ loaded = sorted(sys.modules)
 import json
 sys.stderr.write(json.dumps([status, loaded]))
 """
-# Of this program, besides the declarations of commands and the nouns.
-LIST = {
-    "app", "characters", "config_file", "connection_options", "context", "dispatch", "errors",
-    "files", "identity", "quoting", "settings", "values",
-    "language", "language.argv", "language.command", "language.common", "language.convert",
-    "language.logical_lines",
-    "language.parse", "language.render", "language.scan", "language.selectors", "language.spelling",
-    "language.tokens", "language.usage",
-    "admin", "admin.client_properties", "admin.config_reads", "admin.config_wire",
-    "admin.connection", "admin.dial", "admin.endpoint", "admin.error_codes", "admin.failures",
-    "admin.frames", "admin.jobs", "admin.link_errors", "admin.login", "admin.many",
-    "admin.near_topics", "admin.connection_warnings", "admin.exchanges", "admin.malformed",
-    "admin.password_source", "admin.retries",
-    "admin.pool", "admin.properties", "admin.requests", "admin.runner", "admin.scan",
-    "admin.topic_steps", "admin.topics", "admin.transport", "admin.versions",
-    "output", "output.columns", "output.data", "output.errors", "output.looks", "output.page",
-    "output.pane", "output.progress", "output.styles", "output.tables",
-    "output.terminal", "output.text", "output.theme", "output.writer",
-}  # fmt: skip
-# Libraries, and what of Python's own costs milliseconds.
+# Libraries, and modules of Python that cost milliseconds. (msgspec imports uuid and decimal.)
 HEAVY = {
-    "kafka", "prompt_toolkit", "pygments", "yaml", "tqdm", "platformdirs", "pyspark", "asyncio",
-    "json", "ssl", "logging", "argparse", "subprocess", "tempfile", "uuid", "decimal", "email",
-    "http", "unicodedata", "stringprep", "csv", "shutil", "random",
+    "kafka", "prompt_toolkit", "pygments", "yaml", "pyspark", "re2", "asyncio", "argparse", "concurrent", "csv", "ctypes", "email", "http", "importlib.metadata", "importlib.resources", "logging", "random", "shutil", "ssl", "stringprep", "subprocess", "tempfile", "tomllib", "unicodedata", "zipfile",
 }  # fmt: skip
+# Folders of this program that a list does not need.
+UNUSED = {"audit", "clients", "sandbox", "shell", "watch"}
 
 
-def test_a_list_imports_what_it_uses_and_no_more(sandbox: Sandbox, tmp_path: Path) -> None:
+def imported(home: Path, *words: str, **environ: str) -> set[str]:
     done = subprocess.run(
-        [sys.executable, "-c", RUN, "--broker", sandbox.bootstrap, "--list-topics"],
-        env={**os.environ, "KAFKA_SH_HOME": str(tmp_path)},
+        [sys.executable, "-c", RUN, *words],
+        env={**os.environ, "KAFKA_SH_HOME": str(home), **environ},
         capture_output=True, text=True, check=True,
     )  # fmt: skip
     status, loaded = json.loads(done.stderr.splitlines()[-1])
     assert status == 0
-    assert not HEAVY & {name.partition(".")[0] for name in loaded}
-    ours = {name.removeprefix("kafka_shell.") for name in loaded if "kafka_shell." in name}
-    mine = {name for name in ours if name.partition(".")[0] not in ("commands", "nouns")}
-    assert mine == LIST, "what is new here costs every one-shot: import it where it is used"
+    return {*loaded, *(name.partition(".")[0] for name in loaded)}
+
+
+def of_ours(loaded: set[str]) -> set[str]:
+    return {name.removeprefix("kafka_shell.") for name in loaded if "kafka_shell." in name}
+
+
+@pytest.mark.parametrize(
+    "words", [("--version",), ("--completion", "bash"), ("--completion", "zsh")], ids=" ".join
+)
+def test_what_needs_no_command_imports_next_to_nothing(
+    words: tuple[str, ...], tmp_path: Path
+) -> None:
+    loaded = imported(tmp_path, *words)
+    assert not loaded & (HEAVY | {"pathlib", "socket", "threading"})
+    expected = {"app", "characters", "completion_scripts", "errors", "output", "quoting"}
+    assert of_ours(loaded) <= expected | {"output.terminal"}
+
+
+def test_a_list_imports_what_it_uses(sandbox: Sandbox, tmp_path: Path) -> None:
+    loaded = imported(tmp_path, "--broker", sandbox.bootstrap, "--list-topics")
+    assert not loaded & HEAVY
+    ours = of_ours(loaded)
+    assert not {name.partition(".")[0] for name in ours} & UNUSED
+    assert {f"commands.{module}" for module in INDEX} & ours == {"commands.topics.commands"}
+
+
+def test_a_tab_imports_no_library_and_one_command(tmp_path: Path) -> None:
+    line = "kafka.sh describe-topic ord"
+    loaded = imported(tmp_path, KAFKA_SH_COMPLETE="bash", COMP_LINE=line, COMP_POINT=str(len(line)))
+    assert not loaded & HEAVY
+    declaring = {f"commands.{module}" for module in INDEX} & of_ours(loaded)
+    assert declaring <= {"commands.topics.commands", "commands.program.commands"}

@@ -24,6 +24,7 @@ _ALL = {
     "token": "describe-tokens",
     "log-dirs": "describe-log-dirs",
     "reassignment": "list-reassignments",
+    "throttle": "verify-reassign-partitions",
     "group": "list-groups",
     "feature": "describe-features",
     "voter": "describe-quorum",

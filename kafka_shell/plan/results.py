@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from typing import Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from msgspec import Struct, field
 
-from kafka_shell.resource import Resource
+if TYPE_CHECKING:
+    from kafka_shell.resource import Resource
 
 K = TypeVar("K")
 V = TypeVar("V")

@@ -30,7 +30,16 @@ def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
     ours = {module for module in more if module.startswith("kafka_shell")}
     assert not roots & {"prompt_toolkit", "pyspark", "yaml", "pygments"}
     parts = {module.split(".")[1] for module in ours if "." in module}
-    assert parts <= {"clients", "admin", "plan", "errors", "characters", "quoting"}, parts
+    assert parts <= {
+        "clients",
+        "admin",
+        "plan",
+        "errors",
+        "characters",
+        "quoting",
+        "resource",
+        "structs",
+    }, parts
     assert len(more) < SMALL, sorted(more)
 
 

@@ -91,7 +91,7 @@ def test_a_malformed_theme(kafka: Program, terminal: Terminal, topic: str) -> No
     theme = kafka.home / "config" / "themes" / "mine.toml"
     theme.parent.mkdir(parents=True)
     theme.write_text('description = "x"\n[styles\n')
-    refused(kafka("theme", "mine"), 2, f"{theme}:2: ", "expected")
+    refused(kafka("theme", "mine"), 2, f"{theme}:2: ", "invalid TOML")
     refused(kafka("theme", "mines"), 1, "mines", "mine")
     run = kafka.ok("list-topics", topic)
     assert run.stderr == "", "no colour, no theme: nothing to say"
@@ -123,7 +123,7 @@ def test_a_broken_journal(kafka: Program, victim: str) -> None:
     assert [entry["status"] for entry in entries] == ["done", "done"]
     newest = max(entry.parent.glob("*.json"))
     newest.write_bytes(whole[:40])
-    run = refused(kafka("journal", "--undo"), 1, str(newest), "what was changed last is not known")
+    run = refused(kafka("journal", "--undo"), 1, str(newest), "the last change is unknown")
     assert run.stdout == ""
 
 

@@ -57,7 +57,8 @@ def test_a_reader_that_stops_early_ends_nothing_badly(tmp_path: Path) -> None:
     program = tmp_path / "rows.py"
     program.write_text(
         "import sys\n"
-        "from kafka_shell.output.writer import PipeClosed, Writer\n"
+        "from kafka_shell.output.pane import PipeClosed\n"
+        "from kafka_shell.output.writer import Writer\n"
         "try:\n"
         "    Writer(sys.stdout, sys.stderr).write(str(n) for n in range(10**6))\n"
         "except PipeClosed:\n"

@@ -89,7 +89,7 @@ def test_a_dry_run_of_an_undo_marks_nothing(kafka: Program, topic: str) -> None:
 
 
 def test_an_unknown_id_and_a_wrong_count(kafka: Program, topic: str) -> None:
-    fails(kafka("journal", "nothing", "--undo"), "no entry nothing")
+    fails(kafka("journal", "nothing", "--undo"), "entry nothing does not exist")
     fails(kafka("journal", "--last", "-1"), "must be a positive integer", status=2)
 
 

@@ -51,7 +51,7 @@ _RATE_OF = {LEADER_REPLICAS: LEADER_RATE, FOLLOWER_REPLICAS: FOLLOWER_RATE}
 _TOPIC_DELETED = 3  # UNKNOWN_TOPIC_OR_PARTITION: its throttle was deleted with it
 _IN_USE = "unchanged: another partition reassignment uses it"
 _NOT_OURS = "unchanged: it was changed since"
-_LATER = "Remove it later: verify-reassign-partitions --finish"
+_LATER = "The throttle is still set."
 
 Config = tuple[ConfigResource, str]
 Moving = Mapping[TopicPartition, Reassignment]
@@ -389,7 +389,9 @@ class RemoveThrottle(Struct, frozen=True):
         for row, change in zip(self._set, self.changes, strict=True):
             config, then = row.config, after.get(row.config)
             if why := failed.get(config) or now.failures.get(row.resource):
-                results.failures[change] = replace(why, hint=f"{why.hint}\n{_LATER}".strip())
+                results.failures[change] = replace(
+                    why, hint=f"{why.hint} {_LATER}".strip(), see=why.see or Resource("throttle")
+                )
             else:
                 ours = config in still or row.entries or then is None
                 note = notes.get(config, "" if ours else _NOT_OURS)

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.answers import Nothing
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind
 
-from . import audit
 from .sources import (
     READ_APIS,
     SOURCE_OPTIONS,
@@ -106,7 +105,6 @@ def diff(invocation: Invocation, context: Context) -> tuple[Drift, ...] | Nothin
 
 
 COMMANDS = (
-    *audit.COMMANDS,
     Command(
         name="spark sql",
         summary="Query the state of clusters with SQL.",

@@ -10,7 +10,6 @@ from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from . import hanging
 from .selection import BROKER, PARTITION, TOPIC_HELP, broker_of, partitions_of
 
 if TYPE_CHECKING:
@@ -155,7 +154,6 @@ COMMANDS: tuple[Command, ...] = (
         ),
         apis=(61,),
     ),
-    *hanging.COMMANDS,
     Command(
         name="fence-producer",
         summary="Fence the producers of transactional IDs and abort their open transactions.",
