@@ -25,7 +25,10 @@ sys.stderr.write(json.dumps([status, loaded]))
 """
 # Libraries, and modules of Python that cost milliseconds. (msgspec imports uuid and decimal.)
 HEAVY = {
-    "kafka", "prompt_toolkit", "pygments", "yaml", "pyspark", "re2", "asyncio", "argparse", "concurrent", "csv", "ctypes", "email", "http", "importlib.metadata", "importlib.resources", "logging", "random", "shutil", "ssl", "stringprep", "subprocess", "tempfile", "tomllib", "unicodedata", "zipfile",
+    "kafka", "prompt_toolkit", "pygments", "yaml", "pyspark", "re2", "asyncio", "argparse",
+    "concurrent", "csv", "ctypes", "email", "http", "importlib.metadata", "importlib.resources",
+    "logging", "random", "shutil", "ssl", "stringprep", "subprocess", "tempfile", "tomllib",
+    "unicodedata", "zipfile",
 }  # fmt: skip
 # Folders of this program that a list does not need.
 UNUSED = {"audit", "clients", "sandbox", "shell", "watch"}

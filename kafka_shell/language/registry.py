@@ -36,7 +36,8 @@ class Registry(Sequence[Command]):
 
     def with_flag(self, word: str) -> Command | None:
         """The command that this word names as a flag: `--list-topics`."""
-        found = self.named(word[2:]) if word.startswith("--") else None
+        flag = word.startswith("--") and "-" in word[2:]  # --broker is an option
+        found = self.named(word[2:]) if flag else None
         return found if found is not None and found.verb_noun else None
 
     def line_of_short(self, word: str) -> str | None:

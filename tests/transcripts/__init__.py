@@ -11,11 +11,10 @@ import re
 import shlex
 from collections.abc import Iterator, Sequence
 from contextlib import chdir
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from kafka_shell.sandbox.state import Sandbox
-from kafka_shell.structs import replace
 from tests.program import Program
 
 FOLDER = Path(__file__).parent
