@@ -48,12 +48,12 @@ def suggest_equivalent(line: Line, words: Sequence[Word], text: str, context: Co
     equivalent = translate(typed, REGISTRY)
     if equivalent is None:
         return
-    tool = "a tool of Kafka" if "kafka-" in typed[0] else "another tool"
+    tool = "a Kafka tool" if "kafka-" in typed[0] else "another tool"
     label = "Run" if equivalent.startswith("help") else "Equivalent"
     suggestion = _in_place(equivalent, line, words, text)
     context.script.suggested = suggestion
     raise UsageError(
-        f"{typed[0]} is {tool}, not a command of kafka.sh",
+        f"{typed[0]} is {tool}, not a kafka.sh command",
         hint=f"{label}: {suggestion}",
         code="pasted",
         span=words[0].span,

@@ -8,7 +8,6 @@ from pathlib import Path
 
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster import api_table as apis
 from kafka_shell.commands.program.help import (
     FAMILIES,
     argument_row,
@@ -19,6 +18,7 @@ from kafka_shell.commands.program.help import (
 from kafka_shell.language.command import Command
 from kafka_shell.language.common import CHANGING, CONNECTION, RUNNING
 from kafka_shell.plan.model import Effect
+from tests import api_table as apis
 from tests.api_reference import reference
 
 DOCS = Path(__file__).parent.parent / "docs"

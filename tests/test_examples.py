@@ -15,12 +15,12 @@ from kafka_shell.admin.wire.requests import as_request
 from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.commands import REGISTRY
-from kafka_shell.commands.cluster import api_table as apis
 from kafka_shell.language.command import Command, Example, Kind
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
+from tests import api_table as apis
 from tests.example_facts import FACTS, NOTHING, SAME
 from tests.program import Program, Run
 

@@ -14,19 +14,19 @@ from kafka_shell.resource import Resource
 class BaseStep:
     """A step whose API has no validate-only mode, and that does not depend on the cluster's state.
 
-    A step that does overrides `again`.
+    A step that does depend on it overrides `reread`.
     """
 
     validates = False
 
     def reread(self, cluster: Cluster) -> Self:
-        """The step itself: it changes what was shown."""
+        """Return the step itself."""
         return self
 
 
 def not_mentioned(about: object, see: Resource | None = None) -> Failure:
     """The failure of a resource that the broker's answer leaves out."""
-    return Failure("UNKNOWN", f"the broker's answer does not mention {about}", see=see)
+    return Failure("UNKNOWN", f"the broker's response does not contain {about}", see=see)
 
 
 def row_failure(
@@ -47,7 +47,7 @@ def row_failure(
         return None
     message = getattr(row, "error_message", None)
     if code == REQUEST_TIMED_OUT:
-        hint = "The change may still happen."
+        hint = "The change may still be applied."
         return failure(code, message, about=str(about), hint=hint, see=see)
     hint = permission_hint(code, requires) if requires else ""
     return failure(code, message, about=str(about), hint=hint)

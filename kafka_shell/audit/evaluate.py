@@ -20,7 +20,6 @@ _BY_ROWS = {  # values for few and for many rows
     "spark.sql.shuffle.partitions": ("1", SHUFFLE_PARTITIONS),
 }
 _LEFT_OUT = " (remedy omitted: not a single printable command)"
-STATUSES = ("ok", "info", "alarm", "skip", "error")
 
 Judged = tuple[list[AuditFinding], Counter[tuple[str, str]]]
 

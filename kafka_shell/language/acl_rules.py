@@ -217,7 +217,7 @@ class _Reader:
         if not self._words:
             end = len(self._text)
             raise UsageError(
-                f"the rule wants {wanted}",
+                f"the rule is missing {wanted}",
                 hint=f"Syntax: {FORM}",
                 code="bad-rule",
                 span=(0, end),

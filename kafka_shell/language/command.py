@@ -33,7 +33,6 @@ class Kind(Enum):
     CONFIG_PAIRS = "config-pairs"  # k1=v1,k2=[v1,v2],k3=v3 (KIP-248) -> tuple of (key, value)
     CONFIG_KEYS = "config-keys"  # k1,k2 -> tuple of keys
     GROUP = "group"
-    LOGGER = "logger"
     CLIENT_METRICS = "client-metrics"
     ENTITY = "entity"  # --entity-name (KIP-248), whose kind depends on --entity-type
     USER = "user"

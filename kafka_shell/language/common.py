@@ -32,8 +32,8 @@ RUNNING = (
 )  # fmt: skip
 
 CHANGING = (
-    Option("--dry-run", Kind.FLAG, "Show and validate the plan without executing it."),
-    Option("--yes", Kind.FLAG, "Skip the question (--yes=CLUSTER with a typed guard).",
+    Option("--dry-run", Kind.FLAG, "Show and validate the plan without applying it."),
+    Option("--yes", Kind.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
            aliases=("--force",), value_optional=True),
 )  # fmt: skip
 

@@ -18,8 +18,6 @@ from .command import Argument, Kind, Option
 from .logical_lines import Span
 from .spelling import spell
 
-Pairs = tuple[tuple[str, str], ...]
-
 _INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
 _NUMBER = re.compile(r"[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]{1,3})?")
 _REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")

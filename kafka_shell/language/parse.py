@@ -296,7 +296,7 @@ def _no_command(
                           span=following.span if following else span)  # fmt: skip
     hint = _command_hint(typed, registry)
     if line.joint:
-        hint += f"\nTo run a program of this machine: {line.joint} !{_short(line.source)}"
+        hint += f"\nTo run a program on this machine: {line.joint} !{_short(line.source)}"
     return UsageError(f"unknown command '{_short(typed)}'", hint=hint,
                       code="unknown-command", span=span, text=text)  # fmt: skip
 

@@ -37,13 +37,13 @@ def translate(words: Sequence[str], registry: Registry) -> str | None:
     except UsageError as error:
         raise _no_line(tool[1], f"{error.message}. {error.hint}".strip()) from None
     if line is None:
-        raise _no_line(tool[1], f"{join(words[:2])} has no line here.")
+        raise _no_line(tool[1], f"{join(words[:2])} has no equivalent in kafka.sh.")
     if registry.named(line[0]) is None:
-        raise _no_line(tool[1], f"The command for it, {line[0]}, is not here yet.")
+        raise _no_line(tool[1], f"The equivalent command, {line[0]}, is not available yet.")
     try:
         return render(parse(words_of(line), registry))
     except UsageError as error:
-        raise _no_line(tool[1], f"{line[0]} comes nearest: {error.message}.") from None
+        raise _no_line(tool[1], f"The closest command is {line[0]}: {error.message}.") from None
 
 
 def _no_line(tool: str, hint: str) -> UsageError:

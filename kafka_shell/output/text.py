@@ -31,7 +31,6 @@ Role = Literal[
 ]
 
 ELLIPSIS = "…"
-TAB = "    "
 
 
 class Text(Struct, frozen=True):

@@ -65,7 +65,7 @@ def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> She
             f" outcome, {counts['skipped']:,} not sent"
         )
     else:
-        when = " after everything was sent"
+        when = " after all changes were sent"
     return ShellError(
         f"interrupted{when}",
         hint=f"See what was changed and how to undo it: journal {intent.id}"

@@ -32,7 +32,7 @@ _FAMILIES: dict[str, str] = {
     "ip-default": "quotas",
     "client-config": "client_configs",
     "acl": "acls",
-    "token": "acls",
+    "token": "tokens",
     "partition": "partitions",
     "replica": "partitions",
     "rollback-file": "partitions",

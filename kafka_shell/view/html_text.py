@@ -10,7 +10,6 @@ _ITEM = re.compile(r"<\s*(?:li|dt|dd|tr)\b[^>]*>", re.IGNORECASE)
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
 _BLANKS = re.compile(r"[^\S\n]+")
 _LINE_BREAKS = re.compile(r"\s*\n\s*")
-_SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`'\"(])")
 
 
 def plain(html: str) -> str:
@@ -20,9 +19,3 @@ def plain(html: str) -> str:
     text = _BLANKS.sub(" ", unescape(_TAG.sub("", text)))
     text = "".join(char for char in text if char == "\n" or char.isprintable())
     return _LINE_BREAKS.sub("\n", text).strip()
-
-
-def first_sentence(text: str) -> str:
-    """Return the first sentence of the first line."""
-    line = text.partition("\n")[0]
-    return _SENTENCE.split(line, maxsplit=1)[0]

@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 Found = tuple[T, Failure | None]
-Names = Found[tuple[str, ...]]
 
 _MOST_GROUPS = 500  # more groups are not described for their client IDs
 _NOBODY = "kafka-sh: no such user"

@@ -103,7 +103,7 @@ def read_documentation(cluster: Cluster, view: ClusterView, kind: ResourceType) 
 
     samples = _samples(view, kind)
     if not samples:
-        return Failure("NOTHING_THERE", f"no {kind.name.lower()} exists to read the config keys of")
+        return Failure("NOTHING_THERE", f"cannot read config keys: no {kind.name.lower()} exists")
     found = configs.describe(cluster, samples[:1], synonyms=True, documentation=True)
     if found.failures:
         return found.failures[samples[0]]

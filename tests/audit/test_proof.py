@@ -11,11 +11,11 @@ from kafka_shell.admin.wire.requests import as_request
 from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.audit.engine import Engine
-from kafka_shell.commands.cluster import api_table as apis
 from kafka_shell.commands.spark import commands as spark
 from kafka_shell.context import Resources
 from kafka_shell.language.command import Command, Example
 from kafka_shell.sandbox.state import Sandbox
+from tests import api_table as apis
 from tests.in_process import Shell
 
 # What somebody did wrong at the demo company.

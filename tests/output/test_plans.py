@@ -91,13 +91,13 @@ def test_unchanged_items_are_shown_with_their_resource() -> None:
     note = "no change: already set"
     same = Change(topic("a"), "alter", "retention.ms", "3600000", "3600000", note=note)
     none = Change(
-        topic("a"), "alter", "flush.ms", note="not set here: nothing to delete",
+        topic("a"), "alter", "flush.ms", note="no change: not set",
         effective="1", source="Default config",
     )  # fmt: skip
     assert plain(plan_lines(plan(unchanged=(same, none)))) == (
         "topic a\n"
         "  retention.ms: 1h (no change: already set)\n"
-        "  flush.ms (not set here: nothing to delete)\n"
+        "  flush.ms (no change: not set)\n"
         "nothing to change"
     )
     changes = Change(topic("a"), "create"), Change(topic("b"), "alter", "x", "1", "2")

@@ -301,7 +301,9 @@ def test_a_created_topic_of_unknown_outcome_is_deleted_if_it_exists(tmp_path: Pa
 @pytest.mark.parametrize("code", ["deadline", "outcome-unknown"])
 def test_a_validation_that_timed_out_sent_nothing(tmp_path: Path, code: str) -> None:
     stage = make_stage(tmp_path)
-    late = ShellError("the deadline passed; the change may still happen", code=code, hint="Look.")
+    late = ShellError(
+        "the deadline passed; the change may still be applied", code=code, hint="Look."
+    )
     with pytest.raises(ShellError, match="not validated") as refused:
         stage.run(stage.plan(stage.step("a", refuses_all=late)))
     assert refused.value.message == "topic a: not validated: the deadline passed"

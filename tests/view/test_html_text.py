@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.view.html_text import first_sentence, plain
+from kafka_shell.view.html_text import plain
 
 pytestmark = pytest.mark.quick
 
@@ -31,8 +31,3 @@ def test_it_takes_anything_and_leaves_nothing_unprintable(html: str) -> None:
     text = plain(html)
     assert all(char == "\n" or char.isprintable() for char in text)
     assert text == text.strip()
-
-
-def test_the_first_sentence_ends_at_its_stop() -> None:
-    assert first_sentence("Sizes, e.g. 1.5 of them. Then more.") == "Sizes, e.g. 1.5 of them."
-    assert first_sentence("No stop\nNext line.") == "No stop"

@@ -216,7 +216,7 @@ def _in_order(
 
 
 def _create_failure(about: str, row: Any) -> Failure | None:
-    return row_failure(row, about, requires="Alter on the cluster", see=Resource("acl"))
+    return row_failure(row, about, requires="ALTER on the cluster", see=Resource("acl"))
 
 
 def _invalid(message: str) -> Failure:

@@ -16,7 +16,7 @@ from kafka_shell.structs import replace
 from .model import AclBinding, AclFilter, AclOperation, AclPermission, AclResourceType, PatternType
 
 EVERYTHING = AclFilter()
-_CLUSTER_AUTHORIZATION_FAILED, _SECURITY_DISABLED = 31, 54
+_SECURITY_DISABLED = 54
 _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
 
 

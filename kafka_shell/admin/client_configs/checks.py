@@ -57,7 +57,7 @@ def wrong(
     for alteration in alterations:
         try:
             if not alteration.entity.user or alteration.entity.client_id == "":
-                raise _refusal("user and client id must not be empty")
+                raise _refusal("user and client ID must not be empty")
             if (alteration.entity, alteration.key) in seen:
                 raise _refusal(f"{alteration.key} of {alteration.entity} is set twice")
             seen.add((alteration.entity, alteration.key))

@@ -46,12 +46,12 @@ _TABLE = (
     ClientConfigKey(
         "linger.ms", ConfigType.INT, _PRODUCER,
         "How long a batch waits for more records before it is sent."
-        " Together with request.timeout.ms at most delivery.timeout.ms.",
+        " linger.ms plus request.timeout.ms must not exceed delivery.timeout.ms.",
         "immediately, also for waiting batches",
     ),
     ClientConfigKey(
         "batch.size", ConfigType.INT, _PRODUCER,
-        "The maximum size of a batch; 0 sends each record alone.", _NEXT_BATCH,
+        "The maximum size of a batch; 0 disables batching.", _NEXT_BATCH,
     ),
     ClientConfigKey(
         "compression.type", ConfigType.STRING, _PRODUCER,
@@ -70,7 +70,7 @@ _TABLE = (
     ),
     ClientConfigKey(
         "retries", ConfigType.INT, _PRODUCER,
-        "How often a failed batch is retried. Above 0 with idempotence or transactions.",
+        "The maximum number of retries of a batch. Above 0 with idempotence or transactions.",
         "with the next failure",
     ),
     ClientConfigKey(

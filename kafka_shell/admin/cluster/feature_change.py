@@ -101,7 +101,7 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
     def _failure(self, name: str, code: int, message: str | None) -> Failure:
         about, hint, see = f"feature {name}", requires(code, "ALTER on the cluster"), None
         if code == REQUEST_TIMED_OUT:
-            hint, see = "The change may still happen.", Resource("feature")
+            hint, see = "The change may still be applied.", Resource("feature")
         elif code != _OPERATION_NOT_ATTEMPTED and not hint and self.now.get(name) is None:
             known = [feature.name for feature in self.now.features]
             hint, see = did_you_mean(name, known), Resource("feature")
@@ -147,7 +147,7 @@ def plan_update(
 
 def _warnings(now: Features, down: Sequence[str], unsafe: bool) -> Iterable[str]:
     if unsafe and down:
-        yield "an unsafe downgrade deletes metadata that the lower level cannot hold"
+        yield "an unsafe downgrade deletes metadata that the lower level does not support"
     if now.unread:
         brokers = ", ".join(str(broker) for broker, _ in now.unread)
         yield f"the levels that broker {brokers} supports are unknown: it did not respond"

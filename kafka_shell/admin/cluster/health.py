@@ -108,14 +108,14 @@ def _silent_brokers(found: MetadataScan, silent: dict[int, Failure]) -> Iterator
     )  # fmt: skip
     led = found.led_by()
     what = (
-        "do not answer"
+        "do not respond"
         if all(each.name in _SILENT for each in silent.values())
-        else "do not answer or refuse this client"
+        else "do not respond, or reject this client"
     )
     total = sum(led[id] for id in silent)
     if len(silent) == 1:
         ((id, failure),) = silent.items()
-        what = "does not answer" if failure.name in _SILENT else "refuses this client"
+        what = "does not respond" if failure.name in _SILENT else "rejects this client"
         yield Finding(
             Severity.CRITICAL, "brokers",
             f"broker {id} {what}, and leads {counted(total, 'partition')}: {failure.message}",

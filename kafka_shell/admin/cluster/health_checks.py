@@ -98,11 +98,11 @@ def _partitions(cluster: Cluster, seen: Seen) -> Found:
     partitions = [partition for topic in sick for partition in topic.partitions]
     yield from _partition_finding(
         Severity.CRITICAL, "offline", [p for p in partitions if p.leader is None],
-        "without a leader: they cannot be read or written",
+        "without a leader: reads and writes fail",
     )  # fmt: skip
     yield from _partition_finding(
         Severity.WARNING, "under-replicated", [p for p in partitions if p.under_replicated],
-        "with a replica that is not in sync",
+        "under-replicated: a replica is not in sync",
     )  # fmt: skip
 
 
@@ -130,7 +130,7 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
             and len(partition.isr)
             < min_isr.needed(partition, read.values[topic.name], capped=capped)
         ],
-        "below min.insync.replicas: acks=all producers fail",
+        "under min ISR (min.insync.replicas): producers with acks=all fail",
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.
     unread = {n: failure for n, failure in read.failures.items() if n in sick or not capped}
@@ -240,8 +240,8 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
         yield Finding(
             Severity.CRITICAL, "controllers",
-            f"controller {ids} does not answer: {next(iter(silent.values())).message}"
-            if one else f"{len(silent):,} controllers do not answer: {ids}",
+            f"controller {ids} does not respond: {next(iter(silent.values())).message}"
+            if one else f"{len(silent):,} controllers do not respond: {ids}",
             len(silent), tuple(map(str, list(silent)[:EXAMPLES])),
         )  # fmt: skip
     if far:
@@ -268,7 +268,7 @@ def _is_heard(replica: QuorumReplica, now: int) -> bool:
 def _no_leader(check: Check, failure: str) -> Finding:
     return Finding(
         Severity.CRITICAL, check.name,
-        f"the metadata quorum does not respond: {failure}. Metadata may be out of date: leaders,"
+        f"the metadata quorum is unavailable: {failure}. Metadata may be out of date: leaders,"
         " in-sync replicas and brokers may have changed",
         1,
     )  # fmt: skip
@@ -300,7 +300,7 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
         yield Finding(
-            Severity.WARNING, "throttles", "replication is throttled without a reassignment",
+            Severity.WARNING, "throttles", "leftover throttles: no reassignment is in progress",
             len(about), tuple(about[:EXAMPLES]),
         )  # fmt: skip
     yield from _partly(_THROTTLES, not_read)
@@ -382,7 +382,7 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
     search = transactions.find_hanging(cluster, partitions=led)
     if search.found:
         places = tuple(str(each.topic_partition) for each in search.found[:EXAMPLES])
-        hang = "transaction hangs" if len(search.found) == 1 else "transactions hang"
+        hang = "hanging transaction" if len(search.found) == 1 else "hanging transactions"
         yield Finding(
             Severity.WARNING, "transactions",
             f"{len(search.found):,} {hang}: read_committed consumers are blocked",

@@ -214,7 +214,7 @@ def _warnings(
 
 _LAST = Failure(
     "INVALID_REQUEST",
-    "a quorum without voters could not be changed again",
+    "the last voter of the quorum cannot be removed",
     _INVALID_REQUEST,
     "Add another voter first, as ID@HOST:PORT.",
     Resource("voter"),
@@ -233,7 +233,7 @@ _STATIC = Failure(
 def _send(cluster: Cluster, request: Any, change: Change, voter: Voter, *, votes: bool) -> Outcomes:
     (row,) = cluster.send_all([Call(request, check=False)])
     about = change.resource
-    failure = row_failure(row, about, requires="Alter on the cluster", see=Resource("voter"))
+    failure = row_failure(row, about, requires="ALTER on the cluster", see=Resource("voter"))
     if failure is None:
         wait_until_visible(lambda: _votes(cluster, voter) == votes)
     return Results.of([change], [failure])

@@ -47,7 +47,7 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
         call = Call(UnregisterBrokerRequest(broker_id=self.broker), CONTROLLER, check=False)
         (row,) = cluster.send_all([call])
         resource = Resource("broker", str(self.broker))
-        failure = row_failure(row, resource, requires="Alter on the cluster", see=resource)
+        failure = row_failure(row, resource, requires="ALTER on the cluster", see=resource)
         if failure is None:
             wait_until_visible(lambda: self.broker not in (registered(cluster) or ()))
         return Results.of(self.changes, [failure])

@@ -304,7 +304,7 @@ def _after(
 ) -> tuple[str | None, str]:
     """The new value at the resource's own level, and a note."""
     if alteration.op is ConfigOp.DELETE:
-        return None, _inherited_note(entry) if is_own else "not set here: nothing to delete"
+        return None, _inherited_note(entry) if is_own else "no change: not set"
     after, note = alteration.value, ""
     if alteration.op in LIST_OPS:
         start, note = _list_before(alteration, entry, is_own)

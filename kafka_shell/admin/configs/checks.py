@@ -146,12 +146,12 @@ def _check_unknown(
     if resource.type in _CLOSED and known:
         raise ConfigRefused(
             key,
-            f"{resource.kind} configs have no key {key}",
+            f"unknown {resource.kind} config '{key}'",
             hint=f"Did you mean {near}?" if near else "",
             code="unknown-key",
             see=Resource(f"{resource.kind}-configs", resource.name) if resource.name else None,
         )
-    warning = f"the broker does not list {key}; it is sent unchecked"
+    warning = f"the broker does not report {key}; its value is not validated"
     warnings[f"{warning}. Did you mean {near}?" if near else warning] = None
 
 

@@ -56,7 +56,7 @@ class DeleteLeftoverConfigs(Struct, BaseStep, frozen=True):
             response = controller.send(self._request(validate_only), check=False)
         (row,) = response.responses
         about = f"broker {self.broker}"
-        failure = row_failure(row, about, requires="AlterConfigs on the cluster")
+        failure = row_failure(row, about, requires="ALTER_CONFIGS on the cluster")
         return Results.of(self.changes, [failure] * len(self.keys))
 
     def _request(self, validate_only: bool) -> Any:

@@ -59,7 +59,7 @@ class DeleteGroups(Struct, BaseStep, frozen=True):
         deleted."""
         plan = plan_delete(cluster, [group.name for group in self.groups])
         for resource, reason in plan.refused.failures.items():
-            message = f"{resource} changed while the question was open: {reason.message}"
+            message = f"{resource} changed while waiting for confirmation: {reason.message}"
             raise ShellError(message, hint=reason.hint, code="changed-meanwhile", see=reason.see)
         (step,) = plan.steps
         assert isinstance(step, DeleteGroups)
@@ -129,7 +129,7 @@ class RemoveMembers(Struct, BaseStep, frozen=True):
         for member in self.members:
             if member.id not in there:
                 raise ShellError(
-                    f"member {member.id} left group {self.group} while the question was open",
+                    f"member {member.id} left group {self.group} while waiting for confirmation",
                     hint="Nothing was sent. Run the command again to see the new plan.",
                     code="changed-meanwhile",
                 )

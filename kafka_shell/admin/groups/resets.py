@@ -139,7 +139,7 @@ class _Found(Struct):
         if failure.name != "GROUP_ID_NOT_FOUND" or not may_be_missing:
             return _Found(name, kind, why=failure)
         near = f" ({failure.hint})" if failure.hint.startswith("Did you") else ""
-        warning = f"group {name} does not exist and is created{near}"
+        warning = f"group {name} does not exist and will be created{near}"
         made = GroupType.CLASSIC if kind is GroupType.UNKNOWN else kind
         return _Found(name, made, warnings=(warning,))
 
@@ -251,7 +251,7 @@ def _at_time(
     """The first record of that time or later, else the end. Notes show the time zone."""
     if found.offset is None:
         return Reset(
-            each, before, range_.latest, f"end offset: no record since {format_time(time)}"
+            each, before, range_.latest, f"latest offset: no record since {format_time(time)}"
         )
     when = time if found.timestamp is None else found.timestamp
     return Reset(each, before, found.offset, f"record of {format_time(when)}")
@@ -264,9 +264,9 @@ def _no_shift(each: TopicPartition) -> Failure:
 def _within(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
     """The offset, or the first or end offset of the partition if it is out of range."""
     if target < range_.earliest:
-        return Reset(each, before, range_.earliest, f"first offset: {target} is out of range")
+        return Reset(each, before, range_.earliest, f"earliest offset: {target} is out of range")
     if target > range_.latest:
-        return Reset(each, before, range_.latest, f"end offset: {target} is out of range")
+        return Reset(each, before, range_.latest, f"latest offset: {target} is out of range")
     return Reset(each, before, target)
 
 
@@ -336,7 +336,7 @@ def _share_steps(
 def _by_topic_only(name: str, topic: str) -> Failure:
     return Failure(
         "INVALID_REQUEST",
-        f"offsets of share group {name} in topic {topic} can only be deleted together",
+        f"offsets of share group {name} in topic {topic} can only be deleted for the whole topic",
         42,
         hint=f"Leave out the partitions: {with_option('--topic', topic)}",
     )

@@ -138,7 +138,7 @@ def _scan(cluster: Cluster) -> MetadataScan:
     found = scan(cluster)
     if not found.names:
         raise ShellError(
-            "there are no topics, or none that you may DESCRIBE",
+            "no topics (only topics you may DESCRIBE are visible)",
             code="no-match",
         )
     return found
@@ -203,7 +203,7 @@ def _not_elected(what: str, partitions: Sequence[Partition], reason: str) -> Fai
     leader = leaders[0] if len(set(leaders)) == 1 else "other brokers"
     return failure(
         _PREFERRED_LEADER_NOT_AVAILABLE,
-        text=f"{what} cannot be moved from {leader}: {reason}",
+        text=f"leadership of {what} cannot be moved from {leader}: {reason}",
         see=Resource("topic", partitions[0].topic) if len(partitions) == 1 else Resource("broker"),
     )
 
@@ -271,7 +271,7 @@ def _status(partition: Partition) -> LeaderStatus:
     else:
         reason = _cannot_lead(partition)
         state = "failed" if reason else "in progress"
-        reason = reason or f"{_leader(partition)} leads; broker {preferred} could"
+        reason = reason or f"current: {_leader(partition)}; preferred: broker {preferred}"
     return LeaderStatus(
         partition.topic, partition.partition, state, partition.leader, preferred, reason
     )
@@ -316,4 +316,4 @@ def _failure(each: TopicPartition, row: Any) -> Failure | None:
     if row is not None and row.error_code == _ELECTION_NOT_NEEDED:
         return None
     resource = each.resource
-    return row_failure(row, resource, requires="Alter on the cluster", see=resource)
+    return row_failure(row, resource, requires="ALTER on the cluster", see=resource)

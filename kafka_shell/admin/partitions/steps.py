@@ -149,7 +149,7 @@ def _send_request(
     try:
         response = cluster.send(_request(moves, cancel), to=CONTROLLER)
     except ShellError as error:
-        raise needing(error, "Alter on the cluster") from None
+        raise needing(error, "ALTER on the cluster") from None
     done = (0, _NOT_MOVING) if cancel else (0,)
     failures = {
         TopicPartition(topic.name, row.partition_index): None

@@ -30,7 +30,7 @@ def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = (
     except ImpossiblePlacement:
         most = max(len(now.replicas[each]) for each in chosen)
         raise ShellError(
-            f"{most} replicas of a partition do not fit on {len(racks)} brokers",
+            f"a replication factor of {most} is impossible with {len(racks)} brokers",
             hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         ) from None

@@ -171,7 +171,7 @@ def _invalid(alterations: Sequence[QuotaAlteration]) -> dict[Resource, Failure]:
     for alteration in alterations:
         what = f"{alteration.key} of {alteration.entity}"
         if not alteration.entity.parts:
-            message = "a quota needs a user, a client id or an IP address"
+            message = "a quota requires a user, a client ID or an IP address"
         elif (alteration.entity, alteration.key) in seen:
             message = f"{what} is set twice"
         elif alteration.value is not None and not math.isfinite(alteration.value):
@@ -199,5 +199,5 @@ def _flat(found: Results[QuotaEntity, tuple[Quota, ...]]) -> tuple[Quota, ...]:
 
 
 def _failure(entity: QuotaEntity, row: Any) -> Failure | None:
-    requires = "AlterConfigs on the cluster"
+    requires = "ALTER_CONFIGS on the cluster"
     return row_failure(row, entity, requires=requires, see=Resource("quota"))

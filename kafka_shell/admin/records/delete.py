@@ -75,7 +75,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         for name, topic_id in self.topic_ids:
             if now.get(name) != topic_id:
                 raise ShellError(
-                    f"topic {name} was deleted or created again while the question was open",
+                    f"topic {name} was deleted or recreated while waiting for confirmation",
                     hint="Nothing was sent. Run the command again to see the new plan.",
                     code="changed-meanwhile",
                 )
@@ -216,8 +216,8 @@ def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
 def _out_of_range(each: TopicPartition, to: int, holds: OffsetRange) -> Failure:
     return failure(
         _OFFSET_OUT_OF_RANGE,
-        text=f"partition {each} has no offset {to}, only {holds.earliest} to {holds.latest}",
-        hint="Nothing was deleted there. Use --to latest to delete all records.",
+        text=f"offset {to} of partition {each} is out of range {holds.earliest} to {holds.latest}",
+        hint="No records of this partition were deleted. Use --to latest to delete all records.",
     )
 
 
@@ -245,4 +245,4 @@ def _failure(each: TopicPartition, code: int | None) -> Failure | None:
             see=Resource("topic-config", f"{each.topic} cleanup.policy"),
         )
     see = Resource("partition-offsets", str(each))
-    return row_failure(code, f"partition {each}", requires=f"Delete on topic {each.topic}", see=see)
+    return row_failure(code, f"partition {each}", requires=f"DELETE on topic {each.topic}", see=see)

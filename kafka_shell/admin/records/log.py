@@ -25,8 +25,8 @@ from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, reco
 _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
 _AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch unknown to one side
-_UNCOMPRESSED, _CREATE_TIME = 0, 0
-_MISSING = Failure("UNKNOWN", "the leader's answer does not mention the partition")
+_UNCOMPRESSED = 0
+_MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
 
 def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:

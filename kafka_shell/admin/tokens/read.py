@@ -23,7 +23,7 @@ from .model import DelegationToken
 NOT_FOUND, _OWNER_MISMATCH, _NOT_ALLOWED, NOT_AUTHORIZED = 62, 63, 64, 65
 _HINTS = {
     61: "Set delegation.token.secret.key on all brokers and controllers.",
-    _OWNER_MISMATCH: "Only its owner and its renewers may do that.",
+    _OWNER_MISMATCH: "Only the owner and the renewers of a token can renew or expire it.",
     _NOT_ALLOWED: "Log in to a SASL or TLS listener: --command-config FILE.",
 }
 

@@ -195,15 +195,15 @@ def _growth_refusal(
     have = len(topic.partitions)
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
-        message = f"the assignment lists {count_of(len(assignment))}, --partitions says {count}"
+        message = f"the assignment has {count_of(len(assignment))}, but --partitions is {count}"
         return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
         message = f"topic {topic.name} already has {count_of(have)}"
         return _failure(
-            _INVALID_PARTITIONS, message, "The number of partitions can only be raised."
+            _INVALID_PARTITIONS, message, "The number of partitions can only be increased."
         )
     if count == have:
-        message = f"topic {topic.name} has {count_of(have)} on other brokers: {spell(now)}"
+        message = f"topic {topic.name} has {count_of(have)} with other replicas: {spell(now)}"
         hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
         return _failure(_INVALID_ASSIGNMENT, message, hint)
     if count > _INT32:

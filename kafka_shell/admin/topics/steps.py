@@ -90,7 +90,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         return timeout.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
-            "is created, but a partition has no leader yet",
+            "was created, but a partition has no leader yet",
         )
 
 
@@ -195,7 +195,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
         return timeout.wait(
             results,
             lambda seen, name: name not in seen or seen.summary(name).id not in ("", ids[name]),
-            "is deleted, but brokers still list it",
+            "was deleted, but brokers still list it",
         )
 
 
@@ -245,7 +245,7 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         for growth in self.growths:
             if growth.name not in now:
                 raise ShellError(
-                    f"topic {growth.name} was deleted while the question was open",
+                    f"topic {growth.name} was deleted while waiting for confirmation",
                     hint="Nothing was sent.",
                     code="UNKNOWN_TOPIC_OR_PARTITION",
                     see=Resource("topic"),

@@ -159,7 +159,7 @@ def _abort_failure(each: HangingTransaction, code: int | Failure | None) -> Fail
     about = f"the transaction of {each.resource.name}"
     if code in _NOT_LEADER:
         return failure(code, about=about, hint="The leader has changed. Run the command again.")
-    return row_failure(code, about, requires="Alter or ClusterAction on the cluster")
+    return row_failure(code, about, requires="ALTER or CLUSTER_ACTION on the cluster")
 
 
 def plan_abort(
@@ -254,7 +254,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         )
         for name, reason in found.failures.items():
             raise ShellError(
-                f"transactional id {name} could not be read again before the change: {reason}",
+                f"transactional ID {name} could not be read again before the change: {reason}",
                 hint="Nothing was sent.",
                 code=reason.name,
             )
@@ -312,7 +312,7 @@ def _is_retriable(outcome: int | Failure) -> bool:
 
 
 def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
-    about = f"transactional id {name}"
+    about = f"transactional ID {name}"
     operation = f"WRITE on {about}"
     if isinstance(outcome, Failure):
         return replace(outcome, hint=outcome.hint or requires(outcome.code or 0, operation))

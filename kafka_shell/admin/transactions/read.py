@@ -149,7 +149,7 @@ def _coordinators(cluster: Cluster, requested: Sequence[str]) -> Results[str, in
 
 def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | Failure:
     if row is None:
-        return not_mentioned(f"transactional id {each}")
+        return not_mentioned(f"transactional ID {each}")
     if row.error_code:
         return _failure(each, row.error_code)
     started = row.transaction_start_time_ms if row.transaction_start_time_ms >= 0 else None
@@ -174,7 +174,7 @@ def _transaction(each: str, node: int, row: Any, clock: Clock) -> Transaction | 
 
 
 def _failure(each: str, code: int) -> Failure:
-    about = f"transactional id {each}"
+    about = f"transactional ID {each}"
     see = Resource("transactional-id") if code == NOT_FOUND else None
     return failure(code, about=about, hint=requires(code, f"DESCRIBE on {about}"), see=see)
 
@@ -309,13 +309,13 @@ def doubts(cluster: Cluster) -> tuple[str, ...]:
     (reason,) = describe(cluster, [_UNUSED_ID]).failures.values()
     if reason.code in AUTHORIZATION:
         found.append(
-            "You may not describe all transactional IDs, so a coordinator may know some of these"
-            " transactions. Requires DESCRIBE on transactional ID *."
+            "not all transactional IDs are visible, so a coordinator may know some of these"
+            " transactions (requires DESCRIBE on transactional ID *)"
         )
     state = scan(cluster, [_STATE_TOPIC])
     if _STATE_TOPIC in state and (offline := state.summary(_STATE_TOPIC).offline):
         found.append(
             f"{offline} partitions of {_STATE_TOPIC} are offline: the transactions stored"
-            " there are unknown."
+            " there are unknown"
         )
     return tuple(found)

@@ -278,4 +278,4 @@ def _resource(user: str) -> Resource:
 
 def _failure(user: str, row: Any) -> Failure | None:
     resource = _resource(user)
-    return row_failure(row, resource, requires="Alter on the cluster", see=resource)
+    return row_failure(row, resource, requires="ALTER on the cluster", see=resource)

@@ -73,11 +73,6 @@ class Message:
         return None
 
 
-def api_of(request_class: Any) -> tuple[int, str]:
-    """API key and name of a kafka-python request class."""
-    return request_class.API_KEY, request_class.__name__.removesuffix("Request")
-
-
 @cache
 def _response_classes() -> dict[int, Any]:
     """kafka-python's response classes by API key."""

@@ -128,11 +128,6 @@ class Dial:
         """Try the next address."""
         self._try_next()
 
-    @property
-    def resolving(self) -> bool:
-        """Whether the name is still being resolved."""
-        return self._wakeup is not None
-
     def _resolve_on_thread(self) -> None:
         # getaddrinfo has no timeout and cannot be interrupted: a thread waits for it.
         self._wakeup, resolved = socket.socketpair()

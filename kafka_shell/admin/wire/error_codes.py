@@ -89,7 +89,7 @@ ERRORS: dict[int, tuple[str, str]] = {
         "DELEGATION_TOKEN_NOT_FOUND",
         "the delegation token does not exist, or you may not DESCRIBE it",
     ),
-    63: ("DELEGATION_TOKEN_OWNER_MISMATCH", "the delegation token belongs to someone else"),
+    63: ("DELEGATION_TOKEN_OWNER_MISMATCH", "the delegation token belongs to another user"),
     64: (
         "DELEGATION_TOKEN_REQUEST_NOT_ALLOWED",
         "delegation tokens require authentication with SASL or TLS, and not with a delegation"
@@ -158,7 +158,7 @@ ERRORS: dict[int, tuple[str, str]] = {
     122: ("SHARE_SESSION_NOT_FOUND", ""),
     123: ("INVALID_SHARE_SESSION_EPOCH", ""),
     124: ("FENCED_STATE_EPOCH", ""),
-    125: ("INVALID_VOTER_KEY", "the voter has another key"),
+    125: ("INVALID_VOTER_KEY", "the voter ID or directory ID does not match"),
     126: ("DUPLICATE_VOTER", "it is already a voter"),
     127: ("VOTER_NOT_FOUND", "it is not a voter"),
     128: ("INVALID_REGULAR_EXPRESSION", "the regular expression is invalid"),

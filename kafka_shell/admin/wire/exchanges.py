@@ -17,8 +17,8 @@ class State(Enum):
 
     CONNECTING = "a connection to"
     TLS_HANDSHAKE = "the TLS handshake with"
-    LOGIN = "the first response of"
-    READY = "a response of"
+    LOGIN = "the first response from"
+    READY = "a response from"
     CLOSED = "closed"
 
 

@@ -11,7 +11,6 @@ from kafka_shell.resource import Resource
 
 from .error_codes import ERRORS
 
-NONE = 0
 REQUEST_TIMED_OUT = 7
 COORDINATOR_LOAD_IN_PROGRESS = 14
 COORDINATOR_NOT_AVAILABLE = 15
@@ -31,7 +30,7 @@ MOVED = COORDINATION | {5, 6}  # and LEADER_NOT_AVAILABLE, NOT_LEADER_OR_FOLLOWE
 # A broker's message with its whole request object in it, and the missing operation at the end.
 _NEEDS = re.compile(r"Request Request\(.*\) needs ([A-Z_]{1,40} permission)\.?", re.DOTALL)
 
-MAY_STILL_HAPPEN = "; the change may still happen"
+MAY_STILL_HAPPEN = "; the change may still be applied"
 """The end of the message if the deadline passed after a change was sent."""
 
 

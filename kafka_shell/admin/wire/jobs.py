@@ -117,7 +117,7 @@ def deadline_error(pool: Pool, job: Job) -> ShellError:
     """The deadline passed: what was being waited for, and whether a change may still happen."""
     link, name = job.link, job.request.name
     if job.sent and link is not None:
-        what = f"{name} response of {_broker(pool, job, link)}"
+        what = f"{name} response from {_broker(pool, job, link)}"
     elif link is not None and not link.ready and not link.closed:
         what = f"{link.state.value} {_broker(pool, job, link)}"
     else:

@@ -87,7 +87,7 @@ def not_kafka(address: Address, data: bytes) -> ShellError:
         return tls_needed(address)
     words = data.partition(b"\r")[0].partition(b"\n")[0][:40]
     text = "".join(chr(byte) if 32 <= byte < 127 else "." for byte in words)
-    response = f": it responds {quoted(text)}" if sum(c.isalnum() for c in text) >= 3 else ""
+    response = f": it responded with {quoted(text)}" if sum(c.isalnum() for c in text) >= 3 else ""
     what = "an HTTP server" if data[:5] == b"HTTP/" else "not a Kafka broker"
     return unreachable(
         f"{address} is {what}{response}",

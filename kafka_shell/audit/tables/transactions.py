@@ -31,7 +31,7 @@ def read_transactions(cluster: Cluster, part: Slice) -> Rows:
         )  # fmt: skip
     for name, gone in found.failures.items():
         if gone.name != "TRANSACTIONAL_ID_NOT_FOUND":
-            yield Trouble(f"transactional id {name}", gone.name, gone.message)
+            yield Trouble(f"transactional ID {name}", gone.name, gone.message)
 
 
 def read_open_transactions(cluster: Cluster, part: Slice) -> Rows:

@@ -256,7 +256,7 @@ COMMANDS: tuple[Command, ...] = (
                    f"{_PATTERN_HELP} any and match only for removal.",
                    choices=("literal", "prefixed", "any", "match")),
             Option("--allow-principal", Kind.PRINCIPAL,
-                   "As in kafka-acls, with --add or --remove without a rule; may be repeated.",
+                   "Principal to allow, for --add or --remove without a rule; may be repeated.",
                    many=True, metavar="PRINCIPAL"),
             Option("--deny-principal", Kind.PRINCIPAL, "The same for deny ACLs; may be repeated.",
                    many=True, metavar="PRINCIPAL",

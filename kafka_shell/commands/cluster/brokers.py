@@ -55,7 +55,7 @@ COMMANDS = (
         shorts=(Short("broker", "describe-broker"),),
         search=("node", "rack", "disk", "leaders"),
         description=(
-            "Includes brokers that are fenced, do not answer, or have replicas but are not"
+            "Includes brokers that are fenced, do not respond, or have replicas but are not"
             " registered. cluster-metadata lists all brokers."
         ),
         examples=(

@@ -194,8 +194,8 @@ def _text_of(html: str) -> str:
 def _check_keys(
     invocation: Invocation, cluster: Cluster, found: Entries, keys: Sequence[str]
 ) -> None:
-    """Raise ShellError for a key that no resource has. All keys of one resource are read if"
-    " needed."""
+    """Raise ShellError for a key that no resource has. All keys of one resource are read if
+    needed."""
     from kafka_shell.admin.configs import read as configs
 
     known = {entry.name for entries in found.values.values() for entry in entries}

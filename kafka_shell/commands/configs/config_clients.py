@@ -137,8 +137,8 @@ def _entity(invocation: Invocation, parts: Mapping[str, str | Default | None]) -
 
 
 def _lines(context: Context, parts: Mapping[str, str | Default | None]) -> Lines:
-    """One line per entity; with SCRAM credentials if only users (not their default) are"
-    " described."""
+    """One line per entity; with SCRAM credentials if only users (not their default) are
+    described."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import ANY_NAME, QuotaFilter
 

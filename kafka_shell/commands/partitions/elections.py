@@ -127,7 +127,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="elect-leaders",
-        summary="Elect leaders: preferred replicas, or any live replicas (unclean).",
+        summary="Elect leaders: preferred replicas, or any online replica (unclean).",
         family="partitions",
         run=elect_leaders,
         effect=Effect.CHANGE,

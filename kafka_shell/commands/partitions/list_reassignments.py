@@ -145,7 +145,7 @@ COMMANDS: tuple[Command, ...] = (
             Option("--topics", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/",
                    many=True, aliases=("--topic",), metavar="TOPICS",
                    excludes=("--reassignment-json-file",)),
-            Option("--finish", Kind.FLAG, "Wait for the end, then remove throttles."),
+            Option("--finish", Kind.FLAG, "Wait until reassignments end, then remove throttles."),
             *CHANGING,
         ),
         description=(
@@ -154,7 +154,7 @@ COMMANDS: tuple[Command, ...] = (
             " The exit status is 1 until all partitions are completed and no throttle is left: a"
             " leftover throttle lists replicas that are not being reassigned. A rate without"
             " throttled replicas has no effect, and * is never treated as a leftover.\n"
-            "--finish also finishes the reassignment of a shell that ended; without a file, all"
+            "--finish also finishes reassignments of a session that has ended; without a file, all"
             " running ones. Rates that kafka.sh replaced are restored; throttles set by other tools"
             " are removed."
         ),

@@ -128,7 +128,7 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
         brokers = [id for id, dirs in found.values.items() if any(d.path == path for d in dirs)]
         if not brokers and unread:
             raise ShellError(
-                f"no broker that answered has log directory {path}; these did not answer: "
+                f"no broker that responded has log directory {path}; no response from: "
                 + "; ".join(f"broker {id} ({failure.message})" for id, failure in unread.items()),
                 hint="Run describe-log-dirs to see the log directories.",
                 code=next(iter(unread.values())).name,

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 THROTTLE = Option("--throttle", Kind.RATE, "Replication throttle per broker: 50MB/s.",
                   metavar="RATE", least=1)  # fmt: skip
-WAIT = Option("--wait", Kind.FLAG, "Wait for the reassignment, then remove its throttle.")
+WAIT = Option("--wait", Kind.FLAG, "Wait until the reassignment ends, then remove its throttle.")
 FILE = Option("--reassignment-json-file", Kind.FILE, "A reassignment in Kafka's JSON format.",
                metavar="FILE")  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
@@ -218,7 +218,7 @@ def _cancel(invocation: Invocation, context: Context) -> Plan:
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reassign-partitions",
-        summary="Move replicas to other brokers: by a file, spread evenly, or off a broker.",
+        summary="Move replicas to other brokers: from a file, spread evenly, or drain a broker.",
         family="partitions",
         run=reassign_partitions,
         effect=Effect.CHANGE,

@@ -84,7 +84,7 @@ def _last_changes(context: Context, cluster: str, count: int) -> Iterator[Journa
         if isinstance(entry, Path):
             raise ShellError(
                 f"{entry} is not a valid journal entry, so the last change is unknown",
-                hint="To undo a certain change, run journal ID --undo",
+                hint="To undo a specific change, run journal ID --undo",
                 code="journal",
             )
         if entry.changed and not entry.undone:

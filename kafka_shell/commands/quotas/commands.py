@@ -221,7 +221,7 @@ COMMANDS = (
             Option("--user-default", Kind.FLAG, "The client IDs of the default user."),
             Option("--client-id", Kind.CLIENT_ID, "The users with this client ID.", many=True),
             Option("--client-id-default", Kind.FLAG, "The users with a default client ID."),
-            Option("--long", Kind.FLAG, "Also show the quotas and the number of children."),
+            Option("--long", Kind.FLAG, "Also show the quotas and the number of nested entities."),
         ),
         search=("limits", "throttle", "rate"),
         apis=(48,),

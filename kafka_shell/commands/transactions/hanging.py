@@ -143,7 +143,7 @@ def _minutes(invocation: Invocation, text: str) -> int:
         return found
     raise UsageError(
         f"--max-transaction-timeout: {problem}",
-        hint="Use a duration such as 30m; a number without unit is minutes.",
+        hint="Use a duration such as 30m; a number without a unit is in minutes.",
         code="bad-value",
         span=invocation.span("max-transaction-timeout"),
     )
@@ -159,7 +159,7 @@ _MAX_TIMEOUT = Option(
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="find-hanging-transactions",
-        summary="Find open transactions that their coordinator does not know.",
+        summary="Find hanging transactions: open, but unknown to their coordinator.",
         family="transactions",
         run=find_hanging_transactions,
         arguments=(

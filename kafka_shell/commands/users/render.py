@@ -62,7 +62,7 @@ def user_page(page: UserPage, width: int | None) -> Iterator[Text]:
     yield from _part("ACLs", page.acls, _acls, width, "no ACL for this user")
     yield from _part("tokens", page.tokens, _table(_TOKEN), width, "none visible to this login")
     yield from _part("groups", page.groups, _names, width, "none that the user may READ")
-    unseen = "none in quotas or registrations; brokers do not list others"
+    unseen = "none found in quotas or registrations; brokers do not list client IDs"
     yield from _part("client IDs", page.client_ids, _names, width, unseen)
 
 

@@ -94,7 +94,7 @@ def test_a_change_that_changes_nothing_says_so(cluster: Cluster, name: str) -> N
     assert [change.note for change in plan.unchanged] == [
         "no change: already set",
         "no change: already set",
-        "not set here: nothing to delete",
+        "no change: not set",
     ]
     part = config_changes.plan_alter(cluster, {topic_of(name): [*idle, set_("flush.ms", "1s")]})
     assert [change.field for change in part.changes] == ["flush.ms"]
