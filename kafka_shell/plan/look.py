@@ -39,6 +39,7 @@ _ONE = {
     "group-members": ("describe-group", "--group", " --members"),
     "group-offsets": ("describe-group", "--group", " --offsets"),
     "user": ("describe-user", "--user", ""),
+    "reassignment": ("list-reassignments", "--topic", ""),
 }
 _CONFIGS = {
     "broker": "--broker-id",

@@ -31,9 +31,6 @@ NAMES_OF_RESOURCES = {
 }
 # These modules still name commands.
 NOT_YET = {
-    "partitions/log_dir_moves.py",
-    "partitions/reassignment.py",
-    "partitions/throttle_lift.py",
     "wire/link_errors.py",
     "wire/login.py",
 }

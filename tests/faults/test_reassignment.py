@@ -98,11 +98,11 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
         shell.send_signal(signal.SIGINT)
         _, err = shell.communicate(timeout=60)
     assert shell.returncode == 130, err
-    assert "the move goes on, and its throttle stays" in err
+    assert "the reassignment continues, and its throttle stays set" in err
     assert moving.moving(cluster, topic) == {0: (3,)}, "the move was stopped"
     assert len(moving.throttles(cluster, topic)) == 5, "the throttle was lifted under it"
-    lines = dict(re.findall(r"To (cancel it|go on): (.*)", err))
-    cancel, finish = lines["cancel it"], lines["go on"]
+    lines = dict(re.findall(r"To (cancel it|continue): (.*)", err))
+    cancel, finish = lines["cancel it"], lines["continue"]
     assert finish.startswith("verify-reassign-partitions --finish --reassignment-json-file ")
     kafka.ok(stdin=cancel + "\n")
     wait_for("it is back", lambda: replicas(cluster, topic)[0] == (1, 2))

@@ -1,9 +1,9 @@
-"""The log dirs that replicas are wanted in, beside a move between brokers (KIP-113; API key 34).
+"""The target log directories of replicas in a reassignment (KIP-113; API key 34).
 
-A broker that has a replica copies it to the other dir, as `log_dir_moves` has it. One that will get
-the replica answers REPLICA_NOT_AVAILABLE, keeps the dir in mind and makes the copy there: so the
-dirs are sent before the move. A broker that restarts forgets them: what came elsewhere is told when
-the move is verified, and put right by a plan like any other.
+A broker that has a replica copies it to the other directory (see `log_dir_moves`). A broker without
+one answers REPLICA_NOT_AVAILABLE, and creates its replica in that directory later: so directories
+are sent before the reassignment. A broker that restarts forgets them. Replicas that are then in
+another directory fail the verification, and a new plan moves them.
 """
 
 from __future__ import annotations
@@ -16,22 +16,22 @@ from msgspec import Struct, field
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.model import Change, Report, Resource
+from kafka_shell.plan.model import Change, Outcomes, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import approximate_bytes
 
 from . import log_dir_moves, log_dirs
 from .log_dir_moves import (
-    Here,
     Move,
     Place,
     Places,
+    Replicas,
     by_place,
-    current,
-    headed_for,
-    on_its_way,
-    towards,
+    current_replica,
+    is_moving,
+    move_to,
+    target_dir,
 )
 from .model import LogDir, MoveStatus, PartitionMove, TopicPartition
 
@@ -41,72 +41,72 @@ _REPLICA_NOT_AVAILABLE = 9
 
 
 class Placing(Struct, frozen=True):
-    """One AlterReplicaLogDirs request a broker. A broker that has no replica yet has no `before`.
+    """One AlterReplicaLogDirs request per broker. A move to a broker without the replica has an
+    empty `before`.
 
-    `coming` are partitions of which a replica is on its way to the dir already; `held` are the dirs
-    of all replicas of these partitions now: the way back.
+    `in_progress` are partitions with a replica that is already being moved to its target directory.
+    `current_dirs` has the directories of all replicas of these partitions, for the rollback.
     """
 
     moves: tuple[Move, ...] = ()
-    coming: frozenset[TopicPartition] = frozenset()
-    held: Dirs = field(default_factory=dict)
+    in_progress: frozenset[TopicPartition] = frozenset()
+    current_dirs: Dirs = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
 
     @property
     def dirs(self) -> Dirs:
-        """Where the replicas are to be."""
+        """The target directories."""
         return {move.place: move.after for move in self.moves}
 
     @property
     def partitions(self) -> tuple[TopicPartition, ...]:
-        """The partitions of which a replica gets another dir."""
+        """The partitions with a replica that gets another directory."""
         return tuple(dict.fromkeys(move.partition for move in self.moves))
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """One dir a replica; the partition's rollback file takes it back."""
+        """One change per replica. The rollback file of the reassignment undoes it."""
         return tuple(map(_change, self.moves))
 
     def of(self, partitions: Container[TopicPartition]) -> Placing:
-        """Only what is about these partitions."""
+        """Only the moves of these partitions."""
         moves = tuple(move for move in self.moves if move.partition in partitions)
         return replace(self, moves=moves, warnings=self.warnings if moves else ())
 
     def reread(self, cluster: Cluster) -> Placing:
-        """The same wishes over where the replicas are now."""
+        """The same moves from the current log directories."""
         places = _places(cluster, self.dirs)
         moves = (
-            replace(move, before=headed_for(places.get(move.place, ())) or move.before)
+            replace(move, before=target_dir(places.get(move.place, ())) or move.before)
             for move in self.moves
         )
         return replace(self, moves=tuple(moves))
 
-    def send(self, cluster: Cluster) -> Results[Change, Change]:
-        """Tell the brokers. That one has no such replica yet is no failure of a copy to come."""
-        results: Results[Change, Change] = Results()
-        here = []
-        codes = log_dir_moves.ask(cluster, self.moves) if self.moves else {}
-        for move, change in zip(self.moves, self.changes, strict=True):
+    def send(self, cluster: Cluster) -> Outcomes:
+        """Send the target directories. A broker that does not have the replica yet is no failure
+        if the reassignment adds it."""
+        codes = log_dir_moves.send_moves(cluster, self.moves) if self.moves else {}
+        failures: list[Failure | None] = []
+        started = []
+        for move in self.moves:
             code = codes.get(move.place)
-            comes = not move.before and code == _REPLICA_NOT_AVAILABLE
-            why = None if comes else log_dir_moves.refusal(move, code)
-            if why is not None:
-                results.failures[change] = why
+            if not move.before and code == _REPLICA_NOT_AVAILABLE:
+                failures.append(None)
                 continue
-            results.values[change] = change
-            if not comes:
-                here.append(move)
-        wait_until_visible(lambda: log_dir_moves.all_begun(cluster, here))
-        return results
+            failures.append(log_dir_moves.move_failure(move, code))
+            if failures[-1] is None:
+                started.append(move)
+        wait_until_visible(lambda: log_dir_moves.all_started(cluster, started))
+        return Results.of(self.changes, failures)
 
 
 def _change(move: Move) -> Change:
-    about = Resource("partition", str(move.partition))
-    note = approximate_bytes(move.size) if move.before else "for the copy that it gets"
+    resource = Resource("partition", str(move.partition))
+    note = approximate_bytes(move.size) if move.before else "for the new replica"
     if move.cancels:
-        note = "the copy under way is cancelled"
+        note = "cancels the move in progress"
     field = f"log dir on broker {move.broker}"
-    return Change(about, "alter", field, move.before or None, move.after, note=note)
+    return Change(resource, "alter", field, move.before or None, move.after, note=note)
 
 
 def _places(cluster: Cluster, dirs: Dirs) -> Places:
@@ -122,7 +122,7 @@ def _described(cluster: Cluster, dirs: Dirs) -> Found:
 
 
 def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Failure]]:
-    """What is to be told to brokers, and the partitions whose dirs cannot be had."""
+    """The moves to these directories, and the partitions whose directories are refused."""
     if not dirs:
         return Placing(), {}
     partitions = list({each: None for _, each in dirs})
@@ -130,89 +130,98 @@ def plan(cluster: Cluster, dirs: Dirs) -> tuple[Placing, dict[TopicPartition, Fa
     places = by_place(found)
     refused: dict[TopicPartition, Failure] = {}
     sizes: dict[TopicPartition, int] = {}
-    for (_, partition), here in places.items():
-        sizes[partition] = max(sizes.get(partition, 0), *(row.size for row in here))
-    moves, coming = [], set[TopicPartition]()
+    for (_, partition), replicas in places.items():
+        sizes[partition] = max(sizes.get(partition, 0), *(row.size for row in replicas))
+    moves, in_progress = [], set[TopicPartition]()
     for (broker, partition), path in dirs.items():
-        why, here = _cannot(broker, path, found), places.get((broker, partition), ())
-        if why is not None:
-            refused.setdefault(partition, why)
-        elif headed_for(here) != path:
-            moves.append(towards(broker, partition, here, path, sizes.get(partition, 0)))
-        elif on_its_way(here):
-            coming.add(partition)
-    held = {place: headed_for(here) for place, here in places.items()}
+        failure = _dir_failure(broker, path, found)
+        current = places.get((broker, partition), ())
+        if failure is not None:
+            refused.setdefault(partition, failure)
+        elif target_dir(current) != path:
+            moves.append(move_to(broker, partition, current, path, sizes.get(partition, 0)))
+        elif is_moving(current):
+            in_progress.add(partition)
+    current_dirs = {place: target_dir(current) for place, current in places.items()}
     warnings = log_dir_moves.too_large(moves, found)
-    return Placing(tuple(moves), frozenset(coming), held, warnings), refused
+    return Placing(tuple(moves), frozenset(in_progress), current_dirs, warnings), refused
 
 
-def _cannot(broker: int, path: str, found: Found) -> Failure | None:
+def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
     if broker in found.values:
-        return log_dir_moves.unusable(broker, path, found.values[broker])
-    hint = f'Wait until it is up, or write "any" for broker {broker} in the file.'
-    said = f"the log dirs of broker {broker} cannot be read: it is down"
-    return found.failures.get(broker, Failure("BROKER_NOT_AVAILABLE", said, 8, hint))
+        return log_dir_moves.dir_failure(broker, path, found.values[broker])
+    hint = f'Start broker {broker}, or use "any" as its log directory in the file.'
+    message = f"broker {broker} is down, so its log directories cannot be read"
+    return found.failures.get(broker, Failure("BROKER_NOT_AVAILABLE", message, 8, hint))
 
 
-def plan_back(
+def plan_revert(
     cluster: Cluster, dirs: Dirs
 ) -> tuple[tuple[Move, ...], dict[TopicPartition, Failure]]:
-    """The copies to these dirs that are under way, called back; and what could not be looked at."""
+    """The moves that cancel copies in progress to these directories, and the partitions whose
+    directories could not be read."""
     if not dirs:
         return (), {}
     found = _described(cluster, dirs)
     moves = tuple(
-        towards(*place, here, now.path)
-        for place, here in by_place(found).items()
-        if on_its_way(here) and dirs.get(place) == headed_for(here) and (now := current(here))
+        move_to(*place, replicas, current.path)
+        for place, replicas in by_place(found).items()
+        if is_moving(replicas)
+        and dirs.get(place) == target_dir(replicas)
+        and (current := current_replica(replicas))
     )
-    unseen = {each: found.failures[broker] for broker, each in dirs if broker in found.failures}
-    return moves, unseen
+    failures = {each: found.failures[broker] for broker, each in dirs if broker in found.failures}
+    return moves, failures
 
 
-# -- look, and follow ------------------------------------------------------------------------------
+# -- status ----------------------------------------------------------------------------------------
 
 
-def judged(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> list[PartitionMove]:
-    """The rows, those of them not completed whose replicas are in other dirs than wanted."""
+def with_dir_status(cluster: Cluster, dirs: Dirs, rows: list[PartitionMove]) -> list[PartitionMove]:
+    """The rows; those with replicas in other log directories than these are not completed."""
     found: Found = _described(cluster, dirs) if dirs else Results()
     places = by_place(found)
     by_partition: dict[TopicPartition, list[tuple[MoveStatus, str]]] = {}
     for (broker, partition), path in dirs.items():
-        stands = _stands(broker, path, places.get((broker, partition), ()), found)
-        by_partition.setdefault(partition, []).append(stands)
+        status = _status(broker, path, places.get((broker, partition), ()), found)
+        by_partition.setdefault(partition, []).append(status)
     return [
-        _judged(row, by_partition.get(TopicPartition(row.topic, row.partition))) for row in rows
+        _with_status(row, by_partition.get(TopicPartition(row.topic, row.partition)))
+        for row in rows
     ]
 
 
-def _stands(broker: int, path: str, here: Here, found: Found) -> tuple[MoveStatus, str]:
+def _status(broker: int, path: str, replicas: Replicas, found: Found) -> tuple[MoveStatus, str]:
     if broker in found.failures:
-        return MoveStatus.IN_PROGRESS, str(found.failures[broker])  # nobody knows
-    if headed_for(here) != path:
-        there = headed_for(here) or "no log dir"
-        return MoveStatus.FAILED, f"broker {broker} has it in {there}, not in {path}"
-    if on_its_way(here):
+        return MoveStatus.IN_PROGRESS, str(found.failures[broker])  # unknown
+    current = target_dir(replicas)
+    if not current:
+        return MoveStatus.FAILED, f"broker {broker} has no replica"
+    if current != path:
+        return MoveStatus.FAILED, f"broker {broker} has it in {current}, not in {path}"
+    if is_moving(replicas):
         return MoveStatus.IN_PROGRESS, f"broker {broker} copies it to {path}"
     return MoveStatus.COMPLETED, ""
 
 
-def _judged(row: PartitionMove, stands: list[tuple[MoveStatus, str]] | None) -> PartitionMove:
-    if row.status is not MoveStatus.COMPLETED or not stands:
+def _with_status(
+    row: PartitionMove, statuses: list[tuple[MoveStatus, str]] | None
+) -> PartitionMove:
+    if row.status is not MoveStatus.COMPLETED or not statuses:
         return row
-    status = min(status for status, _ in stands)
-    note = ", ".join(said for _, said in stands if said)
+    status = min(status for status, _ in statuses)
+    note = ", ".join(note for _, note in statuses if note)
     return replace(row, status=status, code=int(status), note=note)
 
 
 def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
-    """Watch the copies to these dirs to their end. It only looks: what is elsewhere, or came to no
-    end, is told by the state afterwards."""
+    """Wait for the end of the copies to these directories. Cancelled copies raise no error: the
+    status shows them afterwards."""
     places = _places(cluster, dirs) if dirs else {}
     moves = [
-        towards(*place, here, headed_for(here))
-        for place, here in places.items()
-        if place in dirs and on_its_way(here)
+        move_to(*place, replicas, target_dir(replicas))
+        for place, replicas in places.items()
+        if place in dirs and is_moving(replicas)
     ]
     if moves:
         with suppress(ShellError):

@@ -1,4 +1,4 @@
-"""How moves stand, what of them is copied, and their following to the end (KIP-455; API key 46)."""
+"""The progress of partition reassignments, and waiting for their end (KIP-455; API key 46)."""
 
 from __future__ import annotations
 
@@ -18,26 +18,27 @@ from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
 
 from . import sizes as move_sizes
-from .log_dir_targets import Dirs, follow, judged
+from .log_dir_targets import Dirs, follow, with_dir_status
 from .model import Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
 from .sizes import Sizes
 
 TIMEOUT_MS = 60_000
 _POLL_S = 1.0
-_PATIENCE_S = 60.0  # without an answer, as while brokers restart
-_HEARSAY_S, _LOOK_S = 0.5, 0.05
+_MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
+_PROPAGATION_S, _RETRY_S = 0.5, 0.05  # until brokers have the controller's metadata
+_NOT_MOVING = "not being reassigned"
 
 Wanted = Mapping[TopicPartition, tuple[int, ...]]
 Lags = Mapping[tuple[int, TopicPartition], int]
 
 
-# -- under way -------------------------------------------------------------------------------------
+# -- in progress -----------------------------------------------------------------------------------
 
 
 def under_way(
     cluster: Cluster, topics: Sequence[str] | None = None
 ) -> Results[TopicPartition, Reassignment]:
-    """The partitions that are being moved: all, or of these topics. In order."""
+    """The reassignments in progress: all, or of these topics, sorted by partition."""
     from kafka.protocol.admin import ListPartitionReassignmentsRequest
 
     request = ListPartitionReassignmentsRequest(timeout_ms=TIMEOUT_MS, topics=None)
@@ -45,10 +46,7 @@ def under_way(
     try:
         response = cluster.send(request, to=CONTROLLER)
     except ShellError as error:
-        error.hint = error.hint or requires(
-            getattr(error, "kafka_code", None) or 0, "DESCRIBE on the cluster"
-        )
-        raise
+        raise needing(error, "DESCRIBE on the cluster") from None
     found = sorted(
         (
             Reassignment(
@@ -65,19 +63,19 @@ def under_way(
 
 
 def needing(error: ShellError, permission: str) -> ShellError:
-    """The error with the permission that is missing, where that is what it is about."""
+    """The error; the hint of an authorization error names the required permission."""
     error.hint = error.hint or requires(getattr(error, "kafka_code", None) or 0, permission)
     return error
 
 
 def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:
-    """The same moves with what is copied: bytes from the log dirs of the brokers concerned, and how
-    far the copies' log ends are behind their leaders'."""
+    """The same reassignments with the copied bytes (from log directories), and the offset lag of
+    the new replicas behind their leaders."""
     if not moving:
         return []
     leaders = _leaders(cluster, moving)
-    concerned = {broker for each in moving for broker in each.replicas}
-    sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], concerned)
+    brokers = {broker for each in moving for broker in each.replicas}
+    sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], brokers)
     lags = _lags(cluster, moving, leaders)
     return [_measured(each, sizes, lags, leaders.get(each.topic_partition)) for each in moving]
 
@@ -85,13 +83,13 @@ def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassig
 def _lags(
     cluster: Cluster, moving: Sequence[Reassignment], leaders: Mapping[TopicPartition, int | None]
 ) -> Lags:
-    """By how many offsets each copy that is made lacks its leader's log end."""
-    asked: dict[int, list[TopicPartition]] = {}
+    """The offset lag of each new replica behind its leader, by broker and partition."""
+    by_broker: dict[int, list[TopicPartition]] = {}
     for each in moving:
         leader = leaders.get(each.topic_partition)
         for broker in () if leader is None else {leader, *each.adding}:
-            asked.setdefault(broker, []).append(each.topic_partition)
-    ends = log_ends(cluster, asked)
+            by_broker.setdefault(broker, []).append(each.topic_partition)
+    ends = log_ends(cluster, by_broker)
     lags = {}
     for (broker, partition), end in ends.items():
         leader = leaders[partition]
@@ -103,24 +101,24 @@ def _lags(
 def _measured(each: Reassignment, sizes: Sizes, lags: Lags, leader: int | None) -> Reassignment:
     if not each.adding:
         return each
-    behind = [
+    new_lags = [
         lags.get((broker, each.topic_partition)) for broker in each.adding if broker != leader
     ]
-    known = [lag for lag in behind if lag is not None]
-    lag = max(known, default=0) if len(known) == len(behind) else None
+    known = [lag for lag in new_lags if lag is not None]
+    lag = max(known, default=0) if len(known) == len(new_lags) else None
     size = sizes.of(each.topic_partition, leader)
     copies = [_copied(each.topic_partition, broker, sizes, lags, size) for broker in each.adding]
-    there = [copy for copy in copies if copy is not None]
-    if size is None or len(there) < len(copies):
+    known_copies = [copy for copy in copies if copy is not None]
+    if size is None or len(known_copies) < len(copies):
         return replace(each, lag=lag)
-    return replace(each, copied=sum(there), size=size * len(copies), lag=lag)
+    return replace(each, copied=sum(known_copies), size=size * len(copies), lag=lag)
 
 
 def _copied(
     partition: TopicPartition, broker: int, sizes: Sizes, lags: Lags, size: int | None
 ) -> int | None:
-    """The bytes that a broker has of a copy of `size`. One that lacks no offset has all: compaction
-    and retention make a replica smaller than its leader."""
+    """The bytes copied to a broker, of `size`; None if unknown. A replica without lag is complete:
+    after compaction and retention it can be smaller than its leader."""
     copy = sizes.copy(partition, broker)
     if size is None or copy is None:
         return None
@@ -137,40 +135,40 @@ def _leaders(cluster: Cluster, moving: Sequence[Reassignment]) -> dict[TopicPart
 
 
 def spell(replicas: Sequence[int]) -> str:
-    """Replicas in their order: `1,2,3`."""
+    """Broker IDs in their order: `1,2,3`."""
     return ",".join(map(str, replicas))
 
 
 def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
-    """Where these moves take their partitions."""
+    """The target replicas of these moves."""
     return {move.partition: move.after for move in moves}
 
 
-# -- how it stands ---------------------------------------------------------------------------------
+# -- status ----------------------------------------------------------------------------------------
 
 
 def progress(
     cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = None
 ) -> tuple[PartitionMove, ...]:
-    """How these moves stand, or all that are under way. What is on its brokers and not in the log
-    dirs that are wanted is not completed."""
+    """The status of these moves, or of all reassignments in progress. A partition whose replicas
+    are not in their target log directories is not completed."""
     if wanted is None:
         moving = under_way(cluster).values
         return tuple(
             _in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))
         )
-    return tuple(judged(cluster, dirs or {}, _rows_at_rest(cluster, wanted)))
+    return tuple(with_dir_status(cluster, dirs or {}, _settled_rows(cluster, wanted)))
 
 
-def _rows_at_rest(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:
-    """The rows; a broker may hear of a move's end a moment after the controller says it is over."""
-    until = time.monotonic() + _HEARSAY_S
+def _settled_rows(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:
+    """The rows; brokers show the end of a reassignment a moment later than the controller."""
+    deadline = time.monotonic() + _PROPAGATION_S
     while True:
         rows = _rows(cluster, wanted, under_way(cluster).values)
         failed = any(row.status is MoveStatus.FAILED and row.replicas for row in rows)
-        if not failed or time.monotonic() > until:
+        if not failed or time.monotonic() > deadline:
             return rows
-        time.sleep(_LOOK_S)
+        time.sleep(_RETRY_S)
 
 
 def _rows(
@@ -182,8 +180,8 @@ def _rows(
         for name in found.names
         for partition in found.topic(name).partitions
     }
-    ours = with_sizes(cluster, [moving[each] for each in wanted if each in moving])
-    measured = {each.topic_partition: each for each in ours}
+    sized = with_sizes(cluster, [moving[each] for each in wanted if each in moving])
+    measured = {each.topic_partition: each for each in sized}
     rows = []
     for each, after in wanted.items():
         if each in measured:
@@ -192,7 +190,7 @@ def _rows(
         replicas = now.get(each, ())
         done = replicas == after
         status = MoveStatus.COMPLETED if done else MoveStatus.FAILED
-        note = "" if done else "nothing moves it" if replicas else "there is no such partition"
+        note = "" if done else _NOT_MOVING if replicas else "the partition does not exist"
         rows.append(
             PartitionMove(
                 each.topic, each.partition, status, int(status), replicas, after, note=note
@@ -206,7 +204,7 @@ def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> Partitio
     return PartitionMove(
         each.topic, each.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
         each.replicas, each.after if wanted is None else wanted, each.copied, each.size, each.lag,
-        note=f"it moves to {spell(each.after)} instead" if elsewhere else "",
+        note=f"being reassigned to {spell(each.after)} instead" if elsewhere else "",
     )  # fmt: skip
 
 
@@ -214,16 +212,15 @@ def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> Partitio
 
 
 class Follow(Struct, frozen=True):
-    """Watches moves to their end, telling the bytes that are copied; all under way without moves.
+    """Wait for the end of moves (None: of all reassignments in progress) and report copied bytes.
 
-    Replicas that are wanted in log dirs are followed into them then.
-    A broker that goes and comes back is waited for. Raises ShellError where it was interrupted,
-    and UnexpectedEnd where a move was cancelled or changed by somebody.
+    Then wait until replicas are in their target log directories. A broker that restarts is waited
+    for. Raises ShellError if interrupted, and UnexpectedEnd if a move was cancelled or changed.
     """
 
     moves: tuple[Move, ...] | None = None
-    cancel: str = ""  # the line that cancels it
-    go_on: str = ""  # the line that picks it up, where execute does not tell it
+    cancel: str = ""  # the command that cancels the moves
+    resume: str = ""  # the command that continues, unless the plan has one
     dirs: Dirs = field(default_factory=dict)
 
     def __call__(self, cluster: Cluster, report: Report) -> None:
@@ -232,20 +229,20 @@ class Follow(Struct, frozen=True):
             follow(cluster, self.dirs, report)
         except KeyboardInterrupt:
             raise ShellError(
-                "interrupted: the move goes on, and its throttle stays",
+                "interrupted: the reassignment continues, and its throttle stays set",
                 hint="\n".join(
-                    f"To {what}: {line}"
-                    for what, line in (("cancel it", self.cancel), ("go on", self.go_on))
-                    if line
+                    f"To {action}: {command}"
+                    for action, command in (("cancel it", self.cancel), ("continue", self.resume))
+                    if command
                 ),
                 code="interrupted",
                 status=Status.INTERRUPTED,
             ) from None
 
     def _follow(self, cluster: Cluster, report: Report) -> set[TopicPartition]:
-        """To the end; the partitions that were seen to move (others were refused, or are quick)."""
+        """The partitions that were being reassigned (others were refused, or had ended already)."""
         progress, seen = _Progress(report), set[TopicPartition]()
-        answered = time.monotonic()
+        last_response = time.monotonic()
         while True:
             try:
                 moving = self._moving(cluster)
@@ -253,16 +250,16 @@ class Follow(Struct, frozen=True):
                     progress.end()
                     return seen
                 seen.update(moving)
-                progress.tell(with_sizes(cluster, list(moving.values())))
-                answered = time.monotonic()
+                progress.report(with_sizes(cluster, list(moving.values())))
+                last_response = time.monotonic()
             except ShellError as error:
-                told = getattr(error, "kafka_code", None) is not None
-                if told or time.monotonic() > answered + _PATIENCE_S:
+                refused = getattr(error, "kafka_code", None) is not None
+                if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
                     raise
             time.sleep(_POLL_S)
 
     def _moving(self, cluster: Cluster) -> Mapping[TopicPartition, Reassignment]:
-        """Those of the moves that are under way."""
+        """The moves in progress."""
         moving = under_way(cluster).values
         if self.moves is None:
             return moving
@@ -273,48 +270,51 @@ class Follow(Struct, frozen=True):
         wanted = wanted_of(self.moves or ())
         failed = [
             row
-            for row in _rows_at_rest(cluster, wanted)
+            for row in _settled_rows(cluster, wanted)
             if row.status is MoveStatus.FAILED and TopicPartition(row.topic, row.partition) in seen
         ]
         if failed:
             row = failed[0]
-            more = f", and {len(failed) - 1:,} more" if len(failed) > 1 else ""
+            more = f" (and {len(failed) - 1:,} more)" if len(failed) > 1 else ""
+            state = "no longer exists"
+            if row.replicas:
+                replicas, target = spell(row.replicas), spell(row.wanted or ())
+                state = f"has replicas {replicas} instead of {target}, and is {_NOT_MOVING}"
             raise UnexpectedEnd(
-                f"partition {row.topic}:{row.partition} is on {spell(row.replicas) or 'no broker'}"
-                f" and not on {spell(row.wanted or ())}, and nothing moves it any more{more}",
-                hint="Somebody cancelled the move or changed it.",
+                f"partition {row.topic}:{row.partition} {state}{more}",
+                hint="The reassignment was cancelled or changed by somebody else.",
                 code="reassignment-failed",
             )
 
 
 class _Progress:
-    """Bytes copied since the following began: so that what is left divides by what was done."""
+    """Reports the bytes copied since waiting began, so that the remaining time can be estimated."""
 
     def __init__(self, report: Report) -> None:
         self._report = report
         self._task = ""
         self._start: int | None = None
-        self._most: dict[TopicPartition, tuple[int, int]] = {}  # copied, size
+        self._bytes: dict[TopicPartition, tuple[int, int]] = {}  # copied, size
 
-    def tell(self, moving: Sequence[Reassignment]) -> None:
-        """Tell how far these are; the others that were told of are done."""
+    def report(self, moving: Sequence[Reassignment]) -> None:
+        """Report the progress of these; others that were reported before have ended."""
         now = {each.topic_partition: each for each in moving}
         self._task = self._task or f"Moving {len(now):,} partition{'' if len(now) == 1 else 's'}"
-        for key, (_, size) in self._most.items():
+        for key, (_, size) in self._bytes.items():
             if key not in now:
-                self._most[key] = (size, size)
+                self._bytes[key] = (size, size)
         for key, each in now.items():
             if each.size is not None and each.copied is not None:
-                self._most[key] = (each.copied, each.size)
-        copied = sum(copied for copied, _ in self._most.values())
-        size = sum(size for _, size in self._most.values())
+                self._bytes[key] = (each.copied, each.size)
+        copied = sum(copied for copied, _ in self._bytes.values())
+        size = sum(size for _, size in self._bytes.values())
         self._start = copied if self._start is None else min(self._start, copied)
         total = size - self._start
-        # It is the controller that says when a move is over, not the bytes.
+        # Never complete: only the controller decides when a reassignment has ended.
         done = max(0, min(copied - self._start, total - 1))
         self._report(self._task, done, total if total > 0 else None)
 
     def end(self) -> None:
-        """It is over: the bar goes."""
+        """Remove the progress bar."""
         if self._task:
             self._report(self._task, 1, 1)

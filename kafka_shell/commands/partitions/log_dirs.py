@@ -10,8 +10,11 @@ from kafka_shell.commands import select
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.quoting import positional
+from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.log_dir_moves import Place
     from kafka_shell.admin.partitions.model import DiskUse, LogDir, ReplicaOnDisk, TopicPartition
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
@@ -152,7 +155,23 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     plan.refused.failures.update(
         {_broker(id): unread[id] for id in unread if id in replica_brokers}
     )
-    return plan
+    moves = [
+        move
+        for step in plan.steps
+        if isinstance(step, log_dir_moves.MoveReplicas)
+        for move in step.moves
+    ]
+    return replace(plan, resume=_progress_command([move.place for move in moves]))
+
+
+def _progress_command(replicas: Sequence[Place]) -> str:
+    """The command that shows the progress of these replicas; empty if there are none."""
+    if not replicas:
+        return ""
+    topics = dict.fromkeys(partition.topic for _, partition in replicas)
+    brokers = ",".join(map(str, dict.fromkeys(broker for broker, _ in replicas)))
+    named = " ".join(positional("--topic", topic) for topic in topics)
+    return f"describe-log-dirs {named} --broker-id {brokers}"
 
 
 _BROKER = Option("--broker-id", Kind.BROKER, "Only these brokers: 1,2 (default: all).", many=True,

@@ -241,7 +241,7 @@ class RecordedMove(Struct, frozen=True):
         dirs = placing.dirs
         old_dirs = {
             (broker, each): path
-            for (broker, each), path in placing.held.items()
+            for (broker, each), path in placing.current_dirs.items()
             if (broker, each) in dirs or broker not in after.get(each, ())
         }
         why = "Nothing was moved: the rollback file is required."

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions.throttles import Record, Throttled, ThrottleRecord
+from kafka_shell.admin.partitions.throttle_configs import Record, Throttled, ThrottleRecord
 from kafka_shell.errors import ShellError
 from kafka_shell.private import open_private, write_private
 

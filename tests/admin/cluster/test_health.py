@@ -8,7 +8,7 @@ from kafka_shell.admin.cluster import health, health_checks, quorum
 from kafka_shell.admin.cluster.model import Finding, Health, Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.partitions import throttles
+from kafka_shell.admin.partitions import throttle_configs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
@@ -123,8 +123,8 @@ def test_a_throttle_that_outlived_its_move(three: Cluster, name: str) -> None:
     broker = ConfigResource(ResourceType.BROKER, "1")
     topic = ConfigResource(ResourceType.TOPIC, name)
     wanted = {
-        broker: [ConfigAlteration(throttles.LEADER_RATE, ConfigOp.SET, "1000")],
-        topic: [ConfigAlteration(throttles.LEADER_REPLICAS, ConfigOp.SET, "0:1")],
+        broker: [ConfigAlteration(throttle_configs.LEADER_RATE, ConfigOp.SET, "1000")],
+        topic: [ConfigAlteration(throttle_configs.LEADER_REPLICAS, ConfigOp.SET, "0:1")],
     }
     done(config_changes.plan_alter(three, wanted), three)
     try:

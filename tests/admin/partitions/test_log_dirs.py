@@ -110,7 +110,7 @@ def test_a_move_followed_to_its_end_and_taken_back(
     )
     again = log_dir_moves.plan_move(either, [(1, partition)], path)
     assert not again.steps
-    assert [change.note for change in again.unchanged] == ["it is there"]
+    assert [change.note for change in again.unchanged] == ["no change: already there"]
 
 
 def test_a_slow_move_shows_progress_and_is_called_back(
@@ -119,7 +119,6 @@ def test_a_slow_move_shows_progress_and_is_called_back(
     [before] = where(cluster, slow)
     path = other(cluster, slow)
     plan = log_dir_moves.plan_move(cluster, [(1, slow)], path)
-    assert plan.resume == f"describe-log-dirs {slow.topic} --broker-id 1"
     done(plan, cluster)
     assert where(cluster, slow)[path].future, "the future replica is not shown"
     seen: list[tuple[int, int | None]] = []
@@ -136,13 +135,13 @@ def test_a_slow_move_shows_progress_and_is_called_back(
     assert where(cluster, slow)[path].future, "an interrupted look ended the move"
 
     there = log_dir_moves.plan_move(cluster, [(1, slow)], path, wait=True)
-    assert [change.note for change in there.unchanged] == ["it is on its way there"]
+    assert [change.note for change in there.unchanged] == ["no change: already being moved there"]
     assert there.follow and not there.steps
     with pytest.raises(KeyboardInterrupt):
         there.follow(cluster, report)
     back = log_dir_moves.plan_move(cluster, [(1, slow)], before, wait=True)
     [change] = back.changes
-    assert (change.before, change.note) == (path, "the move under way is cancelled")
+    assert (change.before, change.note) == (path, "cancels the move in progress")
     done(back, cluster)
     assert list(where(cluster, slow)) == [before]
     with pytest.raises(ShellError, match="has been cancelled"):

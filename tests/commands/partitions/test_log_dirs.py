@@ -148,4 +148,4 @@ def test_a_replica_that_is_elsewhere(kafka: Program, topic: str) -> None:
     run = kafka("alter-log-dirs", f"{topic}:1", "--log-dir", "/x", "--broker-id", "1,3")
     assert run.status == 1
     assert f"broker 1 has no replica of partition {topic}:1" in run.stderr
-    assert "broker 3 has no log dir /x" in run.stderr
+    assert "broker 3 has no log directory /x" in run.stderr

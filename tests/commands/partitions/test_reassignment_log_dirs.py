@@ -139,7 +139,7 @@ def test_a_dir_that_a_broker_has_not_keeps_its_partition_where_it_is(
     file = write(tmp_path / "f.json", topic, ([2], ["/no/such"]), ([2], [first]))
     run = kafka("reassign-partitions", "--reassignment-json-file", file, "--wait")
     assert run.status == 1
-    assert "broker 2 has no log dir /no/such" in run.stderr, str(run)
+    assert "broker 2 has no log directory /no/such" in run.stderr, str(run)
     assert replicas(cluster, topic) == [(1,), (2,)]
     assert dirs(cluster, topic)[1][2] == first
 
@@ -157,9 +157,9 @@ def test_a_copy_between_dirs_is_seen_and_called_back_by_its_file(
         started = kafka.ok("reassign-partitions", *file)
         assert f"broker 1 copies it to {there}" in started.stdout.replace("\n", " "), str(started)
         again = kafka.ok("reassign-partitions", *file)
-        assert "on its way" in again.stderr, str(again)
+        assert "already being moved there" in again.stderr, str(again)
         cancelled = kafka.ok("reassign-partitions", "--cancel", *file)
-        assert "the move under way is cancelled" in cancelled.stderr, str(cancelled)
+        assert "cancels the move in progress" in cancelled.stderr, str(cancelled)
     finally:
         kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
     settled(cluster, topic, before)
@@ -177,7 +177,7 @@ def test_what_somebody_else_copies_is_not_called_back_by_an_old_file(
     try:
         kafka.ok("alter-log-dirs", f"{topic}:0", "--log-dir", there)
         cancelled = kafka.ok("reassign-partitions", "--cancel", *old)
-        assert "it is not being moved" in cancelled.stderr, str(cancelled)
+        assert "not being reassigned" in cancelled.stderr, str(cancelled)
     finally:
         kafka.ok("alter-configs", "--broker-id", "1", "--delete-config", SPEED)
     settled(cluster, topic, {0: {1: there}})

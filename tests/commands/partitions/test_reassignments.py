@@ -182,7 +182,10 @@ def test_a_line_that_cannot_be_is_refused(
             '{"partitions":[{"topic":"t","partition":0,"replicas":[1,2],"log_dirs":["/d"]}]}',
             "t:0 has 2 replicas and 1 log_dirs",
         ),
-        ('{"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}', "no partition nope:0"),
+        (
+            '{"partitions":[{"topic":"nope","partition":0,"replicas":[1]}]}',
+            "partition nope:0 does not exist",
+        ),
     ],
 )
 def test_an_invalid_file_is_reported(kafka: Program, tmp_path: Path, text: str, said: str) -> None:
