@@ -316,7 +316,7 @@ def test_declined(
         child.sendline(answer)
     status, text = ended(child)
     assert status == 1, text
-    assert "nothing was changed" in text
+    assert "no changes made" in text
     assert state.same
 
 
@@ -330,7 +330,7 @@ def test_ctrl_c_at_the_question(
     child.sendintr()
     status, text = ended(child)
     assert status == 130, text
-    assert "nothing was changed" in text
+    assert "no changes made" in text
     assert state.same
 
 

@@ -114,12 +114,12 @@ api-versions ShareGroup
 describe-features
 """
 
-_OPERATION = "Read|Write|Create|Delete|Alter|Describe|ClusterAction|DescribeConfigs|AlterConfigs"
+_OPERATION = "READ|WRITE|CREATE|DELETE|ALTER|DESCRIBE|CLUSTER_ACTION|DESCRIBE_CONFIGS|ALTER_CONFIGS"
 _RESOURCE = "the cluster|topic|group|transactional id|user|delegation token"
 NAMES_WHAT_IS_MISSING = re.compile(
-    rf"\b(?:{_OPERATION}|CreateTokens|DescribeTokens)\b[\w, ]*? on (?:{_RESOURCE})\b"
+    rf"\b(?:{_OPERATION}|CREATE_TOKENS|DESCRIBE_TOKENS)\b[\w, ]*? on (?:{_RESOURCE})\b"
 )
-MAY_BE_HIDDEN = re.compile(r"\bmay\b|\bit takes\b", re.IGNORECASE)
+MAY_BE_HIDDEN = re.compile(r"\bmay\b|\brequires\b|\bvisible\b", re.IGNORECASE)
 
 
 def lines(text: str) -> list[str]:

@@ -160,7 +160,7 @@ def test_the_cluster_is_described_as_far_as_one_may(alice: Cluster, admin: Clust
     assert unchecked.keys() == {"quorum", "moves", "log-dirs", "permissions"}
     for each in told.findings:
         assert each.severity is Severity.NOT_CHECKED and "not checked: " in each.summary
-    assert "sees 0 topics" in unchecked.pop("permissions").summary
+    assert "visible: 0 topics" in unchecked.pop("permissions").summary
     for each in unchecked.values():
         assert "DESCRIBE on the cluster" in each.summary, "the permission that is missing"
 
@@ -179,7 +179,7 @@ def test_an_unread_min_isr_is_not_taken_for_fine(
     ):  # fmt: skip
         run = program("describe-topic", name, option, "--command-config", str(login))
         assert run.status == 1 and "none of" not in run.stderr, str(run)
-        assert f"DescribeConfigs on topic {name}" in run.stderr, str(run)
+        assert f"DESCRIBE_CONFIGS on topic {name}" in run.stderr, str(run)
     shown = program("describe-topic", name, "--command-config", str(login))
     assert shown.status == 1 and f"topic {name}" in shown.stdout, str(shown)
 

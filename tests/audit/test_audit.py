@@ -176,7 +176,7 @@ def test_a_remedy_that_reaches_beyond_its_finding_is_not_applied(shell: Shell) -
     try:
         run = shell("spark audit --controls Y01 --fix --yes")
         assert run.status == 1, str(run)
-        assert f"the remedy of {topic} would change topic {topic}.other" in run.err
+        assert f"the remedy of {topic} would also change topic {topic}.other" in run.err
         assert f"{topic}.other" in shell.ok("list-topics").out
     finally:
         shell(f"delete-topic {topic},{topic}.other --yes")

@@ -19,6 +19,7 @@ from kafka_shell.audit.control import Control, load
 from kafka_shell.audit.engine import Engine
 from kafka_shell.audit.model import AuditFinding
 from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Resources
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
@@ -350,7 +351,7 @@ def test_what_is_dynamic_is_mended_by_fix_and_then_ok(
     tmp_path: Path,
 ) -> None:
     """The faults that the others look at have been read by now."""
-    _mend(Shell(tmp_path, bad[0].bootstrap, {"spark": engine}))
+    _mend(Shell(tmp_path, bad[0].bootstrap, Resources(spark=engine)))
 
 
 def _mend(shell: Shell) -> None:

@@ -95,7 +95,7 @@ def test_the_report_is_one_file_that_needs_nothing_else(shell: Shell, tmp_path: 
     text = file.read_text()
     assert not re.findall(r"https?://|src=|@import|url\(", text)
     assert "orders.placed" in text and "T01" in text
-    for title in ("Replicas per broker", "Leaders per broker", "Bytes per broker", "Lag"):
+    for title in ("Replicas per broker", "Leaders per broker", "Bytes per broker", "Consumer lag"):
         assert title in text
     assert "Actual and configured retention" in text
     assert "Drift over snapshots" not in text

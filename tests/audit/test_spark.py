@@ -80,7 +80,7 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
         assert taken["rows"]["topics"] == len(shell.ok("list-topics").out.split())
         parts = [path.name for path in (folder / "topics").iterdir() if path.is_dir()]
         assert parts == [f"snapshot_id={taken['snapshot_id']}"]
-        assert shell.ok(f"spark diff {folder} now").err.strip() == "no difference"
+        assert shell.ok(f"spark diff {folder} now").err.strip() == "no differences"
         shell.ok(f"alter-configs {topic} retention.ms=2d max.message.bytes=1000000 --yes")
         shell.ok(f"delete-topic {other} --yes")
         shell.ok(f"alter-acls --add 'allow User:{topic} Read on topic {topic}'")
@@ -96,7 +96,7 @@ def test_a_snapshot_is_read_again_and_differs_by_what_was_changed(
         }
         for each in found:
             shell.ok(f"{each['undo']} --yes")
-        assert shell.ok(f"spark diff {folder}").err.strip() == "no difference"
+        assert shell.ok(f"spark diff {folder}").err.strip() == "no differences"
         old = shell.ok(
             f"spark sql --snapshot {folder} \"select topic from topics where topic = '{other}'\""
         )

@@ -150,7 +150,7 @@ def test_another_kafka_python_switches_it_off_with_one_line(
         producer.send(topic, b"1").get(10)
         assert producer.config["linger_ms"] == 0
         assert not followers()
-    assert len(caplog.records) == len(said(caplog, "off", "3.0.", "3.1.0")) == 1
+    assert len(caplog.records) == len(said(caplog, "disabled", "3.0.", "3.1.0")) == 1
 
 
 # -- compaction, and a broker that restarts --------------------------------------------------------

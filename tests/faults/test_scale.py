@@ -267,7 +267,7 @@ def test_a_quota_on_changes_holds_them_up_and_none_is_lost(
 def test_a_controller_that_goes_in_the_middle_of_a_batch(
     three_brokers: Sandbox, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(many, "_AT_ONCE", 25)
+    monkeypatch.setattr(many, "_MAX_ITEMS", 25)
     stem = f"moving.{uuid.uuid4().hex[:6]}"
     names = [f"{stem}.{number:03}" for number in range(300)]
     with connect(three_brokers) as cluster:

@@ -46,7 +46,7 @@ def test_a_prompt_needs_a_terminal_at_both_ends(kafka: Process) -> None:
         ["-c", f"{sys.executable} -m kafka_shell --broker 127.0.0.1:1 | cat; echo ended"],
         env=kafka.environment(), timeout=PATIENCE_S,
     )  # fmt: skip
-    child.expect("no terminal for a prompt")
+    child.expect("standard output is not a terminal")
     child.expect("ended")
     child.close()
 
@@ -83,7 +83,7 @@ def test_a_prompt_without_a_cluster_connects_to_the_sandbox(kafka: Process) -> N
         child.send("connect sandbox\r")
         child.expect("there is no sandbox")
         child.send("sandbox start --port 0 --empty\r")
-        child.expect("on the sandbox now")
+        child.expect("now connected to the sandbox")
         child.send("create-topic here\r")
         child.expect("created topic here")
         child.send("connect sandbox\r")

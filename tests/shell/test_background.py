@@ -62,7 +62,7 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
     move: Callable[[str], Terminal], cluster: Cluster, topic: str
 ) -> None:
     shell = move("1MB/s")
-    shell.sees("look: verify-reassign-partitions --finish")
+    shell.sees("see: verify-reassign-partitions --finish")
     shell.run("topics nope*")  # the prompt is there for other things
     shell.sees("note: done: reassign-partitions")
     assert replicas(cluster, topic) == [(2, 3)]

@@ -43,7 +43,7 @@ def test_topics_complete_by_fragments_and_options_by_what_is_left(shell: Termina
     shell.sees("shell.clicks.raw")
     shell.press("tab")
     shell.type("--under-r")
-    shell.sees("--under-replicated-partitions", "Only partitions with a replica")
+    shell.sees("--under-replicated-partitions", "Only under-replicated")
     shell.press("tab", "enter")
     shell.at_prompt()
 

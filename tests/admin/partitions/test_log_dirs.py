@@ -200,5 +200,5 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
 
         wait_for("health tells", lambda: {"offline", "log-dirs"} <= look().keys())
         found = look()["log-dirs"]
-        assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log dir is offline")
+        assert (found.severity, found.summary) == (Severity.CRITICAL, "1 log directory is offline")
         assert found.examples == (f"1:{lost}",)

@@ -129,7 +129,7 @@ def test_two_of_three_controllers_hang(
         assert run.status == 1, str(run)
         told = findings(run)
         assert "2 brokers do not answer" in str(told["critical", "brokers"]["summary"])
-        assert "Metadata may be stale" in str(told["critical", "quorum"]["summary"])
+        assert "Metadata may be out of date" in str(told["critical", "quorum"]["summary"])
         assert ("not_checked", "moves") in told, "it takes the controller"
         assert listed.status == 1, str(listed)
         assert "controller unknown" in listed.stdout and "not read: controller" in listed.stdout

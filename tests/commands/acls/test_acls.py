@@ -169,7 +169,7 @@ def test_the_ways_of_kafka_acls(kafka: Program, cluster: Cluster, bob: str) -> N
          "--group cannot be used with --producer"),
         ("--topic t --idempotent --allow-principal User:b --add", "requires --producer"),
         ("--topic t --allow-host 10.0.0.1 --remove", "--allow-host requires --allow-principal"),
-        ("--topic t --allow-principal bob --add", "'bob' is no principal"),
+        ("--topic t --allow-principal bob --add", "'bob' is not a valid principal"),
     ],
 )  # fmt: skip
 def test_invalid_options_name_what_is_missing(kafka: Program, line: str, said: str) -> None:

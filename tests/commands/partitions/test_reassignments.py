@@ -110,7 +110,7 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     kafka.ok(stdin=f"{back[0]} --wait\n")
     assert replicas(cluster, topic) == [(1,), (2,)]
     too_many = kafka("alter-topic", topic, "--replication-factor", "4")
-    assert too_many.status == 1 and "3 brokers are up" in too_many.stderr
+    assert too_many.status == 1 and "3 running brokers" in too_many.stderr
     assert kafka("alter-topic", topic, "--replication-factor", "2", "--partitions", "9").status == 2
 
 

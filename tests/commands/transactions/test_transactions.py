@@ -99,7 +99,7 @@ def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: s
         ),
         ("abort-transaction --start-offset 5", 2, "requires exactly one partition"),
         ("abort-transaction orders:0", 2, "--start-offset"),
-        ("list-transactions --state Open", 1, "no transaction state Open"),
+        ("list-transactions --state Open", 1, "Open"),
     ],
 )
 def test_invalid_arguments_are_reported(kafka: Program, line: str, status: int, said: str) -> None:
