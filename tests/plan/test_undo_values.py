@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from kafka_shell.admin.acls.model import (
@@ -61,6 +61,8 @@ def undone(*changes: Change) -> Invocation:
 
 @given(st.sampled_from(["group", "client-metrics"]), names, fields, texts)
 def test_configs(kind: str, name: str, field: str, value: str) -> None:
+    # A list of subscriptions cannot select one whose name is only commas and blanks.
+    assume(kind == "group" or name.strip(", "))
     found = undone(Change(Resource(kind, name), "alter", field, value, f"{value}x"))
     assert found.command.name == "alter-configs"
     assert found[kind] == (name,)

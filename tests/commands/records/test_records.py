@@ -157,8 +157,8 @@ def test_records_go_by_kafkas_own_file(kafka: Program, topic: str, tmp_path: Pat
         ("[]", "has no list of partitions"),
         ('{"partitions": []}', "lists no partitions"),
         ('{"partitions": [{"topic": "t", "partition": 0}]}', "topic"),
-        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "partition of item 1 must be"),
-        ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}', "offset of t:0 must be"),
+        ('{"partitions": [{"topic": "t", "partition": -1, "offset": 1}]}', "of item 1 must be"),
+        ('{"partitions": [{"topic": "t", "partition": 0, "offset": "1"}]}', "of t:0 must be"),
         ('{"partitions": [{"topic": "t", "partition": 0, "offset": 1},'
          ' {"topic": "t", "partition": 0, "offset": 2}]}', "lists partition t:0 twice"),
         ('{"partitions": [], "version": 2}', "version 2"),
