@@ -115,7 +115,7 @@ describe-features
 """
 
 _OPERATION = "READ|WRITE|CREATE|DELETE|ALTER|DESCRIBE|CLUSTER_ACTION|DESCRIBE_CONFIGS|ALTER_CONFIGS"
-_RESOURCE = "the cluster|topic|group|transactional id|user|delegation token"
+_RESOURCE = "the cluster|topic|group|transactional ID|user|delegation token"
 NAMES_WHAT_IS_MISSING = re.compile(
     rf"\b(?:{_OPERATION}|CREATE_TOKENS|DESCRIBE_TOKENS)\b[\w, ]*? on (?:{_RESOURCE})\b"
 )

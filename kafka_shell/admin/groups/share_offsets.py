@@ -61,7 +61,7 @@ class DeleteShareOffsets(OffsetsStep, frozen=True):
     """One DeleteShareGroupOffsets request (API key 92): whole topics, while the group is empty."""
 
     type = GroupType.SHARE
-    operation = "Delete"
+    operation = "DELETE"
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka_shell.admin.wire.schemas.groups import DeleteShareGroupOffsetsRequest

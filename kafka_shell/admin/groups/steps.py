@@ -72,7 +72,7 @@ class OffsetsStep(Struct, BaseStep, frozen=True):
     group: str
     resets: tuple[Reset, ...]
     type = GroupType.CONSUMER
-    operation = "Read"
+    operation = "READ"
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -160,7 +160,7 @@ class CommitOffsets(_RetriedStep, frozen=True):
 class DeleteOffsets(_RetriedStep, frozen=True):
     """One OffsetDelete request (KIP-496, API key 47)."""
 
-    operation = "Delete"
+    operation = "DELETE"
 
     def _request(self, resets: Sequence[Reset]) -> Any:
         from kafka.protocol.consumer import OffsetDeleteRequest

@@ -84,9 +84,9 @@ class CreateTopics(Struct, BaseStep, frozen=True):
 
         if validate_only:
             _, rows = ask(self.topics)
-            return _validated(_by_topic(self.changes, rows, "Create"))
+            return _validated(_by_topic(self.changes, rows, "CREATE"))
         rows = send_within_quota(cluster, self.topics, lambda new: new.name, ask)
-        results = _by_topic(self.changes, rows, "Create")
+        results = _by_topic(self.changes, rows, "CREATE")
         return timeout.wait(
             results,
             lambda seen, name: name in seen and not seen.summary(name).offline,
@@ -188,7 +188,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
             return getattr(answer, "throttle_time_ms", 0), answer.responses
 
         rows = send_within_quota(cluster, self.topics, lambda topic: topic.name, ask)
-        results = _by_topic(self.changes, rows, "Delete")
+        results = _by_topic(self.changes, rows, "DELETE")
         for change, failure in results.failures.items():
             if failure.code == _UNKNOWN_TOPIC_ID:
                 results.failures[change] = _already_deleted(change.resource.name, ids)
@@ -282,9 +282,9 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
 
         if validate_only:
             _, rows = ask(self.growths)
-            return _validated(_by_topic(self.changes, rows, "Alter"))
+            return _validated(_by_topic(self.changes, rows, "ALTER"))
         rows = send_within_quota(cluster, self.growths, lambda growth: growth.name, ask)
-        results = _by_topic(self.changes, rows, "Alter")
+        results = _by_topic(self.changes, rows, "ALTER")
         after = {growth.name: growth.after for growth in self.growths}
         return timeout.wait(
             results,

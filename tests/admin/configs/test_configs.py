@@ -223,8 +223,8 @@ def test_a_broker_without_incremental_alteration_says_since_when_there_is_some(
         (set_("segment.bytes", "4GiB"), "wrong-type", "must be between"),  # an INT
         (set_("min.cleanable.dirty.ratio", "half"), "wrong-type", "a number"),
         (set_("preallocate", "maybe"), "wrong-type", "true or false"),
-        (set_("retention.mss", "1"), "unknown-key", "no key retention.mss"),
-        (delete("retention.mss"), "unknown-key", "no key retention.mss"),
+        (set_("retention.mss", "1"), "unknown-key", "unknown topic config 'retention.mss'"),
+        (delete("retention.mss"), "unknown-key", "unknown topic config 'retention.mss'"),
         (ConfigAlteration("retention.ms", ConfigOp.APPEND, "1"), "not-a-list", "is a long"),
         (ConfigAlteration("segment.bytes", ConfigOp.SUBTRACT, "1"), "not-a-list", "is an int"),
     ],

@@ -78,7 +78,7 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         assert run.status == 1, str(run)
         told = findings(run)
         silent = told["critical", "brokers"]
-        assert f"broker {lost} does not answer, and leads " in str(silent["summary"])
+        assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
         assert silent["look"] == "cluster-metadata"
         assert "controller" in str(told["critical", "controllers"]["summary"])
         assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
@@ -99,7 +99,7 @@ def test_a_session_that_was_connected_to_the_broker_that_hangs(
         told = health.health(three, probe_timeout=1.0)
         assert time.monotonic() - before < LIMIT_S
         assert not told.ok
-        assert any(f"broker {lost} does not answer" in each.summary for each in told.findings)
+        assert any(f"broker {lost} does not respond" in each.summary for each in told.findings)
 
 
 def test_progress_names_the_awaited_broker(three_brokers: Sandbox, three: Cluster) -> None:
@@ -128,7 +128,7 @@ def test_two_of_three_controllers_hang(
         )  # fmt: skip
         assert run.status == 1, str(run)
         told = findings(run)
-        assert "2 brokers do not answer" in str(told["critical", "brokers"]["summary"])
+        assert "2 brokers do not respond" in str(told["critical", "brokers"]["summary"])
         assert "Metadata may be out of date" in str(told["critical", "quorum"]["summary"])
         assert ("not_checked", "moves") in told, "it takes the controller"
         assert listed.status == 1, str(listed)

@@ -33,7 +33,7 @@ def test_a_topic_with_as_many_partitions_is_unchanged(shell: Shell, stem: str) -
     }
     assert "no change" in shell.ok(f"alter-topic {stem}.* --partitions 3").err
     fewer = shell(f"alter-topic {stem}.a --partitions 2")
-    assert fewer.status == 1 and "can only be raised" in fewer.err
+    assert fewer.status == 1 and "can only be increased" in fewer.err
 
 
 def test_an_assignment_gives_the_number_of_partitions(shell: Shell, stem: str) -> None:

@@ -95,7 +95,7 @@ def test_the_producers_of_a_partition(cluster: Cluster, kafka: Program, topic: s
         (
             "find-hanging-transactions --max-transaction-timeout soon",
             2,
-            "number without unit is minutes",
+            "minutes",
         ),
         ("abort-transaction --start-offset 5", 2, "requires exactly one partition"),
         ("abort-transaction orders:0", 2, "--start-offset"),

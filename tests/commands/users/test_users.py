@@ -279,8 +279,8 @@ def test_an_unreadable_part_shows_why_and_the_others_are_shown(
     assert run.status == 1
     page = parts(run)
     assert "Requires DESCRIBE_CONFIGS on the cluster." in page["quotas"][0]
-    assert "It takes Describe on the cluster." in page["credentials"][0]
-    assert "It takes Describe on the cluster." in page["ACLs"][0]
+    assert "Requires DESCRIBE on the cluster." in page["credentials"][0]
+    assert "Requires DESCRIBE on the cluster." in page["ACLs"][0]
     assert page["tokens"][0].startswith("tokens"), "one's own tokens take no right"
     assert "Requires" not in page["tokens"][0]
 
