@@ -17,7 +17,7 @@ from .stand_ins import unregister_last_run
 from .state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
-START_SECONDS = 60.0
+START_SECONDS = 120.0
 
 # Logged when the node is registered and unfenced, and all its ports are open.
 STARTED = b"Kafka Server started"
@@ -45,7 +45,7 @@ class Launched(Struct, frozen=True):
 
 
 def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
-    """Wait until all brokers are ready. Raises ShellError if one exits, or after a minute."""
+    """Wait until all brokers are ready. Raises ShellError if one exits, or after two minutes."""
     waiting = list(launched)
     missed: set[int] = set()
     refused: dict[int, int] = {}  # how often each broker was refused as a duplicate

@@ -86,7 +86,7 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
         for resource, alterations in self.alterations:
             row = rows.get((int(resource.type), resource.name))
             code, message = (row.error_code, row.error_message or "") if row else (None, "")
-            failure = why_not(cluster, target, resource, code, message, "AlterConfigs")
+            failure = why_not(cluster, target, resource, code, message, "ALTER_CONFIGS")
             own = [next(changes) for _ in alterations]
             if failure is None:
                 results.values.update(zip(own, own, strict=True))
