@@ -316,7 +316,7 @@ def test_declined(
         child.sendline(answer)
     status, text = ended(child)
     assert status == 1, text
-    assert "no changes made" in text
+    assert "nothing was changed" in text
     assert state.same
 
 

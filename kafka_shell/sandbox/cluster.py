@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
@@ -170,6 +171,13 @@ def _create(sandbox: Sandbox, java: Path, class_path: str, report: Report) -> No
         raise
 
 
+def _keep_previous_log(broker: Broker) -> None:
+    """Begin a new log for each start. In the old one, the end of the start could be lost: Kafka
+    rolls a log at 10 MB."""
+    with suppress(FileNotFoundError):
+        broker.log.replace(broker.log.with_name("server.log.previous"))
+
+
 def _launch(
     sandbox: Sandbox, brokers: Iterable[Broker], java: Path, class_path: str, report: Report
 ) -> Sandbox:
@@ -182,9 +190,9 @@ def _launch(
             arguments = jvm_arguments(sandbox, broker, class_path)
             main = ["kafka.Kafka", str(server_properties(broker))]
             write_arguments(broker.java_arguments, [*arguments, *main])
-            log_start = broker.log.stat().st_size if broker.log.exists() else 0
+            _keep_previous_log(broker)
             broker = replace(broker, pid=spawn(java, broker.java_arguments, broker.log))
-            launched.append(Launched(broker, log_start))
+            launched.append(Launched(broker))
             sandbox = sandbox.with_broker(broker)
             save(sandbox)
         if sandbox.secure:

@@ -17,7 +17,7 @@ from .stand_ins import unregister_last_run
 from .state import Broker, Sandbox
 
 POLL_SECONDS = 0.02
-START_SECONDS = 120.0
+START_SECONDS = 60.0
 
 # Logged when the node is registered and unfenced, and all its ports are open.
 STARTED = b"Kafka Server started"
@@ -32,26 +32,23 @@ _AT_MOST = 300
 
 
 class Launched(Struct, frozen=True):
-    """A broker that was just started, and the size of its log before the start."""
+    """A broker that was just started."""
 
     broker: Broker
-    log_start: int
 
-    def new_log(self) -> bytes:
+    def log(self) -> bytes:
         """Return the log since the start."""
-        with self.broker.log.open("rb") as log:
-            log.seek(self.log_start)
-            return log.read()
+        return self.broker.log.read_bytes()
 
 
 def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
-    """Wait until all brokers are ready. Raises ShellError if one exits, or after two minutes."""
+    """Wait until all brokers are ready. Raises ShellError if one exits, or after a minute."""
     waiting = list(launched)
     missed: set[int] = set()
     refused: dict[int, int] = {}  # how often each broker was refused as a duplicate
     for _ in _ticks(waiting):
         running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
-        logs = [each.new_log() for each in waiting]
+        logs = [each.log() for each in waiting]
         for each, alive, log in zip(waiting, running, logs, strict=True):
             if not alive and each.broker.id in missed:
                 raise _died(each.broker, log)
@@ -69,7 +66,7 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
 def wait_until_all_known(sandbox: Sandbox) -> None:
     """Wait until every running broker of a sandbox without security knows all the others."""
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
-    waiting = [Launched(broker, 0) for broker in sandbox.brokers if broker.pid is not None]
+    waiting = [Launched(broker) for broker in sandbox.brokers if broker.pid is not None]
     for _ in _ticks(waiting):
         known = [_known_brokers(each.broker.ports["PLAINTEXT"]) for each in waiting]
         waiting = [

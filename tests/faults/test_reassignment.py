@@ -98,7 +98,7 @@ def test_an_interrupted_shell_leaves_the_move_and_says_how_to_end_it(
         shell.send_signal(signal.SIGINT)
         _, err = shell.communicate(timeout=60)
     assert shell.returncode == 130, err
-    assert "the reassignment continues, and its throttle stays set" in err
+    assert "the reassignment continues, and its throttle is still set" in err
     assert moving.moving(cluster, topic) == {0: (3,)}, "the move was stopped"
     assert len(moving.throttles(cluster, topic)) == 5, "the throttle was lifted under it"
     lines = dict(re.findall(r"To (cancel it|continue): (.*)", err))

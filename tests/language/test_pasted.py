@@ -160,19 +160,19 @@ def test_what_is_no_tool_of_kafka(text: str) -> None:
 @pytest.mark.parametrize(
     ("pasted", "hint"),
     [
-        ("kafka-topics.sh", "kafka-topics.sh has no line here"),
-        ("kafka-topics.sh --describe --topic-id x", "describe-topic comes nearest"),
-        ("kafka-topics.sh --create --partitions 3", "create-topic comes nearest"),
+        ("kafka-topics.sh", "kafka-topics.sh has no equivalent"),
+        ("kafka-topics.sh --describe --topic-id x", "describe-topic closest command"),
+        ("kafka-topics.sh --create --partitions 3", "create-topic closest command"),
         ("kafka-configs.sh --describe --bootstrap-controller h:1 --topic t",
-         "describe-configs comes nearest"),
+         "describe-configs closest command"),
         ("kafka-configs.sh --alter --topic t --add-config x", "must be k1=v1"),
-        ("kafka-consumer-groups.sh --validate-regex x", "has no line here"),
+        ("kafka-consumer-groups.sh --validate-regex x", "has no equivalent"),
         ("kafka-consumer-groups.sh --reset-offsets --all-groups --all-topics --to-latest",
-         "reset-offsets comes nearest"),
+         "reset-offsets closest command"),
         ("kafka-streams-groups.sh --delete --group g --delete-internal-topic t",
-         "delete-group comes nearest"),
-        ("kafka-console-consumer.sh --topic t", "has no line here"),
-        ("kafka-console-producer.sh --topic t", "has no line here"),
+         "delete-group closest command"),
+        ("kafka-console-consumer.sh --topic t", "has no equivalent"),
+        ("kafka-console-producer.sh --topic t", "has no equivalent"),
     ],
 )  # fmt: skip
 def test_what_has_no_line_says_so(pasted: str, hint: str) -> None:

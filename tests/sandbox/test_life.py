@@ -89,6 +89,17 @@ def test_data_survive_a_stop(mine: Sandbox) -> None:
         assert "kept" in client.list_topics()
 
 
+def test_a_broker_starts_when_its_log_is_about_to_be_rolled(mine: Sandbox) -> None:
+    """Kafka rolls it at 10 MB, in the middle of what tells that the broker has started."""
+    stop(mine.folder)
+    log = mine.brokers[0].log
+    with log.open("a") as file:
+        file.write("[2026-01-01 00:00:00,000] INFO filler\n" * 270_000)
+    assert log.stat().st_size > 9_900_000
+    assert start(mine.options).running
+    assert log.with_name("server.log.previous").stat().st_size > 9_900_000
+
+
 def test_a_killed_broker_is_noticed_and_started_again(mine: Sandbox) -> None:
     kill(mine)
     found = status(mine.folder)

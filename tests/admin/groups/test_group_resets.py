@@ -73,7 +73,7 @@ def test_the_plan_says_what_became_of_an_offset_outside(
 ) -> None:
     commit(cluster, group, topic, 3, 6)
     beyond = group_resets.plan_reset(cluster, group, ResetTo(To.OFFSET, 99))
-    assert {change.note for change in beyond.changes} == {"end offset: 99 is out of range"}
+    assert {change.note for change in beyond.changes} == {"latest offset: 99 is out of range"}
     before = group_resets.plan_reset(cluster, group, ResetTo(To.SHIFT, -5))
     assert [change.note for change in before.changes] == [
         "first offset: -2 is out of range",
@@ -143,7 +143,7 @@ def test_a_group_that_is_not_there(cluster: Cluster, topic: str, group: str) -> 
     plan = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST))
     assert refusals(plan)[group].name == "GROUP_ID_NOT_FOUND"
     made = group_resets.plan_reset(cluster, group, ResetTo(To.LATEST), [TopicPartition(topic, 0)])
-    assert made.warnings == (f"group {group} does not exist and is created",)
+    assert made.warnings == (f"group {group} does not exist and will be created",)
     done(made, cluster)
     assert held(cluster, group) == {f"{topic}:0": RECORDS}
 

@@ -199,7 +199,7 @@ def test_what_no_broker_should_get_is_refused_and_the_rest_is_not(
     said = refused(plan)
     assert "is set twice" in said[str(twice)]
     assert "got nan" in said[str(nan)]
-    assert "needs a user" in said[""]
+    assert "requires a user" in said[""]
 
 
 def test_a_filter_the_broker_refuses_is_an_error(cluster: Cluster) -> None:

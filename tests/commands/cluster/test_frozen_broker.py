@@ -86,7 +86,7 @@ def test_list_offsets_has_the_rows_of_the_others(mute: Shell) -> None:
 def test_alter_log_dirs_names_brokers_that_did_not_answer(mute: Shell) -> None:
     run = mute(f"alter-log-dirs {TOPIC} --log-dir /nowhere --dry-run --deadline 2500ms")
     assert run.status == 1
-    assert "no broker that answered has log directory /nowhere" in run.err, str(run)
+    assert "no broker that responded has log directory /nowhere" in run.err, str(run)
     assert "broker 3" in run.err
 
 

@@ -194,7 +194,7 @@ def test_another_groups_offsets(kafka: Program, cluster: Cluster, topic: str, gr
     new = f"{group}.new"
     run = kafka.ok("reset-offsets", new, "--to", f"group:{group}", "--topic", f"{topic}:1",
                    "--yes")  # fmt: skip
-    assert f"group {new} does not exist and is created" in run.stderr
+    assert f"group {new} does not exist and will be created" in run.stderr
     assert held(cluster, new) == {f"{topic}:1": 6}
     forget(cluster, new)
     run = kafka("reset-offsets", group, "--to", "group:no-such-group", "--yes")

@@ -44,7 +44,7 @@ def leader(cluster: Cluster, topic: str) -> int | None:
 def test_verify_elect_verify(kafka: Program, cluster: Cluster, topic: str) -> None:
     before = kafka("verify-preferred-replica-leader-election", topic)
     assert before.status == 1, str(before)
-    assert "1 in progress" in before.stdout and "leads; broker 2 could" in before.stdout
+    assert "1 in progress" in before.stdout and "preferred: broker 2" in before.stdout
     dry = kafka.ok("preferred-replica-leader-election", topic, "--dry-run")
     assert "leader: 1 -> 2" in dry.stdout
     assert leader(cluster, topic) == 1, "a dry run elects nobody"
