@@ -18,7 +18,7 @@ from py4j.java_gateway import (
     JavaGateway,
     launch_gateway,
 )
-from py4j.protocol import Py4JJavaError
+from py4j.protocol import Py4JError
 
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
 from kafka_shell.sandbox.java import find_java
@@ -82,7 +82,7 @@ class _Jvm:
         self._ended = None
         try:
             attrgetter(main_class)(java).main(words)
-        except Py4JJavaError:
+        except Py4JError:  # also what PySpark makes of it, once it has patched py4j
             if self._ended is None:
                 raise
         status, out, err = self._ended or (0, str(self._out), str(self._err))
