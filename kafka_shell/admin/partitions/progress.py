@@ -229,7 +229,7 @@ class Follow(Struct, frozen=True):
             follow(cluster, self.dirs, report)
         except KeyboardInterrupt:
             raise ShellError(
-                "interrupted: the reassignment continues, and its throttle stays set",
+                "interrupted: the reassignment continues, and its throttle is still set",
                 hint="\n".join(
                     f"To {action}: {command}"
                     for action, command in (("cancel it", self.cancel), ("continue", self.resume))

@@ -76,7 +76,7 @@ def test_the_plan_says_what_became_of_an_offset_outside(
     assert {change.note for change in beyond.changes} == {"latest offset: 99 is out of range"}
     before = group_resets.plan_reset(cluster, group, ResetTo(To.SHIFT, -5))
     assert [change.note for change in before.changes] == [
-        "first offset: -2 is out of range",
+        "earliest offset: -2 is out of range",
         "",
     ]
     late = group_resets.plan_reset(cluster, group, ResetTo(To.TIME, 9_000_000))
