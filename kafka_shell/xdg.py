@@ -1,4 +1,4 @@
-"""The folders of this user, by the XDG rules; on macOS too."""
+"""The XDG base directories of the user, also used on macOS."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _FOLDERS = {
 
 
 def xdg_folder(what: str, environ: Mapping[str, str]) -> Path:
-    """The folder of kafka.sh for `what`: config, cache, data or state."""
+    """The directory of kafka.sh for config, cache, data or state."""
     variable, default = _FOLDERS[what]
     base = environ.get(variable, "")
     if not base.startswith("/"):  # the specification: a relative path is invalid

@@ -19,6 +19,7 @@ ROOT = Path(__file__).parent.parent / "kafka_shell"
 BASE = {
     "answers",
     "characters",
+    "coded_enum",
     "config_units",
     "errors",
     "files",
@@ -38,6 +39,7 @@ VALUES = BASE | MODELS | {"admin.*.model", "audit.model"}
 # the longest counts.
 MAY_IMPORT: dict[str, set[str]] = {
     "characters": set(),
+    "coded_enum": set(),
     "quoting": set(),
     "private": set(),
     "masking": set(),

@@ -1,4 +1,4 @@
-"""Calls of the admin client: one connection, one lock, one time limit; plans that know it."""
+"""How the admin client calls the core: one connection, one lock, one timeout; and its plans."""
 
 from __future__ import annotations
 
@@ -34,14 +34,14 @@ class Calls:
     def call(
         self, function: Callable[Concatenate[Cluster, P], T], *args: P.args, **kwargs: P.kwargs
     ) -> T:
-        """What the function returns for this cluster, within the time allowed for a call."""
+        """Call the function with the cluster, within the timeout, and return its result."""
         with self._lock, self._cluster.within(self._timeout):
             return function(self._cluster, *args, **kwargs)
 
     def plan(
         self, function: Callable[Concatenate[Cluster, P], Plan], *args: P.args, **kwargs: P.kwargs
     ) -> ClusterPlan:
-        """The plan that the function makes, bound to this cluster."""
+        """Call the function with the cluster and return its plan, bound to this cluster."""
         return ClusterPlan(self, self.call(function, *args, **kwargs))
 
     @cached_property
@@ -58,7 +58,7 @@ class Calls:
 
 
 class ClusterPlan:
-    """Changes that were worked out and not sent: look at them, validate them, apply them."""
+    """Planned changes that have not been sent: inspect, validate and apply them."""
 
     def __init__(self, calls: Calls, plan: Plan) -> None:
         self._calls = calls
@@ -69,46 +69,45 @@ class ClusterPlan:
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """Each change with the value before and after it, in the order in which they are sent."""
+        """The changes with their values before and after, in the order they are sent."""
         return self.plan.changes
 
     @property
     def unchanged(self) -> tuple[Change, ...]:
-        """What was asked for and is already so. It is not sent."""
+        """Requested changes that are already in effect. They are not sent."""
         return self.plan.unchanged
 
     @property
     def refused(self) -> Results[Resource, Any]:
-        """The items that are invalid, each with its failure. They are not sent."""
+        """The failures of invalid items, by resource. They are not sent."""
         return self.plan.refused
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What a person should know before the changes are made."""
+        """Warnings to show before the changes are applied."""
         return self.plan.warnings
 
     @property
     def effect(self) -> Effect:
-        """Whether the plan changes the cluster, or destroys data or access (Effect.DESTROY)."""
+        """The effect of the plan. Effect.DESTROY means that data or access is lost."""
         return self.plan.effect
 
     def validate(self) -> Results[Change, Change]:
-        """Have the broker validate the changes and make none. Steps whose API has no validate-only
-        mode are left out."""
+        """Validate the changes on the brokers without applying them. Changes whose API has no
+        validate-only mode are omitted."""
         return self._calls.call(_validated, self.plan)
 
     def apply(self, report: Report | None = None) -> Results[Change, Change]:
-        """Send the changes; the outcome of each.
+        """Apply the changes and return the outcome of each.
 
-        `report(task, done, total)` is called while a long change is followed to its end. Raises
-        ShellError where the plan destroys something and an item of it was refused: nothing is sent
-        then.
+        `report(task, done, total)` is called with the progress of a long change. Raises ShellError
+        and sends nothing if the effect is Effect.DESTROY and an item is invalid.
         """
         return self._calls.call(_applied, self.plan, report)
 
     def fresh(self) -> Any:
-        """What the changes made, read from the cluster after `apply`; None where the plan does not
-        say how to read it."""
+        """Read the state of the changed resources, after `apply`; None if the plan does not define
+        it."""
         return None if self.plan.fresh is None else self._calls.call(self.plan.fresh)
 
 

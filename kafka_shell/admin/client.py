@@ -33,11 +33,11 @@ class Admin:
 
     `properties` are the properties of Java clients (`bootstrap.servers`, `security.protocol`,
     `sasl.mechanism`, `sasl.jaas.config`, `ssl.truststore.location` ...), or the bootstrap servers
-    alone: `host:port[,host:port]`. `timeout` bounds every call (seconds); None sets no bound beyond
-    `default.api.timeout.ms`. Nothing is sent before the first call.
+    alone: `host:port[,host:port]`. `timeout` is the maximum duration of a call in seconds; with
+    None only `default.api.timeout.ms` applies. Nothing is sent before the first call.
 
-    Methods may be called from any thread; calls are sent one after another. Errors of a whole call
-    are raised as ShellError; errors of single items are in the Results that are returned.
+    The methods are thread-safe; calls run one after another. A call that fails as a whole raises
+    ShellError; failures of single items are part of the returned Results.
     """
 
     def __init__(
@@ -50,9 +50,9 @@ class Admin:
 
     @classmethod
     def from_file(cls, path: str | Path, *, timeout: float | None = None) -> Admin:
-        """An Admin from a Java properties file, as `--command-config` takes it.
+        """Return an Admin for a Java properties file, such as one for `--command-config`.
 
-        Raises ShellError where the file cannot be read.
+        Raises OSError or ShellError if the file cannot be read.
         """
         from .wire.properties import read_properties
 
@@ -78,7 +78,7 @@ class Admin:
 
     @property
     def cluster_id(self) -> str:
-        """The id of the cluster (Metadata, API key 3)."""
+        """The ID of the cluster (Metadata, API key 3)."""
         return self._calls.call(lambda cluster: cluster.cluster_id)
 
     # -- families ----------------------------------------------------------------------------------

@@ -1,4 +1,4 @@
-"""What the steps of all families share: their base, and rows of a response as failures."""
+"""Shared by the steps of all families: their base class, and failures from rows of a response."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class BaseStep:
 
 
 def not_mentioned(about: object, see: Resource | None = None) -> Failure:
-    """The failure of a resource that the broker's answer leaves out."""
+    """The failure of a resource that is missing from the broker's response."""
     return Failure("UNKNOWN", f"the broker's response does not contain {about}", see=see)
 
 
@@ -35,8 +35,8 @@ def row_failure(
     """Why a request failed for one resource, by its row of the response; None if it did not.
 
     `row` is an object with `error_code` and perhaps `error_message`, a bare error code, a Failure,
-    or None if there is no such row. `requires` is the operation that an ACL must allow. `see` shows
-    what became of the change where the answer leaves that open.
+    or None if there is no such row. `requires` is the operation that an ACL must allow. `see` is
+    the resource that shows the outcome of a change that timed out.
     """
     if row is None:
         return not_mentioned(about, see)

@@ -1,4 +1,4 @@
-"""Words of argv apart: what concerns the program, what the connection, and the command itself."""
+"""Split argv into options of the program, options of the connection, and the command."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ class Split(Struct, frozen=True):
 
 
 def split(argv: Sequence[str], registry: Registry) -> Split:
-    """Take argv apart. The command may stand anywhere: `--broker x --list-topics`.
+    """Split argv. The command may be anywhere: `--broker x --list-topics`.
 
-    Raises UsageError for an option that nobody has, where there is no command to have it.
+    Raises UsageError for an unknown option if there is no command.
     """
     command, at, count = _command(argv, registry)
     if at is not None and PASTED.fullmatch(argv[at]):
@@ -69,7 +69,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
         target = connection if option in CONNECTION else program
         _put(target, option, value if equals or option.kind is not Kind.FLAG else None)
     if at is None and left:
-        raise _nobody_has(left[0], registry)
+        raise _unknown_option(left[0], registry)
     if at is None:
         return Split(program, connection)
     spelled = (argv[at].removeprefix("--"), *argv[at + 1 : at + count])
@@ -147,7 +147,7 @@ def _find(name: str, options: Sequence[Option]) -> Option | None:
     return None
 
 
-def _nobody_has(word: str, registry: Registry) -> UsageError:
+def _unknown_option(word: str, registry: Registry) -> UsageError:
     flags = [f"--{command.name}" for command in registry if command.verb_noun]
     names = [*flags, *(option.name for option in CONNECTION + RUNNING + PROGRAM)]
     return UsageError(

@@ -12,7 +12,7 @@ class Registry(Sequence[Command]):
     """Commands in the order of help. Looking one up imports its module and no other.
 
     `index` has the words of each module: the names and the short forms of its commands. `load`
-    imports a module and returns its commands. Whoever iterates loads them all.
+    imports a module and returns its commands. Iterating imports all modules.
     """
 
     def __init__(
@@ -26,16 +26,16 @@ class Registry(Sequence[Command]):
 
     @classmethod
     def of(cls, commands: Sequence[Command]) -> Registry:
-        """A registry of commands that are there already."""
+        """Return a registry of these commands."""
         words = [each for command in commands for each in words_of_command(command)]
         return cls({"": words}, lambda _: commands)
 
     def named(self, name: str) -> Command | None:
-        """The command of this name."""
+        """The command with this name."""
         return next((each for each in self._module_of(name) if each.name == name), None)
 
     def with_flag(self, word: str) -> Command | None:
-        """The command that this word names as a flag: `--list-topics`."""
+        """The command whose flag spelling this is: `--list-topics`."""
         flag = word.startswith("--") and "-" in word[2:]  # --broker is an option
         found = self.named(word[2:]) if flag else None
         return found if found is not None and found.verb_noun else None

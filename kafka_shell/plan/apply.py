@@ -1,4 +1,4 @@
-"""Sending a plan without a word: for programs, and for demo data."""
+"""Apply a plan without output or questions, for programs and for demo data."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .results import Results
 
 
 def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Change, Change]:
-    """Send all steps in order, and follow a long change to its end; the outcome of each change."""
+    """Send all steps in order, wait for the end of a long change, and return the outcomes."""
     results: Results[Change, Change] = Results()
     for step in plan.steps:
         if plan.chained and not results.ok:

@@ -36,6 +36,7 @@ def test_importing_the_clients_costs_little_more_than_kafka_python() -> None:
         "plan",
         "errors",
         "characters",
+        "coded_enum",
         "quoting",
         "resource",
         "structs",

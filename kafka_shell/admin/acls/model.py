@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import re
-from enum import IntEnum
 
 from msgspec import Struct
 
+from kafka_shell.coded_enum import CodedEnum
 from kafka_shell.plan.model import Resource
 from kafka_shell.quoting import quote
 
 CLUSTER_NAME = "kafka-cluster"  # the name of the only CLUSTER resource
 
 
-class _Coded(IntEnum):
-    """An enumeration by Kafka's codes. An unknown number is UNKNOWN."""
+class _Coded(CodedEnum):
+    """A code of Kafka's ACL APIs, with the name that Kafka's tools print."""
 
     @property
     def label(self) -> str:
@@ -34,10 +34,6 @@ class AclResourceType(_Coded):
     DELEGATION_TOKEN = 6
     USER = 7
 
-    @classmethod
-    def _missing_(cls, value: object) -> AclResourceType:
-        return cls.UNKNOWN
-
     @property
     def kind(self) -> str:
         """Its name as users type it: topic, group, transactional-id ..."""
@@ -56,10 +52,6 @@ class PatternType(_Coded):
     MATCH = 2
     LITERAL = 3
     PREFIXED = 4
-
-    @classmethod
-    def _missing_(cls, value: object) -> PatternType:
-        return cls.UNKNOWN
 
 
 class AclOperation(_Coded):
@@ -82,10 +74,6 @@ class AclOperation(_Coded):
     DESCRIBE_TOKENS = 14
     TWO_PHASE_COMMIT = 15
 
-    @classmethod
-    def _missing_(cls, value: object) -> AclOperation:
-        return cls.UNKNOWN
-
 
 class AclPermission(_Coded):
     """Whether an ACL allows or denies. ANY is for filters only."""
@@ -94,10 +82,6 @@ class AclPermission(_Coded):
     ANY = 1
     DENY = 2
     ALLOW = 3
-
-    @classmethod
-    def _missing_(cls, value: object) -> AclPermission:
-        return cls.UNKNOWN
 
 
 # The operations that each resource type has. A broker stores others, but never checks them.

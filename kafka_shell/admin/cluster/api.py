@@ -32,7 +32,7 @@ class ClusterApi(Family):
 
     def health(self) -> Health:
         """What is wrong with the cluster, the worst first, within 10 s. A check that could not be
-        made is a finding too. Raises ShellError where no broker can be reached."""
+        made is a finding too. Raises ShellError if no broker can be reached."""
         return self._calls.call(health.health)
 
     def quorum(self) -> Quorum:
@@ -47,7 +47,7 @@ class ClusterApi(Family):
         self, brokers: Sequence[int] | None = None
     ) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
         """The API versions that these brokers support, or all brokers; and the brokers that did not
-        answer (API key 18)."""
+        respond (API key 18)."""
         return self._calls.call(features.api_versions, brokers)
 
     def plan_voters(self, add: Sequence[Voter] = (), remove: Sequence[Voter] = ()) -> ClusterPlan:

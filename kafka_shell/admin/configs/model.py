@@ -6,6 +6,8 @@ from enum import Enum, IntEnum
 
 from msgspec import Struct
 
+from kafka_shell.coded_enum import CodedEnum
+
 
 class ResourceType(IntEnum):
     """ConfigResource.Type codes of DescribeConfigs (API key 32)."""
@@ -17,8 +19,8 @@ class ResourceType(IntEnum):
     GROUP = 32
 
 
-class ConfigType(IntEnum):
-    """Types of config values (KIP-569). An unknown number is UNKNOWN."""
+class ConfigType(CodedEnum):
+    """Types of config values (KIP-569)."""
 
     UNKNOWN = 0
     BOOLEAN = 1
@@ -31,12 +33,8 @@ class ConfigType(IntEnum):
     CLASS = 8
     PASSWORD = 9
 
-    @classmethod
-    def _missing_(cls, value: object) -> ConfigType:
-        return cls.UNKNOWN
 
-
-class ConfigSource(IntEnum):
+class ConfigSource(CodedEnum):
     """Where a value comes from (KIP-226); `label` is its name in KIP-248."""
 
     UNKNOWN = 0
@@ -48,10 +46,6 @@ class ConfigSource(IntEnum):
     DYNAMIC_BROKER_LOGGER = 6
     DYNAMIC_CLIENT_METRICS = 7
     DYNAMIC_GROUP = 8
-
-    @classmethod
-    def _missing_(cls, value: object) -> ConfigSource:
-        return cls.UNKNOWN
 
     @property
     def label(self) -> str:

@@ -31,11 +31,11 @@ class GroupsApi(Family):
     def list(
         self, states: Sequence[str] = (), types: Sequence[GroupType] = ()
     ) -> Results[str, GroupListing]:
-        """The groups by name (API key 16). The failures are brokers that did not answer."""
+        """The groups by name (API key 16). The failures are brokers that did not respond."""
         return self._calls.call(read.list_groups, states, types)
 
     def describe(self, names: Iterable[str], *, offsets: bool = False) -> Results[str, Group]:
-        """Each group with its members, with its committed offsets and lag where `offsets` is set
+        """Each group with its members, with its committed offsets and lag if `offsets` is set
         (API keys 15, 69, 77, 89; 9, 90)."""
         return self._calls.call(read.describe, names, offsets=offsets)
 
@@ -65,8 +65,8 @@ class GroupsApi(Family):
         instances: Sequence[str] = (),
         reason: str = "",
     ) -> ClusterPlan:
-        """Remove members by member id or group.instance.id; all members where none is named (API
-        key 13)."""
+        """Remove members by member ID or group.instance.id; without either, all members (API key
+        13)."""
         return self._calls.plan(
             members.plan_remove, name, members=member_ids, instances=instances, reason=reason
         )

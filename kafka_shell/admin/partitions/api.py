@@ -50,7 +50,7 @@ class PartitionsApi(Family):
         throttle: int | None = None,
     ) -> ClusterPlan:
         """Move partitions to these replicas, the preferred leader first (API key 45). `throttle` is
-        a rate in bytes per second (KIP-73); it is lifted when the reassignment has ended. `apply`
+        a rate in bytes per second (KIP-73); it is removed when the reassignment has ended. `apply`
         waits for that."""
         return self._calls.plan(reassignment.plan_move, replicas, throttle=throttle)
 
@@ -61,8 +61,8 @@ class PartitionsApi(Family):
     def plan_elect(
         self, chosen: Sequence[TopicPartition] | None = None, *, unclean: bool = False
     ) -> ClusterPlan:
-        """Elect the preferred leader of each partition (of all that are not led by it, where none
-        is named); with `unclean` any replica that is up, which may lose records (API key 43)."""
+        """Elect the preferred leader of these partitions, or of all that are not led by it; with
+        `unclean` any running replica, which can lose records (API key 43)."""
 
         def plan(cluster: Cluster) -> Plan:
             if chosen is None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any, TypeVar
 
 from kafka_shell.admin.partitions.model import (
     EARLIEST_LOCAL,
@@ -20,14 +20,14 @@ from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
+V = TypeVar("V")
+
 # The first version that supports a special timestamp; the others are as old as the API.
 _SINCE = {MAX_TIMESTAMP: 7, EARLIEST_LOCAL: 8, LATEST_TIERED: 9, EARLIEST_PENDING_UPLOAD: 11}
 _UNCOMMITTED, _COMMITTED = 0, 1
 _REMOTE_MS = 30_000  # how long a broker may search remote storage (v10)
-_CONSUMER, _DEBUGGING = (
-    -1,
-    -2,
-)  # replica IDs: of a consumer, which asks the leader; of a client that may ask any replica
+# Replica IDs: a consumer reads from the leader, a debugging client from any replica.
+_CONSUMER, _DEBUGGING = -1, -2
 _LATEST = -1
 
 # The leader has changed, or does not know the high watermark yet: retry.
@@ -87,7 +87,7 @@ def _ask(
         if isinstance(response, Failure):
             found.failures.update(dict.fromkeys(group, response))
         else:
-            again += _take(group, response, found)
+            again += add_rows(group, response, found, "DESCRIBE", _offset, _PASSING)
     return again
 
 
@@ -147,33 +147,46 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartit
     return grouped
 
 
-def _take(
-    group: Iterable[TopicPartition], response: Any, found: Results[TopicPartition, Offset]
+def add_rows(
+    partitions: Iterable[TopicPartition],
+    response: Any,
+    results: Results[TopicPartition, V],
+    operation: str,
+    read: Callable[[TopicPartition, Any], V],
+    retriable: Container[int],
 ) -> list[TopicPartition]:
+    """Add the row of each partition to the results, and return the partitions to retry.
+
+    `operation` is what an ACL on the topic must allow, and `read` converts a row without an error.
+    """
     rows = {
         TopicPartition(topic.name, row.partition_index): row
         for topic in response.topics
         for row in topic.partitions
     }
-    again = []
-    for partition in group:
-        row = rows.get(partition)
+    retry = []
+    for partition in partitions:
+        row, about = rows.get(partition), f"partition {partition}"
         if row is None:
-            found.failures[partition] = not_mentioned(f"partition {partition}")
-        elif row.error_code:
-            found.failures[partition] = failure(
-                row.error_code,
-                about=f"partition {partition}",
-                hint=requires(row.error_code, f"DESCRIBE on topic {partition.topic}"),
-            )
-            if row.error_code in _PASSING:
-                again.append(partition)
+            results.failures[partition] = not_mentioned(about)
+        elif not row.error_code:
+            results.values[partition] = read(partition, row)
         else:
-            found.values[partition] = Offset(
-                _known(row.offset), _known(row.timestamp), _known(row.leader_epoch)
+            results.failures[partition] = failure(
+                row.error_code,
+                getattr(row, "error_message", None),  # not all APIs have one
+                about=about,
+                hint=requires(row.error_code, f"{operation} on topic {partition.topic}"),
             )
-    return again
+            if row.error_code in retriable:
+                retry.append(partition)
+    return retry
 
 
-def _known(number: int) -> int | None:
+def _offset(partition: TopicPartition, row: Any) -> Offset:
+    return Offset(known(row.offset), known(row.timestamp), known(row.leader_epoch))
+
+
+def known(number: int) -> int | None:
+    """The number, or None for -1, which the protocol uses for a number that is not known."""
     return None if number < 0 else number

@@ -13,7 +13,7 @@ from .model import DelegationToken
 
 
 class TokensApi(Family):
-    """Delegation tokens (KIP-48, 373). The login must be by SASL, and not by a token.
+    """Delegation tokens (KIP-48, 373). Requires a login by SASL or TLS, not by a token.
 
     Example:
 

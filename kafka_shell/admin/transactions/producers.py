@@ -7,12 +7,10 @@ from itertools import islice
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.offsets import by_topic
-from kafka_shell.admin.steps import not_mentioned
+from kafka_shell.admin.records.offsets import add_rows, by_topic, known
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 
@@ -85,7 +83,7 @@ def _ask(
         if isinstance(response, Failure):
             found.failures.update(dict.fromkeys(batch, response))
         else:
-            again += _take(batch, response, found)
+            again += add_rows(batch, response, found, "READ", _states, _PASSING)
     return tuple(again)
 
 
@@ -108,30 +106,9 @@ def _request(wanted: Iterable[TopicPartition]) -> Any:
     )
 
 
-def _take(batch: Iterable[TopicPartition], response: Any, found: States) -> list[TopicPartition]:
-    rows = {
-        TopicPartition(topic.name, row.partition_index): row
-        for topic in response.topics
-        for row in topic.partitions
-    }
-    again = []
-    for each in batch:
-        row = rows.get(each)
-        if row is None:
-            found.failures[each] = not_mentioned(f"partition {each}")
-        elif row.error_code:
-            found.failures[each] = failure(
-                row.error_code,
-                row.error_message,
-                about=f"partition {each}",
-                hint=requires(row.error_code, f"READ on topic {each.topic}"),
-            )
-            if row.error_code in _PASSING:
-                again.append(each)
-        else:
-            states = (_state(each, producer) for producer in row.active_producers)
-            found.values[each] = tuple(sorted(states, key=lambda state: state.producer_id))
-    return again
+def _states(partition: TopicPartition, row: Any) -> tuple[ProducerState, ...]:
+    states = (_state(partition, producer) for producer in row.active_producers)
+    return tuple(sorted(states, key=lambda state: state.producer_id))
 
 
 def _state(each: TopicPartition, producer: Any) -> ProducerState:
@@ -140,12 +117,8 @@ def _state(each: TopicPartition, producer: Any) -> ProducerState:
         partition=each.partition,
         producer_id=producer.producer_id,
         producer_epoch=producer.producer_epoch,
-        last_sequence=_known(producer.last_sequence),
-        last_timestamp=_known(producer.last_timestamp),
-        coordinator_epoch=_known(producer.coordinator_epoch),
-        transaction_start=_known(producer.current_txn_start_offset),
+        last_sequence=known(producer.last_sequence),
+        last_timestamp=known(producer.last_timestamp),
+        coordinator_epoch=known(producer.coordinator_epoch),
+        transaction_start=known(producer.current_txn_start_offset),
     )
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number

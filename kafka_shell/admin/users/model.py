@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.coded_enum import CodedEnum
 from kafka_shell.plan.results import Failure
 
 if TYPE_CHECKING:
@@ -59,16 +59,12 @@ class UserPage(Struct, frozen=True):
         return all(not isinstance(part, Failure) or part.name in ABSENT for part in parts)
 
 
-class ScramMechanism(IntEnum):
+class ScramMechanism(CodedEnum):
     """SCRAM mechanisms by KIP-554's codes; `label` is the name in SASL."""
 
     UNKNOWN = 0
     SCRAM_SHA_256 = 1
     SCRAM_SHA_512 = 2
-
-    @classmethod
-    def _missing_(cls, value: object) -> ScramMechanism:
-        return cls.UNKNOWN
 
     @property
     def label(self) -> str:
