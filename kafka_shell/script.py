@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from kafka_shell.language.logical_lines import logical_lines
+from kafka_shell.units import counted
 
 from . import journal
 from .context import Context
@@ -61,7 +62,7 @@ def run_script(
     if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
         journal.mark_undone(context, undoes)
     if keep_going and failed:
-        context.err.write(f"{failed:,} of {ran:,} line{'' if ran == 1 else 's'} of {name} failed\n")
+        context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
     return worst
 
 

@@ -1,4 +1,4 @@
-"""Durations, sizes, rates and times as text: `7d`, `1GiB`, `50MB/s`, `2026-01-31T10:00`. Paths.
+"""Durations, sizes, rates, times and counts as text: `7d`, `1GiB`, `2026-01-31T10:00`. Paths.
 
 Every conversion is exact, or raises ShellError.
 """
@@ -60,6 +60,13 @@ def to_path(text: str) -> Path:
 
 
 # -- durations, sizes, times -----------------------------------------------------------------------
+
+
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """`1 topic`, `3 topics`, `2 directories`, `1,000 topics`."""
+    if count != 1:
+        noun = plural or (re.sub("(?<![aeiou])y$", "ie", noun) + "s")
+    return f"{count:,} {noun}"
 
 
 def parse_duration(text: str) -> int:

@@ -150,3 +150,10 @@ def test_the_tilde_of_an_unknown_user_is_kept(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("time", [(1 << 63) - 1, -(1 << 63), 253_402_300_800_000])
 def test_a_time_after_the_year_9999_is_formatted_as_a_number(time: int) -> None:
     assert units.format_time(time, PARIS_IN_WINTER) == str(time)
+
+
+def test_counts_have_a_noun_in_the_right_number() -> None:
+    assert units.counted(1, "topic") == "1 topic"
+    assert units.counted(1200, "key") == "1,200 keys"
+    assert units.counted(0, "log directory") == "0 log directories"
+    assert units.counted(2, "IP address", "IP addresses") == "2 IP addresses"

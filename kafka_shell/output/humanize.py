@@ -55,11 +55,6 @@ def quota_value(key: str, value: float) -> str:
     return format_quota(key, value)
 
 
-def plural(count: int, noun: str, many: str = "") -> str:
-    """`1 topic`, `3 topics`, `2 entries`, `1,000 topics`."""
-    return f"{count:,} {noun if count == 1 else many or noun + 's'}"
-
-
 def local_time(milliseconds: int) -> str:
     """Milliseconds since the epoch as local time with its zone; "" if negative."""
     if milliseconds < 0:

@@ -14,7 +14,7 @@ from .pane import Pane
 from .plans import (
     LONG,
     MANY,
-    counted,
+    count_verbs,
     lost_by,
     plan_lines,
     refused_lines,
@@ -105,7 +105,7 @@ def done_lines(outcome: Outcome) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     if len(resources) > MANY:
-        yield text("done: ", "good") + text(counted(done))
+        yield text("done: ", "good") + text(count_verbs(done))
         return
     for first in resources:
         yield _done_line([change for change in done if change.resource == first.resource])

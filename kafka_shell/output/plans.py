@@ -171,7 +171,7 @@ def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:
     changes = [change for group in groups for change in group]
     lead = "... and" if whole else "... in total,"
     kinds = count_kinds(change.resource for change in changes)
-    return f"{lead} {kinds} ({counted(changes)})"
+    return f"{lead} {kinds} ({count_verbs(changes)})"
 
 
 def set_of_resources(changes: Sequence[Change]) -> list[Change]:
@@ -179,7 +179,7 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
     return list({change.resource: change for change in reversed(changes)}.values())[::-1]
 
 
-def counted(changes: Sequence[Change]) -> str:
+def count_verbs(changes: Sequence[Change]) -> str:
     """The changes counted: `1 created, 2 altered`."""
     return ", ".join(f"{count:,} {_DONE[verb]}" for verb, count in _by_verb(changes))
 

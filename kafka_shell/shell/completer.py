@@ -21,6 +21,7 @@ from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
 from kafka_shell.quoting import quote
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 from kafka_shell.view.cache import FRESH_S, Cache
 from kafka_shell.view.candidates import Candidate
 from kafka_shell.view.view import ClusterView
@@ -139,7 +140,7 @@ class ShellCompleter(Completer):
             return ""
         chosen = select([glob], names).names
         some = ", ".join(chosen[:20])
-        return f"{len(chosen):,} topic{'' if len(chosen) == 1 else 's'}: {some}".rstrip(": ")
+        return f"{counted(len(chosen), 'topic')}: {some}".rstrip(": ")
 
     def command_at(self, text: str, position: int) -> str:
         """Return the name of the command at the cursor, or an empty string."""

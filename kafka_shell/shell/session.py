@@ -33,6 +33,7 @@ from kafka_shell.plan.model import Report
 from kafka_shell.script import run_file
 from kafka_shell.settings import Settings
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 from kafka_shell.view.cache import TOPICS, Cache
 
 from . import banner, documentation, keys, screen
@@ -122,7 +123,7 @@ class Session:
                     [
                         (
                             "class:warning",
-                            f"stopped: {left} more {'line' if left == 1 else 'lines'} not run",
+                            f"stopped: {counted(left, 'more line')} not run",
                         )
                     ]
                 )

@@ -10,6 +10,7 @@ from prompt_toolkit.utils import get_cwidth
 
 from kafka_shell.characters import escape
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 from kafka_shell.view.cache import CacheState
 from kafka_shell.view.view import ClusterView
 
@@ -73,8 +74,8 @@ def _segments(view: ClusterView, state: CacheState, guard: str, vi: str) -> list
             WARNING,
         ),
         Segment(_guard(guard), 2, WARNING),
-        Segment(_plural(len(view.brokers.value), "broker") if known else "", 6),
-        Segment(_plural(len(topics), "topic") if len(topics) or known else "", 5),
+        Segment(counted(len(view.brokers.value), "broker") if known else "", 6),
+        Segment(counted(len(topics), "topic") if len(topics) or known else "", 5),
         Segment(_age(view), 7),
         Segment(_reading(view, state), 8),
         Segment(vi, 9),
@@ -121,10 +122,6 @@ def _hints(room: int, vi: str) -> str:
 
 def _clock(when: float) -> str:
     return time.strftime("%H:%M:%S", time.localtime(when))
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
 
 
 def _width(segments: list[Segment]) -> int:

@@ -17,10 +17,11 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure
+from kafka_shell.units import counted
 
 from . import health_checks as checks
 from . import probes
-from .health_checks import Check, Seen, counted
+from .health_checks import Check, Seen
 from .model import Finding, Health, Severity
 
 PROBE_S = 2.0

@@ -22,6 +22,7 @@ from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from . import probes, quorum
 from .model import Finding, Quorum, QuorumReplica, Severity
@@ -77,6 +78,11 @@ def _reason(failure: Failure) -> str:
     message = failure.message.rstrip(". ")
     stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
     return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
+
+
+def _finding(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
+    """The finding about these resources, some of which are its examples."""
+    return Finding(severity, check, summary, len(about), tuple(map(str, about[:EXAMPLES])))
 
 
 def _partly(check: Check, failures: Mapping[Any, Failure]) -> Found:
@@ -146,11 +152,10 @@ def _above_replicas(topics: Sequence[Topic], minimum: Mapping[str, int]) -> Foun
         if any(len(partition.replicas) < minimum[topic.name] for partition in topic.partitions)
     ]
     if above:
-        yield Finding(
+        yield _finding(
             Severity.NOTE, "min-isr-above-replicas",
             f"{counted(len(above), 'topic')} with min.insync.replicas above the number of"
-            " replicas: brokers require all replicas instead",
-            len(above), tuple(above[:EXAMPLES]),
+            " replicas: brokers require all replicas instead", above,
         )  # fmt: skip
 
 
@@ -158,42 +163,24 @@ def _partition_finding(
     severity: Severity, check: str, partitions: Sequence[Partition], what: str
 ) -> Iterator[Finding]:
     if partitions:
-        places = [(partition.topic, partition.partition) for partition in partitions]
-        summary = f"{counted(len(partitions), 'partition')} {what}"
-        yield Finding(severity, check, summary, len(partitions), _examples(places))
-
-
-def _examples(places: Sequence[tuple[str, int]]) -> tuple[str, ...]:
-    return tuple(f"{topic}:{partition}" for topic, partition in places[:EXAMPLES])
+        places = [f"{partition.topic}:{partition.partition}" for partition in partitions]
+        yield _finding(severity, check, f"{counted(len(places), 'partition')} {what}", places)
 
 
 def preferred(found: MetadataScan) -> Iterator[Finding]:
     """Partitions not led by their preferred replica: the load is not as planned."""
-    places = found.misplaced()
-    if places:
-        yield Finding(
-            Severity.NOTE,
-            "off-preferred",
-            f"{counted(len(places), 'partition')} not led by"
-            f" {'its' if len(places) == 1 else 'their'} preferred replica",
-            len(places),
-            _examples(places),
-        )
+    if places := [f"{topic}:{partition}" for topic, partition in found.misplaced()]:
+        their = "its" if len(places) == 1 else "their"
+        summary = f"{counted(len(places), 'partition')} not led by {their} preferred replica"
+        yield _finding(Severity.NOTE, "off-preferred", summary, places)
 
 
 def absent_brokers(found: MetadataScan) -> Iterator[Finding]:
     """Brokers that have replicas and are not in the cluster."""
     gone = sorted(found.replica_ids() - {broker.id for broker in found.brokers})
     if gone:
-        yield Finding(
-            Severity.CRITICAL,
-            "brokers",
-            "1 broker with replicas is not running"
-            if len(gone) == 1
-            else f"{len(gone):,} brokers with replicas are not running",
-            len(gone),
-            tuple(map(str, gone[:EXAMPLES])),
-        )
+        what = f"with replicas {'is' if len(gone) == 1 else 'are'} not running"
+        yield _finding(Severity.CRITICAL, "brokers", f"{counted(len(gone), 'broker')} {what}", gone)
 
 
 # -- the rest --------------------------------------------------------------------------------------
@@ -236,20 +223,18 @@ def _controllers(cluster: Cluster, seen: Seen, described: Quorum) -> Found:
     }
     far = [id for id, failure in failed.items() if failure.name in _NOT_REACHED and id in heard]
     if silent:
-        one = len(silent) == 1
         ids = ", ".join(map(str, list(silent)[:EXAMPLES]))
-        yield Finding(
+        yield _finding(
             Severity.CRITICAL, "controllers",
             f"controller {ids} does not respond: {next(iter(silent.values())).message}"
-            if one else f"{len(silent):,} controllers do not respond: {ids}",
-            len(silent), tuple(map(str, list(silent)[:EXAMPLES])),
+            if len(silent) == 1 else f"{len(silent):,} controllers do not respond: {ids}",
+            list(silent),
         )  # fmt: skip
     if far:
-        yield Finding(
+        yield _finding(
             Severity.NOTE, "controllers",
             f"{counted(len(far), 'controller')} cannot be reached from here, but fetched from the"
-            " quorum leader",
-            len(far), tuple(map(str, far[:EXAMPLES])),
+            " quorum leader", far,
         )  # fmt: skip
 
 
@@ -285,10 +270,8 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
     """Partition reassignments in progress, and throttles left behind."""
     moving = move_progress.under_way(cluster).values
     if moving:
-        yield Finding(
-            Severity.NOTE, "moves", f"{counted(len(moving), 'partition')} being reassigned",
-            len(moving), tuple(map(str, list(moving)[:EXAMPLES])),
-        )  # fmt: skip
+        summary = f"{counted(len(moving), 'partition')} being reassigned"
+        yield _finding(Severity.NOTE, "moves", summary, list(moving))
     if len(seen.metadata) > _MANY_TOPICS:
         yield _skipped(_THROTTLES, f"{len(seen.metadata):,} topics would take too long")
         return
@@ -299,10 +282,8 @@ def _moves(cluster: Cluster, seen: Seen) -> Found:
         return
     if left:
         about = list(dict.fromkeys(str(row.resource) for row in left))
-        yield Finding(
-            Severity.WARNING, "throttles", "leftover throttles: no reassignment is in progress",
-            len(about), tuple(about[:EXAMPLES]),
-        )  # fmt: skip
+        summary = "leftover throttles: no reassignment is in progress"
+        yield _finding(Severity.WARNING, "throttles", summary, about)
     yield from _partly(_THROTTLES, not_read)
 
 
@@ -326,11 +307,9 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
         (Severity.WARNING, low, "nearly full: less than 5% is left"),
     ):
         if places:
-            verb = "is" if len(places) == 1 else "are"
-            yield Finding(
-                severity, "log-dirs", f"{counted(len(places), 'log directory')} {verb} {what}",
-                len(places), tuple(places[:EXAMPLES]),
-            )  # fmt: skip
+            are = "is" if len(places) == 1 else "are"
+            summary = f"{counted(len(places), 'log directory')} {are} {what}"
+            yield _finding(severity, "log-dirs", summary, places)
     yield from _partly(
         _LOG_DIRS, {f"broker {broker}": failure for broker, failure in described.failures.items()}
     )
@@ -358,10 +337,7 @@ def _groups(cluster: Cluster, seen: Seen) -> Found:
         (Severity.NOTE, REBALANCING_STATES, "rebalancing"),
     ):
         if names := [group.name for group in listed if group.state in states]:
-            yield Finding(
-                severity, "groups", f"{counted(len(names), 'group')} {what}", len(names),
-                tuple(names[:EXAMPLES]),
-            )  # fmt: skip
+            yield _finding(severity, "groups", f"{counted(len(names), 'group')} {what}", names)
     yield from _partly(_GROUPS, listed.failures)
 
 
@@ -381,12 +357,10 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
     ]
     search = transactions.find_hanging(cluster, partitions=led)
     if search.found:
-        places = tuple(str(each.topic_partition) for each in search.found[:EXAMPLES])
-        hang = "hanging transaction" if len(search.found) == 1 else "hanging transactions"
-        yield Finding(
-            Severity.WARNING, "transactions",
-            f"{len(search.found):,} {hang}: read_committed consumers are blocked",
-            len(search.found), places,
+        count = counted(len(search.found), "hanging transaction")
+        yield _finding(
+            Severity.WARNING, "transactions", f"{count}: read_committed consumers are blocked",
+            [each.topic_partition for each in search.found],
         )  # fmt: skip
     unread = {
         f"{each.topic}:{each.partition}": Failure(
@@ -395,12 +369,6 @@ def _hanging(cluster: Cluster, seen: Seen) -> Found:
         for each in search.unread
     }
     yield from _partly(_HANGING, unread)
-
-
-def counted(number: int, noun: str) -> str:
-    """`1 partition`, `2 partitions`."""
-    plural = noun.removesuffix("y") + "ies" if noun.endswith("y") else f"{noun}s"
-    return f"{number:,} {noun if number == 1 else plural}"
 
 
 _PARTITIONS = Check("partitions", "partitions", _partitions, not_checked)

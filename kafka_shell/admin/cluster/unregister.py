@@ -14,6 +14,7 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER, Call
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .read import registered
 
@@ -105,6 +106,6 @@ def _warnings(cluster: Cluster, gone: Iterable[int]) -> Iterable[str]:
         count = sum(broker in p.replicas for topic in sick for p in topic.partitions)
         if count:
             yield (
-                f"broker {broker} still has {count:,} replica{'' if count == 1 else 's'}, which"
+                f"broker {broker} still has {counted(count, 'replica')}, which"
                 f" {'stays' if count == 1 else 'stay'} offline until reassigned to other brokers"
             )

@@ -10,6 +10,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.config_units import convert_unit, format_config_value
 from kafka_shell.plan.model import Change, Resource
+from kafka_shell.units import counted
 
 from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType
 from .read import by_name, describe
@@ -202,7 +203,6 @@ def _inheriting(cluster: Cluster, keys: Iterable[str]) -> dict[str, str]:
             counts[key] += not spared and (name not in found or not found[name].overridden)
     unread = f" ({len(read.failures):,} could not be read)" if read.failures else ""
     return {
-        key: f" in the {count:,} topic{'' if count == 1 else 's'} without a"
-        f" {names[key]} of their own{unread}"
+        key: f" in the {counted(count, 'topic')} without a {names[key]} of their own{unread}"
         for key, count in counts.items()
     }

@@ -16,7 +16,7 @@ from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
-from kafka_shell.units import format_time
+from kafka_shell.units import counted, format_time
 
 from . import read as groups
 from . import streams
@@ -158,7 +158,7 @@ def active(group: Group) -> Failure:
     """The failure of a group with members: they would commit their own offsets again."""
     count = len(group.members)
     who = f": {_labels(group.members)}" if count else ""
-    members = f"{count} member" + ("" if count == 1 else "s")
+    members = counted(count, "member")
     return Failure(
         "NON_EMPTY_GROUP",
         f"group {group.name} is {group.state} and has {members}{who}",

@@ -20,6 +20,7 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .model import ElectionStatus, LeaderStatus, TopicPartition
 
@@ -191,7 +192,7 @@ def plan_preferred(
     for reason, refused_partitions in by_reason.items():
         preferred = Resource("broker", str(refused_partitions[0].replicas[0]))
         total = len(refused_partitions)
-        count = f"{total:,} partition{'' if total == 1 else 's'}"
+        count = counted(total, "partition")
         known = refused.get(preferred)
         failure = _not_elected(count, refused_partitions, reason)
         refused[preferred] = failure if known is None else _combined(known, failure)

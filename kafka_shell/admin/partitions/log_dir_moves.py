@@ -20,7 +20,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Report, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
-from kafka_shell.units import approximate_bytes
+from kafka_shell.units import approximate_bytes, counted
 
 from . import log_dirs
 from .model import LogDir, ReplicaOnDisk, TopicPartition
@@ -164,7 +164,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[Move]) -> None:
 
     Raises ShellError if one was cancelled, or if a broker does not respond for a minute.
     """
-    task = f"Moving {len(moves):,} replica{'' if len(moves) == 1 else 's'}"
+    task = f"Moving {counted(len(moves), 'replica')}"
     total = max(1, sum(move.size for move in moves if not move.cancels))
     last_response = time.monotonic()
     while True:

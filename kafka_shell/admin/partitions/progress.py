@@ -16,6 +16,7 @@ from kafka_shell.errors import ShellError, Status, UnexpectedEnd
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, follow, with_dir_status
@@ -299,7 +300,7 @@ class _Progress:
     def report(self, moving: Sequence[Reassignment]) -> None:
         """Report the progress of these; others that were reported before have ended."""
         now = {each.topic_partition: each for each in moving}
-        self._task = self._task or f"Moving {len(now):,} partition{'' if len(now) == 1 else 's'}"
+        self._task = self._task or f"Moving {counted(len(now), 'partition')}"
         for key, (_, size) in self._bytes.items():
             if key not in now:
                 self._bytes[key] = (size, size)

@@ -17,6 +17,7 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .offsets import by_topic, list_offsets
 
@@ -63,7 +64,7 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 cut.partition.resource, "alter", "first offset", cut.first, cut.to,
-                note=f"deletes {_records(cut.to - cut.first)}", reversible=False,
+                note=f"deletes {counted(cut.to - cut.first, 'record')}", reversible=False,
             )
             for cut in self.cuts
         )  # fmt: skip
@@ -202,14 +203,10 @@ def _ids(cluster: Cluster, names: Sequence[str]) -> dict[str, str]:
     return {name: found.summary(name).id for name in names if name in found}
 
 
-def _records(count: int) -> str:
-    return "1 record" if count == 1 else f"{count:,} records"
-
-
 def _warnings(cuts: Sequence[Cut]) -> tuple[str, ...]:
     if len(cuts) < 2:  # the change itself says so
         return ()
-    total = _records(sum(cut.to - cut.first for cut in cuts))
+    total = counted(sum(cut.to - cut.first for cut in cuts), "record")
     return (f"{total} of {len(cuts):,} partitions are deleted and cannot be restored",)
 
 

@@ -14,6 +14,7 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .model import NewTopic, Topic, TopicDescription
 from .read import describe
@@ -23,7 +24,6 @@ from .steps import (
     CreateTopics,
     DeleteTopics,
     Growth,
-    count_of,
     records_of,
     spell,
 )
@@ -193,17 +193,19 @@ def _growth_refusal(
     topic: Topic, count: int, assignment: tuple[tuple[int, ...], ...]
 ) -> Failure | None:
     have = len(topic.partitions)
+    existing = counted(have, "partition")
     now = tuple(partition.replicas for partition in topic.partitions)
     if assignment and len(assignment) != count:
-        message = f"the assignment has {count_of(len(assignment))}, but --partitions is {count}"
+        listed = counted(len(assignment), "partition")
+        message = f"the assignment has {listed}, but --partitions is {count}"
         return _failure(_INVALID_ASSIGNMENT, message, "List every partition, existing ones first.")
     if count < have:
-        message = f"topic {topic.name} already has {count_of(have)}"
+        message = f"topic {topic.name} already has {existing}"
         return _failure(
             _INVALID_PARTITIONS, message, "The number of partitions can only be increased."
         )
     if count == have:
-        message = f"topic {topic.name} has {count_of(have)} with other replicas: {spell(now)}"
+        message = f"topic {topic.name} has {existing} with other replicas: {spell(now)}"
         hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
         return _failure(_INVALID_ASSIGNMENT, message, hint)
     if count > _INT32:
@@ -213,7 +215,7 @@ def _growth_refusal(
     if assignment[:have] != now:
         return _failure(
             _INVALID_ASSIGNMENT,
-            f"the first {count_of(have)} of topic {topic.name} must be {spell(now)}",
+            f"the first {existing} of topic {topic.name} must be {spell(now)}",
             "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)

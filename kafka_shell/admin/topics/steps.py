@@ -22,6 +22,7 @@ from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .model import NewTopic, Topic
 
@@ -97,22 +98,17 @@ class CreateTopics(Struct, BaseStep, frozen=True):
 def _shape(new: NewTopic) -> str:
     """Partitions, replication factor and configs of a new topic in one line."""
     if new.assignment:
-        parts = [f"{count_of(len(new.assignment))} on {spell(new.assignment)}"]
+        parts = [f"{counted(len(new.assignment), 'partition')} on {spell(new.assignment)}"]
     else:
         count, factor = new.partitions, new.replication_factor
         parts = [
-            "the default number of partitions" if count is None else count_of(count),
+            "the default number of partitions" if count is None else counted(count, "partition"),
             "the default replication factor" if factor is None else f"replication factor {factor}",
         ]
     configs = (
         f"{key}={format_config_value(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs
     )
     return ", ".join([*parts, *configs])
-
-
-def count_of(partitions: int) -> str:
-    """`1 partition`, `6 partitions`."""
-    return f"{partitions:,} partition{'' if partitions == 1 else 's'}"
 
 
 def spell(assignment: Iterable[Sequence[int]]) -> str:
@@ -152,7 +148,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
             Change(
                 Resource("topic", topic.name),
                 "delete",
-                before=f"{count_of(len(topic.partitions))},"
+                before=f"{counted(len(topic.partitions), 'partition')},"
                 f" replication factor {topic.replication_factor}",
                 note=f"topic id {topic.id}" if topic.id else "",
                 reversible=False,

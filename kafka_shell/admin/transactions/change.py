@@ -26,6 +26,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from . import producers
 from . import read as transactions
@@ -288,7 +289,7 @@ def _fenced(each: Transaction) -> Change:
     if each.under_way:
         note += f", its {each.state} transaction is aborted"
         count = len(each.partitions)
-        lost = f"records of the transaction in {count} partition{'' if count == 1 else 's'}"
+        lost = f"records of the transaction in {counted(count, 'partition')}"
     return Change(
         each.resource, "fence", "epoch", each.producer_epoch, "new epoch",
         note=note, reversible=False, lost=lost,

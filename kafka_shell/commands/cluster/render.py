@@ -20,10 +20,11 @@ from kafka_shell.admin.cluster.model import (
 from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
-from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+from kafka_shell.units import counted
 
 from .look import FindingWithLook, command_for
 
@@ -68,9 +69,9 @@ def cluster_page(cluster: ClusterMetadata, width: int | None) -> Iterator[Text]:
         width,
         text(f"cluster {cluster.cluster_id}", "heading"),
         _controller(cluster),
-        plural(sum(broker.state != "absent" for broker in cluster.brokers), "broker"),
-        plural(cluster.topics, "topic") + inner,
-        plural(cluster.partitions, "partition"),
+        counted(sum(broker.state != "absent" for broker in cluster.brokers), "broker"),
+        counted(cluster.topics, "topic") + inner,
+        counted(cluster.partitions, "partition"),
         text(f"bootstrap {cluster.bootstrap}", "dim") if cluster.bootstrap else "",
     )
     if cluster.brokers:
@@ -101,9 +102,9 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
     """The verdict, then the findings, worst first."""
     size = ", ".join(
         (
-            plural(health.brokers, "broker"),
-            plural(health.topics, "topic"),
-            plural(health.partitions, "partition"),
+            counted(health.brokers, "broker"),
+            counted(health.topics, "topic"),
+            counted(health.partitions, "partition"),
         )
     )
     about = text(f"cluster {health.cluster_id}: {size}", "dim")
@@ -115,17 +116,17 @@ def health_page(health: Health, width: int | None) -> Iterator[Text]:
 
 def _verdict(health: Health) -> Text:
     if health.ok:
-        notes = plural(len(health.findings), "note")
+        notes = counted(len(health.findings), "note")
         return text("healthy" + (f", {notes}" if health.findings else ""), "good")
-    counted = (
+    counts = (
         (sum(finding.severity is severity for finding in health.findings), severity)
         for severity in (Severity.CRITICAL, Severity.WARNING, Severity.NOT_CHECKED)
     )
     words = [
         f"{count:,} {_words(severity)}"
         if severity is not Severity.WARNING
-        else plural(count, "warning")
-        for count, severity in counted
+        else counted(count, "warning")
+        for count, severity in counts
         if count
     ]
     worst: Role = "bad" if "critical" in words[0] else "warning"
@@ -187,9 +188,9 @@ def broker_page(described: BrokerDescription, width: int | None) -> Iterator[Tex
     sync = described.out_of_sync
     yield from summary(
         width,
-        f"leads {plural(described.leaders, 'partition')} (preferred leader of"
+        f"leads {counted(described.leaders, 'partition')} (preferred leader of"
         f" {described.preferred:,})",
-        plural(described.replicas, "replica"),
+        counted(described.replicas, "replica"),
         text(f"{sync:,} not in sync", "warning") if sync else "",
     )
     if described.log_dirs:

@@ -13,10 +13,10 @@ from kafka_shell.admin.groups.model import (
     GroupType,
     Member,
 )
-from kafka_shell.output.humanize import plural
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
+from kafka_shell.units import counted
 
 _STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad"}
 
@@ -101,13 +101,13 @@ def _heading(group: Group, width: int | None) -> Iterator[Text]:
     behind = sum(bool(row.lag) for row in rows)
     lag = "" if group.lag is None else f"lag {group.lag:,}"
     if group.lag and len(rows) > 1:
-        lag += f" in {behind} of {plural(len(rows), 'partition')}"
+        lag += f" in {behind} of {counted(len(rows), 'partition')}"
     yield from summary(
         width,
         text(f"group {group.name}", "heading"),
         _state(group.state),
         _type(group.type) + (f" ({group.protocol})" if _is_not_consumer(group) else ""),
-        plural(len(group.members), "member"),
+        counted(len(group.members), "member"),
         text(lag, "warning" if group.lag else ""),
         f"assignor {group.assignor}" if group.assignor else "",
         f"coordinator {group.coordinator}",

@@ -27,7 +27,7 @@ from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.private import open_private
 from kafka_shell.structs import replace
-from kafka_shell.units import to_path
+from kafka_shell.units import counted, to_path
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -209,7 +209,7 @@ class RecordedMove(Struct, frozen=True):
     @property
     def _written(self) -> Change:
         count = len(self.step.moves) + len(self.step.stay)
-        content = f"current replicas of {count:,} partition{'' if count == 1 else 's'}"
+        content = f"current replicas of {counted(count, 'partition')}"
         return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=content)
 
     def reread(self, cluster: Cluster) -> RecordedMove:

@@ -20,11 +20,11 @@ from kafka_shell.admin.partitions.model import (
     ReplicaOnDisk,
     Throttle,
 )
-from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import Page, Rows, summary
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
-from kafka_shell.units import approximate_bytes, format_duration, format_rate
+from kafka_shell.units import approximate_bytes, counted, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
 
@@ -103,8 +103,8 @@ def election_page(status: ElectionStatus, width: int | None) -> Iterator[Text]:
     """Counts by status, then the partitions that are not completed."""
     rows = status.partitions
     counts = {name: sum(each.status == name for each in rows) for name in _ELECTION_STATUS}
-    counted = (f"{count:,} {name}" for name, count in counts.items() if count)
-    yield from summary(width, text(plural(len(rows), "partition"), "heading"), *counted)
+    statuses = (f"{count:,} {name}" for name, count in counts.items() if count)
+    yield from summary(width, text(counted(len(rows), "partition"), "heading"), *statuses)
     incomplete = [each for each in rows if each.status != "completed"]
     if incomplete:
         yield Text()
@@ -197,7 +197,7 @@ COLUMNS |= {
 
 def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
     """The size of a reassignment in one line."""
-    to_copy = plural(size.copies, "replica") + " to copy"
+    to_copy = counted(size.copies, "replica") + " to copy"
     if size.bytes is None:
         weight = "size unknown" if size.copies else ""
     else:
@@ -207,7 +207,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
         text("move", "heading"),
-        plural(size.partitions, "partition"),
+        counted(size.partitions, "partition"),
         to_copy if size.copies else "nothing to copy",
         weight,
         throttle,

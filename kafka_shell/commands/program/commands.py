@@ -12,7 +12,7 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.common import LONGEST_WAIT_MS
 from kafka_shell.plan.outcome import HistoryLine
 from kafka_shell.structs import replace
-from kafka_shell.units import to_path
+from kafka_shell.units import counted, to_path
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -55,7 +55,7 @@ def connect(invocation: Invocation, context: Context) -> str:
 
 def _described(context: Context) -> str:
     brokers = context.cluster.brokers()
-    count = f"{len(brokers)} broker{'' if len(brokers) == 1 else 's'}"
+    count = counted(len(brokers), "broker")
     return f"{context.settings.cluster_name}: cluster {context.cluster.cluster_id}, {count}"
 
 

@@ -16,10 +16,11 @@ from kafka_shell.audit.model import (
     Drift,
     JudgedControl,
 )
-from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
+from kafka_shell.units import counted
 
 _SHOWN = 10  # findings per control, if there are several controls
 _ROLES: dict[str, Role] = {"critical": "bad", "high": "bad", "medium": "warning", "low": "dim"}
@@ -63,14 +64,14 @@ def report_page(report: AuditReport, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
         _verdict(report),
-        plural(len(report.clusters), "cluster"),
-        plural(len(report.controls), "control"),
+        counted(len(report.clusters), "cluster"),
+        counted(len(report.controls), "control"),
         text(f"collected {local_time(report.collected_at)}", "dim"),
     )
     for cluster, reason in report.unread.items():
         yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)
     if report.suppressed:
-        suppressed = f"{plural(report.suppressed, 'finding')} suppressed by the policy"
+        suppressed = f"{counted(report.suppressed, 'finding')} suppressed by the policy"
         yield text(suppressed, "dim")
     if any(control.counts for control in report.controls):
         yield Text()
@@ -86,7 +87,7 @@ def _verdict(report: AuditReport) -> Text:
         return text("no findings", "" if report.unread else "good")
     words = ", ".join(f"{found[each]:,} {each}" for each in SEVERITIES if found[each])
     worst = next(each for each in SEVERITIES if found[each])
-    return text(f"{plural(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
+    return text(f"{counted(sum(found.values()), 'finding')}: {words}", _ROLES[worst])
 
 
 class _Family:
@@ -181,7 +182,7 @@ def snapshot_page(snapshot: AuditSnapshot, width: int | None) -> Iterator[Text]:
         width,
         text(f"snapshot {snapshot.snapshot_id}", "heading"),
         f"in {snapshot.folder}",
-        plural(len(snapshot.clusters), "cluster"),
+        counted(len(snapshot.clusters), "cluster"),
     )
     for cluster, reason in snapshot.unread.items():
         yield from hang(text(f"{cluster} could not be read: ", "bad") + reason, width, 2)

@@ -11,9 +11,9 @@ from kafka_shell.answers import Lazy, Listing, Nothing
 from kafka_shell.commands import select
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.language.selectors import is_pattern
-from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -81,7 +81,7 @@ def describe_topic(
     else:
         described = _with_overrides(found, cluster, only=invocation["topics-with-overrides"])
     if described.ok and not described.values:
-        return Nothing(f"none of the {plural(len(names), 'topic')} matches")
+        return Nothing(f"none of the {counted(len(names), 'topic')} matches")
     return described
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
 from kafka_shell.commands.configs.render import OVERRIDE
-from kafka_shell.output.humanize import plural
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
+from kafka_shell.units import counted
 
 
 def _brokers(ids: Iterable[int], role_of: dict[int, Role] | None = None) -> Text | None:
@@ -104,7 +104,7 @@ def _topic_summary(topic: Topic, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
         text(f"topic {topic.name}", "heading"),
-        plural(len(topic.partitions), "partition"),
+        counted(len(topic.partitions), "partition"),
         f"replication factor {replication_factor(*topic.replication_factors)}",
         "internal" if topic.internal else "",
         text(f"{leaderless} offline", "bad") if leaderless else "",

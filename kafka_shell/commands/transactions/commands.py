@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
-from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted
 
 from .selection import BROKER, PARTITION, TOPIC_HELP, broker_of, partitions_of
 
@@ -75,7 +75,7 @@ def describe_producers(
     requested, refused = partitions_of(invocation, context.cluster)
     found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
     if found.ok and not refused and not any(found):
-        return Nothing(f"no active producers in {plural(len(found.values), 'partition')}")
+        return Nothing(f"no active producers in {counted(len(found.values), 'partition')}")
     states = {Resource("partition", str(each)): rows for each, rows in found.values.items()}
     failures = {
         Resource("partition", str(each)): failure for each, failure in found.failures.items()

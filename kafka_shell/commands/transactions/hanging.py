@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
-from kafka_shell.output.humanize import plural
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.quoting import positional
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 from .selection import PARTITION, TOPIC_HELP, broker_of, partitions_of
 
@@ -69,7 +69,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
     if search.unread:
         first = search.unread[0]
         raise ShellError(
-            f"{plural(len(search.unread), 'partition')} could not be searched: {first.message}",
+            f"{counted(len(search.unread), 'partition')} could not be searched: {first.message}",
             hint=first.hint or "Run find-hanging-transactions for details.",
             code=first.error,
         )
@@ -77,7 +77,7 @@ def abort_transaction(invocation: Invocation, context: Context) -> Plan | Nothin
     if not found:
         of = f" of {requested}" if requested else ""
         note = "" if search.searched else _ONLY_READABLE
-        searched = plural(search.searched, "partition")
+        searched = counted(search.searched, "partition")
         return Nothing(f"no hanging transaction{of} in {searched}{note}")
     return transaction_changes.plan_abort(context.cluster, found, clock=context.clock)
 

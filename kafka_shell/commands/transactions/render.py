@@ -12,12 +12,13 @@ from kafka_shell.admin.transactions.model import (
     TransactionListing,
     Unread,
 )
-from kafka_shell.output.humanize import local_time, plural
+from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
 from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import positional
+from kafka_shell.units import counted
 
 _STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}
 _UNREAD_SHOWN = 5
@@ -91,9 +92,9 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
     """Hanging transactions, the command to abort one, doubts, and partitions not searched."""
-    searched = f"in {plural(search.searched, 'partition')}"
+    searched = f"in {counted(search.searched, 'partition')}"
     if search.found:
-        verdict = text(plural(len(search.found), "hanging transaction"), "bad")
+        verdict = text(counted(len(search.found), "hanging transaction"), "bad")
     elif search.unread and not search.searched:
         verdict = text("no partition could be searched", "bad")
     else:
@@ -111,7 +112,7 @@ def hanging_page(search: HangingSearch, width: int | None) -> Iterator[Text]:
         yield from wrap(text(doubt, "warning"), width or 10_000)
     if search.unread:
         yield Text()
-        yield text(f"not searched: {plural(len(search.unread), 'partition')}", "bad")
+        yield text(f"not searched: {counted(len(search.unread), 'partition')}", "bad")
         shown = search.unread[:_UNREAD_SHOWN]
         yield from draw_table(COLUMNS[Unread], shown, width=width)
         for hint in filter(None, dict.fromkeys(map(hint_of, shown))):
