@@ -357,7 +357,8 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         raise
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
-        from kafka_shell.plan.execute import execute
+
+        from .execute import execute
 
         value = execute(
             value,

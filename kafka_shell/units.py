@@ -62,10 +62,10 @@ def to_path(text: str) -> Path:
 # -- durations, sizes, times -----------------------------------------------------------------------
 
 
-def counted(count: int, noun: str, plural: str = "") -> str:
-    """`1 topic`, `3 topics`, `2 directories`, `1,000 topics`."""
+def counted(count: int, noun: str) -> str:
+    """`1 topic`, `3 topics`, `2 directories`, `2 addresses`, `1,000 topics`."""
     if count != 1:
-        noun = plural or (re.sub("(?<![aeiou])y$", "ie", noun) + "s")
+        noun = re.sub("s$", "se", re.sub("(?<![aeiou])y$", "ie", noun)) + "s"
     return f"{count:,} {noun}"
 
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 from kafka_shell import journal
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.context import ClusterSession, Context, Paths
-from kafka_shell.plan.execute import execute
+from kafka_shell.execute import execute
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results

@@ -32,8 +32,7 @@ BASE = {
     "units",
     "xdg",
 }
-MODELS = {"plan.apply", "plan.counts", "plan.model", "plan.outcome", "plan.results"}
-VALUES = BASE | MODELS | {"admin.*.model", "audit.model"}
+VALUES = BASE | {"plan", "admin.*.model", "audit.model"}
 
 # A folder or module -> what it may import besides itself. `*` is any one name; of several entries
 # the longest counts.
@@ -53,12 +52,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resource": set(),
     "errors": {"characters", "quoting", "resource"},
     "files": {"units", "errors"},
-    "plan": set(),
-    "plan.model": {"plan.results", "resource", "structs"},
-    "plan.results": {"resource"},
-    "plan.outcome": MODELS,
-    "plan.counts": MODELS,
-    "plan.apply": MODELS,
+    "plan": {"resource", "structs"},
+    "resource_kinds": {"plan.model", "quoting", "resource"},
     "admin.*.model": VALUES,
     "language": VALUES,
     "admin.wire": VALUES,
@@ -68,7 +63,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     # Remedies are lines of this shell: they are quoted as the language reads them.
     "audit": VALUES | {"admin", "settings", "language"},
     "view": VALUES | {"admin", "settings", "language"},
-    "output": VALUES | {"plan.look"},
+    "output": VALUES | {"resource_kinds"},
     "config_file": VALUES | {"admin"},
     "connection_options": VALUES | {"admin", "config_file"},
     "settings": VALUES | {"admin", "config_file", "connection_options"},
@@ -77,20 +72,28 @@ MAY_IMPORT: dict[str, set[str]] = {
     "crash": VALUES | {"context"},
     "journal": VALUES | {"context", "language", "admin"},
     "identity": VALUES | {"admin", "config_file", "context", "settings"},
-    "plan.look": VALUES,
-    "plan.undo": VALUES,
-    "plan.sending": VALUES | {"context", "journal", "plan"},
-    "plan.execute": VALUES | {"context", "identity", "journal", "plan", "admin"},
     # `theme` lists and previews what output draws with; `watch` and `source` run lines.
     "commands": VALUES
-    | {"language", "admin", "view", "context", "settings", "journal", "history", "plan"}
-    | {"output", "watch", "sandbox", "audit", "identity", "connection_options"},
-    "sandbox": VALUES | {"admin", "plan"},
+    | {"language", "admin", "view", "context", "settings", "journal", "history"}
+    | {"resource_kinds", "output", "watch", "sandbox", "audit", "identity", "connection_options"},
+    "sandbox": VALUES | {"admin"},
     "watch": VALUES | {"context", "output"},
     "redirect": VALUES | {"context"},
     "pipe": VALUES | {"context"},
+    "sending": VALUES | {"commands", "context", "journal", "resource_kinds"},
+    "execute": VALUES
+    | {
+        "admin",
+        "commands",
+        "context",
+        "identity",
+        "journal",
+        "output",
+        "resource_kinds",
+        "sending",
+    },
     "dispatch": VALUES
-    | {"plan", "commands", "context", "crash", "identity", "language", "output", "settings"}
+    | {"execute", "commands", "context", "crash", "identity", "language", "output", "settings"}
     | {"pasted_line", "pipe", "redirect", "connection_options"},
     "pasted_line": VALUES | {"commands", "context", "language", "admin"},
     "script": VALUES | {"context", "dispatch", "journal", "language"},

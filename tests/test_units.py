@@ -156,4 +156,4 @@ def test_counts_have_a_noun_in_the_right_number() -> None:
     assert units.counted(1, "topic") == "1 topic"
     assert units.counted(1200, "key") == "1,200 keys"
     assert units.counted(0, "log directory") == "0 log directories"
-    assert units.counted(2, "IP address", "IP addresses") == "2 IP addresses"
+    assert units.counted(2, "IP address") == "2 IP addresses"

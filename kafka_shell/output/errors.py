@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
 from kafka_shell.masking import masked
-from kafka_shell.plan.look import see_line
 from kafka_shell.plan.results import Failure, mentions
+from kafka_shell.resource_kinds import see_line
 
 from .pane import Pane
 from .text import ELLIPSIS, Role, Text, hang, text, width, wrap

@@ -15,11 +15,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
 
-from kafka_shell.plan.counts import count_changes, count_kinds
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
 
 from .columns import columns_of
+from .counts import count_changes, count_kinds
 from .errors import failure_lines
 from .humanize import change_values
 from .pane import Pane

@@ -10,12 +10,13 @@ from pathlib import Path
 import pytest
 
 import kafka_shell.admin
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.commands import REGISTRY
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.look import command_for
 from kafka_shell.plan.model import Effect
 from kafka_shell.resource import Resource
+from kafka_shell.resource_kinds import KINDS, command_for
 
 pytestmark = pytest.mark.quick
 
@@ -74,7 +75,15 @@ def test_every_resource_that_a_failure_names_has_a_command_that_only_reads() -> 
     assert not wrong, "\n".join(wrong)
 
 
-def _kinds(see: ast.expr) -> Iterator[str]:
+def test_every_kind_of_resource_that_the_core_names_is_known() -> None:
+    named = {
+        kind for path in ADMIN.rglob("*.py") for kind in _kinds(ast.parse(path.read_text()))
+    } | {ConfigResource(type, "1").kind for type in ResourceType}
+    assert {"topic", "token for", "hanging-transaction"} <= named
+    assert named <= KINDS.keys(), f"no ResourceKind: {sorted(named - KINDS.keys())}"
+
+
+def _kinds(see: ast.AST) -> Iterator[str]:
     for node in ast.walk(see):
         if isinstance(node, ast.Call) and getattr(node.func, "id", "") == "Resource":
             kind = node.args[0]

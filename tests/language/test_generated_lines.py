@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from kafka_shell.admin.client_configs.model import ClientEntity
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Kind, Option
 from kafka_shell.language.parse import parse
@@ -19,7 +20,6 @@ from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
 from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.undo import undo_lines
 from kafka_shell.quoting import join, positional, quote, with_option
 
 pytestmark = pytest.mark.quick

@@ -7,14 +7,8 @@ from collections.abc import Sequence
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.quoting import positional, with_option
+from kafka_shell.resource_kinds import kind_of
 
-_SUBJECTS = {
-    "broker": "--broker-id",
-    "broker-default": "--broker-default",
-    "logger": "--logger",
-    "group": "--group",
-    "client-metrics": "--client-metrics",
-}
 # Never deleted by undo: they may contain dynamic client configs of other administrators.
 _KEPT = (CONFIGS_TOPIC, REGISTRATIONS_TOPIC)
 
@@ -25,10 +19,10 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         if resource.kind != "topic" or resource.name in _KEPT:
             return ""
         return f"delete-topic {positional('--topic', resource.name)}"
-    subject = _subject(resource)
-    if not subject:
+    subject = kind_of(resource).subject
+    if subject is None:
         return ""
-    words = [subject]
+    words = [subject(resource.name)]
     for change in changes:
         if change.before == change.after:
             continue
@@ -37,10 +31,3 @@ def line(resource: Resource, changes: Sequence[Change]) -> str:
         else:
             words.append(positional("--add-config", f"{change.field}={change.before}"))
     return " ".join(["alter-configs", *words]) if len(words) > 1 else ""
-
-
-def _subject(resource: Resource) -> str:
-    if resource.kind == "topic":
-        return positional("--topic", resource.name)
-    option = _SUBJECTS.get(resource.kind, "")
-    return with_option(option, resource.name) if option and resource.name else option

@@ -16,8 +16,8 @@ from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
-from kafka_shell.plan.look import hint_of
 from kafka_shell.quoting import positional
+from kafka_shell.resource_kinds import hint_of
 from kafka_shell.units import counted
 
 _STATES: dict[str, Role] = {"Ongoing": "good", "Dead": "bad", "PrepareEpochFence": "warning"}

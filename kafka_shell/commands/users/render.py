@@ -19,8 +19,8 @@ from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import Page, summary
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
-from kafka_shell.plan.look import hint_of
 from kafka_shell.plan.results import Failure
+from kafka_shell.resource_kinds import hint_of
 
 _TITLE = 16  # cells of a section title with text next to it
 

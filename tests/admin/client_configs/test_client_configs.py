@@ -34,8 +34,8 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
-from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for

@@ -11,10 +11,10 @@ from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_c
 from kafka_shell.admin.cluster.model import Endpoint, Quorum, QuorumReplica, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.undo import undo_lines
 from kafka_shell.resource import Resource
 from kafka_shell.sandbox import config, process, state, storage
 from kafka_shell.sandbox.cluster import start, wipe

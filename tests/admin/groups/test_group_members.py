@@ -10,9 +10,9 @@ import pytest
 from kafka_shell.admin.groups import members as group_members
 from kafka_shell.admin.groups import read as groups
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect
-from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, described, forget

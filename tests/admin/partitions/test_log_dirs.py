@@ -15,10 +15,10 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.partitions import log_dir_moves, log_dirs
 from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Failure
-from kafka_shell.plan.undo import undo_lines
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox

@@ -44,8 +44,8 @@ from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.look import command_for
 from kafka_shell.plan.model import Resource
+from kafka_shell.resource_kinds import command_for
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
 from tests import moving

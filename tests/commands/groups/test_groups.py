@@ -12,7 +12,7 @@ from kafka_shell.admin.groups.model import GroupType
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.undo import undo_lines
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin import members
 from tests.admin.group_data import commit, filled, forget, held

@@ -16,12 +16,12 @@ from kafka_shell.admin.partitions.model import (
     Reassignment,
     Throttle,
 )
+from kafka_shell.commands.undo import undo_lines
 from kafka_shell.output import progress
 from kafka_shell.output.plans import plan_lines
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import Outcome
-from kafka_shell.plan.undo import undo_lines
 
 pytestmark = pytest.mark.quick
 

@@ -2,49 +2,23 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:
-    from .model import Change, Resource
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.resource_kinds import kind_of
+from kafka_shell.units import counted
 
-# Resource kind -> (singular, plural), unless the plural is the kind with an s.
-_TERMS: dict[str, tuple[str, str]] = {
-    "broker-default": ("cluster-wide broker default", "cluster-wide broker defaults"),
-    "client-metrics": ("client metrics subscription", "client metrics subscriptions"),
-    "user-default": ("default user", "default users"),
-    "client-id": ("client ID", "client IDs"),
-    "client-id-default": ("default client ID", "default client IDs"),
-    "ip": ("IP address", "IP addresses"),
-    "ip-default": ("default IP address", "default IP addresses"),
-    "client-config": ("client entity", "client entities"),
-    "acl": ("ACL", "ACLs"),
-    "token": ("delegation token", "delegation tokens"),
-    "token for": ("delegation token", "delegation tokens"),
-    "rollback-file": ("rollback file", "rollback files"),
-    "throttle": ("replication throttle", "replication throttles"),
-    "group-offsets": ("group", "groups"),
-    "share-group-offsets": ("group", "groups"),
-    "group-member": ("group member", "group members"),
-    "transactional-id": ("transactional ID", "transactional IDs"),
-}
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
 _VERBS = {"create": "Create", "delete": "Delete", "abort": "Abort", "fence": "Fence"}
 
 
-def counted(count: int, kind: str) -> str:
-    """`1 topic`, `3 ACLs`, `1,200 topics`."""
-    singular, plural = _TERMS.get(kind, (kind, f"{kind}s"))
-    return f"{count:,} {singular if count == 1 else plural}"
-
-
 def count_kinds(resources: Iterable[Resource]) -> str:
     """`2 topics, 1 broker`. Each resource is counted once."""
-    counts: dict[str, int] = {}
-    for resource in dict.fromkeys(resources):
-        counts[resource.kind] = counts.get(resource.kind, 0) + 1
-    return ", ".join(counted(count, kind) for kind, count in counts.items())
+    kinds = map(kind_of, dict.fromkeys(resources))
+    counts = Counter(kind.term or kind.name for kind in kinds)
+    return ", ".join(counted(count, term) for term, count in counts.items())
 
 
 def name_few(resources: Iterable[Resource]) -> str:

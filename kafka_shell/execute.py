@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from kafka_shell import identity, journal
-from kafka_shell.admin.wire.failures import MAY_STILL_HAPPEN
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.quoting import quote
-from kafka_shell.structs import replace
-
-from .counts import name_few, question
-from .look import look_at
-from .model import Change, Effect, Plan, Step
-from .outcome import Done, Outcome
-from .results import Failure
+from . import identity, journal
+from .admin.wire.failures import MAY_STILL_HAPPEN
+from .commands.undo import undo_lines, unknown_undo_lines
+from .context import Context
+from .errors import ShellError, UsageError
+from .output.counts import name_few, question
+from .plan.model import Change, Effect, Plan, Step
+from .plan.outcome import Done, Outcome
+from .plan.results import Failure
+from .quoting import quote
+from .resource_kinds import command_after
 from .sending import (
     OUTCOME_UNKNOWN,
     changes_with,
@@ -27,7 +26,7 @@ from .sending import (
     retry_line,
     send_and_journal,
 )
-from .undo import undo_lines, unknown_undo_lines
+from .structs import replace
 
 _MAX_FRESH = 100  # changes after which the new state is still shown
 
@@ -87,7 +86,7 @@ def execute(
         _fresh(plan, context, done),
         undo_shown=undo == shown_undo,
         retry=retry_line(command, done),
-        check=look_at(changes_with(done, "unknown")),
+        check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )
 

@@ -6,41 +6,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from importlib import import_module
 from itertools import groupby
 
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.resource_kinds import kind_of
 from kafka_shell.structs import replace
-
-from .model import Change, Resource
 
 Line = Callable[[Resource, Sequence[Change]], str]
 
 _ACLS = "alter-acls"  # accepts any number of ACLs
 _ACLS_PER_LINE = 8
 UNKNOWN = "  # outcome unknown"
-
-# Resource kind -> the family whose undo.py has `line(resource, changes)`.
-_FAMILIES: dict[str, str] = {
-    "topic": "configs",
-    "broker": "configs",
-    "broker-default": "configs",
-    "logger": "configs",
-    "group": "configs",
-    "client-metrics": "configs",
-    "user": "quotas",
-    "user-default": "quotas",
-    "client-id": "quotas",
-    "client-id-default": "quotas",
-    "ip": "quotas",
-    "ip-default": "quotas",
-    "client-config": "client_configs",
-    "acl": "acls",
-    "token": "tokens",
-    "partition": "partitions",
-    "replica": "partitions",
-    "rollback-file": "partitions",
-    "group-offsets": "groups",
-    "share-group-offsets": "groups",
-    "feature": "cluster",
-    "voter": "cluster",
-}
 
 
 def undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
@@ -95,8 +69,8 @@ def _combine_acls(lines: Iterable[str]) -> Iterator[str]:
 
 
 def _line(resource: Resource, changes: Sequence[Change]) -> str:
-    family = _FAMILIES.get(resource.kind)
-    if family is None or not changes:
+    family = kind_of(resource).undo
+    if not family or not changes:
         return ""
-    line: Line = import_module(f"kafka_shell.commands.{family}.undo").line
+    line: Line = import_module(f"{__package__}.{family}.undo").line
     return line(resource, changes)

@@ -6,17 +6,16 @@ from collections.abc import Iterable, Sequence
 from threading import Lock
 from typing import Any
 
-from kafka_shell import journal
-from kafka_shell.context import Context
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.structs import replace
-
-from .counts import counted
-from .look import hint_of
-from .model import Change, Plan, Report, Step
-from .outcome import Done, JournalEntry
-from .results import Failure
-from .undo import undo_lines, unknown_undo_lines
+from . import journal
+from .commands.undo import undo_lines, unknown_undo_lines
+from .context import Context
+from .errors import ShellError, Status, UnexpectedEnd
+from .plan.model import Change, Plan, Report, Step
+from .plan.outcome import Done, JournalEntry
+from .plan.results import Failure
+from .resource_kinds import hint_of
+from .structs import replace
+from .units import counted
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from kafka_shell.errors import ShellError, Status, UsageError
+from kafka_shell.output.counts import question
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.counts import question
 from kafka_shell.plan.model import Change, Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from tests.staging import Event, Recorded, make_stage

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from importlib import import_module
 from uuid import uuid4
 
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from kafka_shell import resource_kinds
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import (
@@ -23,12 +25,12 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Change, Plan, Resource
-from kafka_shell.plan.undo import undo_lines, unknown_undo_lines
 
 pytestmark = pytest.mark.quick
 
@@ -91,6 +93,12 @@ def test_an_undo_line_parses_to_the_state_before(changes: list[Change]) -> None:
         change.field for change in real if change.before is None
     }
     assert not invocation["append"] and not invocation["subtract"]
+
+
+def test_each_family_of_a_kind_has_undo_lines() -> None:
+    families = {kind.undo for kind in resource_kinds.KINDS.values() if kind.undo}
+    assert "configs" in families
+    assert all(import_module(f"kafka_shell.commands.{each}.undo").line for each in families)
 
 
 @given(st.lists(topic_names, min_size=1, max_size=4, unique=True))

@@ -14,8 +14,8 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
+from kafka_shell.execute import execute
 from kafka_shell.plan.apply import apply
-from kafka_shell.plan.execute import execute
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.structs import replace

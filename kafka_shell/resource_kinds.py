@@ -1,0 +1,170 @@
+"""The kinds of resources: their terms, and the commands that show them and undo changes of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Protocol
+
+from msgspec import Struct
+
+from .plan.model import Change
+from .quoting import positional, quote, with_option
+from .resource import Resource
+
+_NAMED = 10  # topics that one command names
+
+
+class ResourceKind(Struct, frozen=True):
+    """A kind of resource: its term, the command that shows `all` of the kind, and the family whose
+    `undo` module undoes changes of it.
+
+    `one` returns the command that shows the resource of this name; `subject` the words that name it
+    in describe-configs and alter-configs.
+    """
+
+    name: str
+    term: str = ""  # if it is not the name
+    all: str = ""
+    undo: str = ""
+    one: Callable[[str], str] | None = None
+    subject: Callable[[str], str] | None = None
+
+
+def _one(command: str, option: str, more: str = "") -> Callable[[str], str]:
+    return lambda name: f"{command} {positional(option, name)}{more}"
+
+
+def _subject(option: str) -> Callable[[str], str]:
+    return lambda name: with_option(option, name) if name else option
+
+
+def _topic_of_partition(name: str) -> str:
+    return f"describe-topic {positional('--topic', name.rpartition(':')[0])}"
+
+
+def _topic_config(name: str) -> str:
+    topic, _, key = name.partition(" ")
+    return f"describe-configs {positional('--topic', topic)} {quote(key)}"
+
+
+def _log_dirs(broker: str) -> str:
+    return f"describe-log-dirs {with_option('--broker-id', broker)}"
+
+
+_TOPIC = partial(positional, "--topic")
+_GROUP_OFFSETS = _one("describe-group", "--group", " --offsets")
+_QUOTAS = "describe-quotas"
+
+_KINDS = (
+    ResourceKind("topic", "", "list-topics", "configs", _one("describe-topic", "--topic"), _TOPIC),
+    ResourceKind("broker", "", "cluster-metadata", "configs", subject=_subject("--broker-id")),
+    ResourceKind(
+        "broker-default", "cluster-wide broker default", undo="configs",
+        subject=_subject("--broker-default"),
+    ),
+    ResourceKind("logger", undo="configs", subject=_subject("--logger")),
+    ResourceKind(
+        "client-metrics", "client metrics subscription", undo="configs",
+        subject=_subject("--client-metrics"),
+    ),
+    ResourceKind(
+        "group", "", "list-groups", "configs", _one("describe-group", "--group"),
+        _subject("--group"),
+    ),
+    ResourceKind("group-offsets", "group", undo="groups", one=_GROUP_OFFSETS),
+    ResourceKind("share-group-offsets", "group", undo="groups", one=_GROUP_OFFSETS),
+    ResourceKind("group-member", "group member", "list-groups"),
+    ResourceKind("group-members", one=_one("describe-group", "--group", " --members")),
+    ResourceKind("topic-config", one=_topic_config),
+    ResourceKind("partition", undo="partitions", one=_topic_of_partition),
+    ResourceKind("partition-offsets", one=_one("list-offsets", "--topic")),
+    ResourceKind("replica", "", "describe-log-dirs", "partitions"),
+    ResourceKind("log-dirs", "", "describe-log-dirs", one=_log_dirs),
+    ResourceKind(
+        "reassignment", "", "list-reassignments", one=_one("list-reassignments", "--topic")
+    ),
+    ResourceKind("rollback-file", "rollback file", "list-reassignments", "partitions"),
+    ResourceKind("throttle", "replication throttle", "verify-reassign-partitions"),
+    ResourceKind("user", "", _QUOTAS, "quotas", _one("describe-user", "--user")),
+    ResourceKind("user-default", "default user", _QUOTAS, "quotas"),
+    ResourceKind("client-id", "client ID", _QUOTAS, "quotas"),
+    ResourceKind("client-id-default", "default client ID", _QUOTAS, "quotas"),
+    ResourceKind("ip", "IP address", _QUOTAS, "quotas"),
+    ResourceKind("ip-default", "default IP address", _QUOTAS, "quotas"),
+    ResourceKind("quota", "", _QUOTAS),
+    ResourceKind("effective-quota", "", "resolve-quota --user USER"),
+    ResourceKind("client-config", "client entity", "describe-client-configs", "client_configs"),
+    ResourceKind("acl", "ACL", "list-acls", "acls"),
+    ResourceKind("principal", "", "list-acls --by principal"),
+    ResourceKind("token", "delegation token", "describe-tokens", "tokens"),
+    ResourceKind("token for", "delegation token", "describe-tokens"),
+    ResourceKind("cluster", "", "health"),
+    ResourceKind("feature", "", "describe-features", "cluster"),
+    ResourceKind("voter", "", "describe-quorum", "cluster"),
+    ResourceKind("transaction", "", "list-transactions"),
+    ResourceKind("transactional-id", "transactional ID", "list-transactions"),
+    ResourceKind("hanging-transaction", "hanging transaction", "find-hanging-transactions"),
+)  # fmt: skip
+KINDS = {kind.name: kind for kind in _KINDS}
+
+
+def kind_of(resource: Resource) -> ResourceKind:
+    """The kind of a resource; one without commands if it is unknown."""
+    return KINDS.get(resource.kind) or ResourceKind(resource.kind)
+
+
+def command_for(resource: Resource) -> str:
+    """The command that shows this resource, or all of its kind; empty if there is none.
+
+    The kind `topic-configs` is the configs of a topic, and so on for other kinds with configs.
+    """
+    configs = KINDS.get(resource.kind.removesuffix("-configs"))
+    if resource.kind.endswith("-configs") and configs and configs.subject:
+        return f"describe-configs {configs.subject(resource.name)} --all"
+    kind = kind_of(resource)
+    return kind.one(resource.name) if kind.one and resource.name else kind.all
+
+
+def command_after(changes: Iterable[Change]) -> str:
+    """The command that shows how these changes ended; empty if there are none."""
+    every = list(changes)
+    if not every:
+        return ""
+    first, resource = every[0], every[0].resource
+    kind = kind_of(resource)
+    if kind.name == "topic":
+        return _topics([each for each in every if each.resource.kind == "topic"], every)
+    if kind.subject and first.field:
+        return f"describe-configs {kind.subject(resource.name)}"
+    if not first.field or (kind.name == "user" and not first.field.startswith("SCRAM-")):
+        return kind.all
+    return command_for(resource)
+
+
+def _topics(of_topics: list[Change], every: list[Change]) -> str:
+    names = list(dict.fromkeys(change.resource.name for change in of_topics))
+    if len(names) > _NAMED:
+        return "list-topics --long"
+    configs = all(change.field and change.field != "partitions" for change in every)
+    return f"describe-{'configs' if configs else 'topic'} {_TOPIC(','.join(names))}"
+
+
+class Explained(Protocol):
+    """A failure or error: what to do now, and the resource whose state explains it."""
+
+    @property
+    def hint(self) -> str: ...
+    @property
+    def see(self) -> Resource | None: ...
+
+
+def hint_of(failure: Explained) -> str:
+    """The hint of a failure in one line, with the command that shows what it refers to."""
+    return " ".join(filter(None, (failure.hint, see_line(failure))))
+
+
+def see_line(failure: Explained) -> str:
+    """`See: describe-topic orders`; empty if the failure refers to nothing."""
+    command = command_for(failure.see) if failure.see is not None else ""
+    return command and f"See: {command}"
