@@ -15,12 +15,13 @@ from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
 from kafka_shell.output.errors import draw_error, draw_note
 from kafka_shell.output.pane import Pane, PipeClosed, columns_of
+from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Plan
 from kafka_shell.structs import replace
 
-from .commands import REGISTRY
+from .commands import REGISTRY, render_module
 from .context import Context
 from .errors import ShellError, Status, UsageError
 from .identity import on_expected_cluster
@@ -196,6 +197,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         color_err=color_err,
         before=getattr(context.report, "clear", None),
         safe_csv=bool(values.get("safe-csv")),
+        renderers=Renderers(render_module),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from types import ModuleType
 
 from kafka_shell.language.command import Command
 from kafka_shell.language.registry import Registry
@@ -88,6 +89,23 @@ def commands_of(module: str) -> tuple[Command, ...]:
     """The commands that a module of this package declares."""
     declared: tuple[Command, ...] = import_module(f"{__name__}.{module}").COMMANDS
     return declared
+
+
+# Package of a model -> the family that renders it, for those outside of the families.
+_RENDERED_BY = {"audit": "spark", "plan": "program", "output": "program"}
+
+
+def render_module(model: type) -> ModuleType | None:
+    """The module with the tables and pages of a type of model; None if it is not of this program.
+    It is imported when first needed."""
+    program, _, path = model.__module__.partition(".")
+    package, _, rest = path.partition(".")
+    family = _RENDERED_BY.get(package)
+    if package in ("admin", "commands"):
+        family = rest.partition(".")[0]
+    if program != __name__.partition(".")[0] or not family:
+        return None
+    return import_module(f"{__name__}.{family}.render")
 
 
 REGISTRY = Registry(INDEX, commands_of)

@@ -8,14 +8,14 @@ from msgspec import Struct
 
 from kafka_shell.structs import fields
 
-from .renderers import columns_declared
+from .renderers import NO_RENDERERS, Renderers
 from .tables import Cell, Column
 from .text import Text
 
 
-def columns_of(row: object) -> tuple[Column, ...]:
+def columns_of(row: object, renderers: Renderers = NO_RENDERERS) -> tuple[Column, ...]:
     """The columns of a row: the declared ones, or one per field."""
-    declared = columns_declared(type(row))
+    declared = renderers.columns(type(row))
     if declared is not None:
         return declared
     if isinstance(row, Struct):

@@ -28,7 +28,7 @@ from kafka_shell.plan.outcome import Done, JournalEntry, Outcome
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import fields
 
-from .renderers import rows_of
+from .renderers import Renderers
 
 _NOT_SHOWN = "# not shown: contains control characters"
 
@@ -117,20 +117,20 @@ def items(value: object) -> Iterator[Data]:
                 yield plain(item)
 
 
-def rows(value: object) -> Iterator[object]:
+def rows(value: object, renderers: Renderers) -> Iterator[object]:
     """The CSV rows of a value: the rows of its page (a topic's partitions), or the model."""
     if isinstance(value, Results):
         for item in each(value):
-            yield from rows(item)
+            yield from rows(item, renderers)
     elif isinstance(value, Listing):
         yield from value.rows
     elif is_array(value) and isinstance(value, Iterable):
         for item in value:
-            yield from rows(item)
+            yield from rows(item, renderers)
             if isinstance(item, Results):
                 yield from (failure_row(*pair) for pair in item.failures.items())
     else:
-        inner = _ROWS.get(type(value)) or rows_of(type(value))
+        inner = _ROWS.get(type(value)) or renderers.rows(type(value))
         if inner is None:
             yield value
         else:

@@ -11,6 +11,7 @@ from kafka_shell.characters import escape
 from kafka_shell.plan.results import Parts, Results
 
 from .data import Data, failure_row, is_array, items, plain, rows
+from .renderers import NO_RENDERERS, Renderers
 
 
 class Encoder(Protocol):
@@ -21,12 +22,14 @@ class Encoder(Protocol):
 
 class EncodingOptions(Struct, frozen=True):
     """Output options: the stream supports `unicode`, is a `terminal`; `safe_csv` protects
-    spreadsheets, which would run cells that start with = + - @ as formulas.
+    spreadsheets, which would run cells that start with = + - @ as formulas. `renderers` have the
+    CSV rows of models.
     """
 
     unicode: bool = True
     terminal: bool = False
     safe_csv: bool = False
+    renderers: Renderers = NO_RENDERERS
 
 
 _FILE = EncodingOptions()
@@ -104,7 +107,7 @@ def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     failing = isinstance(value, Results | Parts)
     extra = ("resource", "error", "message") if failing else ()
     header: list[str] = []
-    for row in rows(value):
+    for row in rows(value, options.renderers):
         cells = _flat(plain(row))
         if not header or not cells.keys() <= set(header):
             if header:

@@ -46,7 +46,10 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     if outcome.dry_run:
         pane = writer.out
         limit = LONG if pane.terminal else None
-        pane.lines(plan_lines(outcome.plan, limit=limit, room=pane.width, refused=False))
+        lines = plan_lines(
+            outcome.plan, (), writer.renderers, limit=limit, room=pane.width, refused=False
+        )
+        pane.lines(lines)
         writer.err.lines(trouble_lines(outcome, writer.err.width))
         planned = (item.change for item in outcome.changes if item.status == "planned")
         pane.lines(undo_lines(outcome.undo, lost_by(planned)))

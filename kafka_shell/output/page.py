@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from .columns import columns_of
 from .tables import NOTHING, cell_of
 from .text import Text, hang, pad, text
-
-Page = Callable[[Any, int | None], Iterator[Text]]
-Rows = Callable[[Any], Iterable[object]]
 
 
 def summary(width: int | None, *facts: Text | str) -> Iterator[Text]:

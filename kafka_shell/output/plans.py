@@ -23,7 +23,7 @@ from .counts import count_changes, count_kinds
 from .errors import failure_lines
 from .humanize import change_values
 from .pane import Pane
-from .renderers import page_of
+from .renderers import NO_RENDERERS, Renderers
 from .tables import draw_table
 from .text import Role, Text, hang, text
 
@@ -48,12 +48,14 @@ def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | N
     """
     short = pane is None or pane.terminal
     pane = pane or writer.err
-    pane.lines(plan_lines(plan, undo, limit=LONG if short else None, room=pane.width))
+    limit = LONG if short else None
+    pane.lines(plan_lines(plan, undo, writer.renderers, limit=limit, room=pane.width))
 
 
 def plan_lines(
     plan: Plan,
     undo: Sequence[str] = (),
+    renderers: Renderers = NO_RENDERERS,
     *,
     limit: int | None = None,
     room: int | None = None,
@@ -62,7 +64,7 @@ def plan_lines(
     """The lines of a plan: changes by resource, refusals, warnings, counts, the undo."""
     for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
-    yield from figure_lines(plan, room)
+    yield from figure_lines(plan, renderers, room)
     if refused:
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
@@ -72,13 +74,13 @@ def plan_lines(
     yield from undo_lines(undo, lost_by(plan.changes))
 
 
-def figure_lines(plan: Plan, room: int | None = None) -> Iterator[Text]:
+def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:
     """The figures of the plan as pages and tables, with blank lines around."""
     for kind, run in groupby(plan.figures, type):
-        rows, page = list(run), page_of(kind)
+        rows, page = list(run), renderers.page(kind)
         yield Text()
         if page is None:
-            yield from draw_table(columns_of(rows[0]), rows, width=room)
+            yield from draw_table(columns_of(rows[0], renderers), rows, width=room)
         else:
             yield from (line for row in rows for line in page(row, room))
     if plan.figures:

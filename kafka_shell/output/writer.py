@@ -14,9 +14,8 @@ from kafka_shell.plan.results import Parts, Results
 
 from .columns import columns_of
 from .data import each
-from .page import Page
 from .pane import Pane
-from .renderers import page_of, sequence_of
+from .renderers import NO_RENDERERS, Page, Renderers
 from .styles import Depth, depth_of
 from .tables import draw_table, lay_out
 from .text import Text, hang, text
@@ -31,8 +30,8 @@ class Writer:
 
     `color` is for `out`; `color_err` for `err` (default: as `out`). `width` is that of the
     terminal, or None to never cut or wrap lines. `before` is called before each write (to hide a
-    progress bar). Every method raises PipeClosed when the reader of `out` is closed; the caller
-    then ends the command quietly.
+    progress bar). `renderers` have the tables and pages of models. Every method raises PipeClosed
+    when the reader of `out` is closed; the caller then ends the command quietly.
     """
 
     def __init__(
@@ -48,8 +47,10 @@ class Writer:
         depth: Depth | None = None,
         before: Callable[[], None] | None = None,
         safe_csv: bool = False,
+        renderers: Renderers = NO_RENDERERS,
     ) -> None:
         self.format = format
+        self.renderers = renderers
         self.safe_csv = safe_csv
         color_err = color if color_err is None else color_err
         if depth is None:
@@ -79,7 +80,9 @@ class Writer:
     def _encode(self, value: object) -> None:
         from .encoders import ENCODERS, EncodingOptions
 
-        options = EncodingOptions(self.out.unicode, self.out.terminal, self.safe_csv)
+        options = EncodingOptions(
+            self.out.unicode, self.out.terminal, self.safe_csv, self.renderers
+        )
         pieces = ENCODERS[self.format](value, options)
         if isinstance(value, Iterator):
             for piece in pieces:
@@ -155,9 +158,9 @@ class Writer:
     def _run(self, kind: type, values: Sequence[object]) -> None:
         if kind is str:
             self.out.lines(text(str(value)) for value in values)
-        elif sequence := sequence_of(kind):
+        elif sequence := self.renderers.sequence(kind):
             self.out.lines(sequence(values, self.out.width))
-        elif page := page_of(kind):
+        elif page := self.renderers.page(kind):
             self.out.lines(self._pages(page, values))
         elif issubclass(kind, Results | Outcome | Plan | Listing):
             for value in values:
@@ -173,22 +176,24 @@ class Writer:
 
     def _table(self, rows: Sequence[object]) -> None:
         if rows:
-            self.out.lines(draw_table(columns_of(rows[0]), rows, width=self.out.width))
+            self.out.lines(
+                draw_table(columns_of(rows[0], self.renderers), rows, width=self.out.width)
+            )
 
     def _stream(self, values: Iterator[object]) -> None:
         for number, (kind, run) in enumerate(groupby(values, type)):
             if number and kind is not str:
                 self.out.line(Text())
-            if sequence_of(kind):
+            if self.renderers.sequence(kind):
                 self._streamed_groups(kind, run)
-            elif kind is str or page_of(kind) or issubclass(kind, Results):
+            elif kind is str or self.renderers.page(kind) or issubclass(kind, Results):
                 self._streamed_pages(kind, run)
             else:
                 self._streamed_table(run)
 
     def _streamed_pages(self, kind: type, values: Iterable[object]) -> None:
         for number, value in enumerate(values):
-            if number and page_of(kind):
+            if number and self.renderers.page(kind):
                 self.out.line(Text())
             self._run(kind, [value])
 
@@ -207,7 +212,9 @@ class Writer:
         if complete:
             self._table(first)
             return
-        layout = lay_out(columns_of(first[0]), first, width=self.out.width, keep_empty=True)
+        layout = lay_out(
+            columns_of(first[0], self.renderers), first, width=self.out.width, keep_empty=True
+        )
         self.out.lines(chain(layout.heading(), *(layout.row(row) for row in first)))
         for row in values:
             self.out.lines(layout.row(row))

@@ -14,6 +14,8 @@ from kafka_shell.admin.configs.model import (
     ResourceType,
 )
 from kafka_shell.admin.topics.model import Partition, Topic, TopicSummary
+from kafka_shell.commands import render_module
+from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.text import Text
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
@@ -100,8 +102,12 @@ class Tty(io.StringIO):
         return True
 
 
+RENDERERS = Renderers(render_module)
+
+
 def writer(format: str = "table", *, tty: bool = False, **more: Any) -> Writer:
-    return Writer(Tty() if tty else io.StringIO(), io.StringIO(), format, **more)
+    out = Tty() if tty else io.StringIO()
+    return Writer(out, io.StringIO(), format, renderers=RENDERERS, **more)
 
 
 def drawn(value: object, format: str = "table", **more: Any) -> str:

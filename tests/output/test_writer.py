@@ -20,6 +20,7 @@ from tests.output.samples import (
     ENTRIES,
     GONE,
     ORDERS,
+    RENDERERS,
     SUMMARIES,
     TOPIC,
     Tty,
@@ -198,7 +199,13 @@ def test_no_color_means_no_escape_sequences_whatever_the_names() -> None:
 
 def test_err_may_be_colored_while_out_is_a_pipe() -> None:
     made = Writer(
-        io.StringIO(), Tty(), theme=load("midnight"), color=False, color_err=True, depth=256
+        io.StringIO(),
+        Tty(),
+        theme=load("midnight"),
+        color=False,
+        color_err=True,
+        depth=256,
+        renderers=RENDERERS,
     )
     made.write(Results({"a": SUMMARIES[0]}, {"gone": GONE}))
     assert "\x1b" not in out_of(made)

@@ -21,7 +21,8 @@ from kafka_shell.admin.partitions.model import LogDirUse
 from kafka_shell.commands.configs.render import CONFIG
 from kafka_shell.commands.partitions.render import COLUMNS as PARTITIONS
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import Page, Rows, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
 from kafka_shell.units import counted

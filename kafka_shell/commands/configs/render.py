@@ -9,7 +9,7 @@ from typing import Any
 
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigSource, ResourceType
 from kafka_shell.output.humanize import config_value
-from kafka_shell.output.page import Page
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import GAP, Column, Layout, draw_table, lay_out
 from kafka_shell.output.text import Text, paragraphs, rstrip, text
 from kafka_shell.output.text import width as cells

@@ -13,7 +13,8 @@ from kafka_shell.admin.groups.model import (
     GroupType,
     Member,
 )
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
 from kafka_shell.units import counted

@@ -21,7 +21,8 @@ from kafka_shell.admin.partitions.model import (
     Throttle,
 )
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import Page, Rows, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.tables import NOTHING, Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text
 from kafka_shell.units import approximate_bytes, counted, format_duration, format_rate

@@ -7,8 +7,9 @@ from typing import Any
 
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import Page, facts_page
+from kafka_shell.output.page import facts_page
 from kafka_shell.output.plans import undo_lines
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column
 from kafka_shell.output.text import Role, Text, join, text
 from kafka_shell.output.theme import ThemeInfo

@@ -14,7 +14,8 @@ from kafka_shell.admin.quotas.model import (
     QuotaResolution,
 )
 from kafka_shell.output.humanize import quota_value
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import Text, text
 

@@ -17,7 +17,8 @@ from kafka_shell.audit.model import (
     JudgedControl,
 )
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text
 from kafka_shell.units import counted

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
 from kafka_shell.commands.configs.render import OVERRIDE
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
 from kafka_shell.units import counted

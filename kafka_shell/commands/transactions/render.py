@@ -13,7 +13,8 @@ from kafka_shell.admin.transactions.model import (
     Unread,
 )
 from kafka_shell.output.humanize import local_time
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, text, wrap
 from kafka_shell.quoting import positional

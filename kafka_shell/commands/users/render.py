@@ -16,7 +16,8 @@ from kafka_shell.commands.quotas.render import COLUMNS as QUOTAS
 from kafka_shell.commands.quotas.render import HEADINGS
 from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
 from kafka_shell.output.humanize import quota_value
-from kafka_shell.output.page import Page, summary
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Column, draw_table, lay_out
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.results import Failure

@@ -22,6 +22,7 @@ from kafka_shell.output.plans import plan_lines
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.outcome import Outcome
+from tests.output.samples import RENDERERS
 
 pytestmark = pytest.mark.quick
 
@@ -36,13 +37,13 @@ FIGURES = (
 
 def drawn(value: object, format: str = "table") -> str:
     out = io.StringIO()
-    Writer(out, io.StringIO(), format).write(value)
+    Writer(out, io.StringIO(), format, renderers=RENDERERS).write(value)
     return out.getvalue()
 
 
 def test_a_plan_shows_its_figures_below_its_changes() -> None:
     plan = Plan(Effect.CHANGE, (), unchanged=(MOVE,), figures=FIGURES)
-    text = "\n".join(line.plain for line in plan_lines(plan))
+    text = "\n".join(line.plain for line in plan_lines(plan, (), RENDERERS))
     assert text == (
         "partition orders:0: 1,2 -> 2,3\n"
         "\n"
