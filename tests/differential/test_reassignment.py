@@ -22,8 +22,8 @@ from kafka_shell.admin.partitions import (
 )
 from kafka_shell.admin.partitions.model import MoveStatus, TopicPartition
 from kafka_shell.admin.partitions.reassignment import plan_cancel, state
+from kafka_shell.admin.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands.partitions.reassignment_files import read_moves, to_json
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
@@ -150,7 +150,7 @@ def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
     file.write_text(proposed)
     theirs = read_moves(str(file)).target
     before = assignment(json.loads(current)["partitions"])
-    now = reassignment.layout(cluster)
+    now = reassignment.current_assignment(cluster)
     assert {each: now.replicas[each] for each in before} == before
     ours, refused = move_targets.spread_over(now, [topic], {1, 2, 3})
     assert not refused

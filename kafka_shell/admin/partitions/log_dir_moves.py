@@ -36,7 +36,7 @@ Replicas = Sequence[ReplicaOnDisk]  # a replica, and the future one that will re
 Places = Mapping[Place, Replicas]
 
 
-class Move(Struct, frozen=True):
+class LogDirMove(Struct, frozen=True):
     """The move of a replica from its log directory, or the one it is being moved to, to another.
     `size` is in bytes."""
 
@@ -58,10 +58,10 @@ class Move(Struct, frozen=True):
         return Resource("replica", f"{self.partition} on broker {self.broker}")
 
 
-class MoveReplicas(Struct, BaseStep, frozen=True):
+class AlterReplicaLogDirs(Struct, BaseStep, frozen=True):
     """One AlterReplicaLogDirs request per broker (KIP-113; API key 34)."""
 
-    moves: tuple[Move, ...]
+    moves: tuple[LogDirMove, ...]
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -74,10 +74,10 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
             for move in self.moves
         )  # fmt: skip
 
-    def reread(self, cluster: Cluster) -> MoveReplicas:
+    def reread(self, cluster: Cluster) -> AlterReplicaLogDirs:
         """The same moves from the current log directories."""
         places = _places(cluster, self.moves)
-        return MoveReplicas(
+        return AlterReplicaLogDirs(
             tuple(
                 replace(move, before=target_dir(places.get(move.place, ())) or move.before)
                 for move in self.moves
@@ -99,9 +99,9 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         return results
 
 
-def send_moves(cluster: Cluster, moves: Sequence[Move]) -> dict[Place, int | Failure]:
+def send_moves(cluster: Cluster, moves: Sequence[LogDirMove]) -> dict[Place, int | Failure]:
     """Send one request per broker, all at once. Returns the error code of each replica."""
-    by_broker: dict[int, list[Move]] = {}
+    by_broker: dict[int, list[LogDirMove]] = {}
     for move in moves:
         by_broker.setdefault(move.broker, []).append(move)
     calls = [Call(_request(group), Node(broker)) for broker, group in by_broker.items()]
@@ -149,7 +149,7 @@ def plan_move(
     chosen, followed = tuple(moves), (*moves, *in_progress)
     return Plan(
         Effect.CHANGE,
-        (MoveReplicas(chosen),) if chosen else (),
+        (AlterReplicaLogDirs(chosen),) if chosen else (),
         follow=partial(follow, moves=followed) if followed else None,
         waits=wait,
         fresh=lambda later: _replicas(later, chosen),
@@ -159,7 +159,7 @@ def plan_move(
     )
 
 
-def follow(cluster: Cluster, report: Report, moves: Sequence[Move]) -> None:
+def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> None:
     """Wait for the end of moves.
 
     Raises ShellError if one was cancelled, or if a broker does not respond for a minute.
@@ -193,12 +193,12 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[Move]) -> None:
 # -- log directories -------------------------------------------------------------------------------
 
 
-def _described(cluster: Cluster, moves: Iterable[Move]) -> Results[int, tuple[LogDir, ...]]:
+def _described(cluster: Cluster, moves: Iterable[LogDirMove]) -> Results[int, tuple[LogDir, ...]]:
     brokers = list(dict.fromkeys(move.broker for move in moves))
     return log_dirs.describe(cluster, brokers, list({move.partition: None for move in moves}))
 
 
-def _places(cluster: Cluster, moves: Iterable[Move]) -> Places:
+def _places(cluster: Cluster, moves: Iterable[LogDirMove]) -> Places:
     return by_place(_described(cluster, list(moves)))
 
 
@@ -211,7 +211,7 @@ def by_place(found: Results[int, tuple[LogDir, ...]]) -> Places:
     return places
 
 
-def _replicas(cluster: Cluster, moves: Sequence[Move]) -> tuple[ReplicaOnDisk, ...]:
+def _replicas(cluster: Cluster, moves: Sequence[LogDirMove]) -> tuple[ReplicaOnDisk, ...]:
     places = _places(cluster, moves)
     return tuple(row for move in moves for row in places.get(move.place, ()))
 
@@ -232,23 +232,23 @@ def current_replica(replicas: Replicas) -> ReplicaOnDisk | None:
     return next((row for row in replicas if not row.future), None)
 
 
-def _started(move: Move, places: Places) -> bool:
+def _started(move: LogDirMove, places: Places) -> bool:
     """Whether the replica is in its new log directory, or is being moved there."""
     return target_dir(places.get(move.place, ())) == move.after
 
 
-def all_started(cluster: Cluster, moves: Sequence[Move]) -> bool:
+def all_started(cluster: Cluster, moves: Sequence[LogDirMove]) -> bool:
     """Whether the brokers show that all these moves have started or ended."""
     places = _places(cluster, moves) if moves else {}
     return all(_started(move, places) for move in moves)
 
 
-def _finished(move: Move, places: Places) -> bool:
+def _finished(move: LogDirMove, places: Places) -> bool:
     replicas = places.get(move.place, ())
     return [(row.path, row.future) for row in replicas] == [(move.after, False)]
 
 
-def _copied(move: Move, places: Places) -> int:
+def _copied(move: LogDirMove, places: Places) -> int:
     if move.cancels:
         return 0
     copies = [row.size for row in places.get(move.place, ()) if row.path == move.after]
@@ -260,10 +260,10 @@ def _copied(move: Move, places: Places) -> int:
 
 def move_to(
     broker: int, partition: TopicPartition, replicas: Replicas, path: str, size: int = 0
-) -> Move:
+) -> LogDirMove:
     """The move of a replica to a log directory. `size` is used if the broker has no replica yet."""
     current = current_replica(replicas)
-    return Move(
+    return LogDirMove(
         broker,
         partition,
         target_dir(replicas),
@@ -273,7 +273,7 @@ def move_to(
     )
 
 
-def _refusal(move: Move, replicas: Replicas, dirs: Sequence[LogDir]) -> Failure | None:
+def _refusal(move: LogDirMove, replicas: Replicas, dirs: Sequence[LogDir]) -> Failure | None:
     if not replicas:
         return failure(
             _REPLICA_NOT_AVAILABLE,
@@ -301,14 +301,16 @@ def dir_failure(broker: int, path: str, dirs: Sequence[LogDir]) -> Failure | Non
     return None
 
 
-def _unchanged(move: Move, replicas: Replicas) -> Change:
+def _unchanged(move: LogDirMove, replicas: Replicas) -> Change:
     note = "already being moved there" if is_moving(replicas) else "already there"
     return Change(
         move.resource, "alter", "log dir", move.after, move.after, note=f"no change: {note}"
     )
 
 
-def too_large(moves: Sequence[Move], found: Results[int, tuple[LogDir, ...]]) -> tuple[str, ...]:
+def too_large(
+    moves: Sequence[LogDirMove], found: Results[int, tuple[LogDir, ...]]
+) -> tuple[str, ...]:
     """A warning for each log directory that is too small for the replicas moved to it."""
     incoming: Counter[tuple[int, str]] = Counter()
     for move in moves:
@@ -326,7 +328,7 @@ def _is_deadline(found: Results[int, Any]) -> bool:
     return any(failure.name == "deadline" for failure in found.failures.values())
 
 
-def _request(moves: Sequence[Move]) -> Any:
+def _request(moves: Sequence[LogDirMove]) -> Any:
     from kafka.protocol.admin import AlterReplicaLogDirsRequest
 
     kind = AlterReplicaLogDirsRequest.AlterReplicaLogDir
@@ -349,7 +351,7 @@ def _request(moves: Sequence[Move]) -> Any:
     )
 
 
-def move_failure(move: Move, code: int | Failure | None) -> Failure | None:
+def move_failure(move: LogDirMove, code: int | Failure | None) -> Failure | None:
     """Why a move failed, by the code in the broker's response; None if it has started."""
     see = Resource("log-dirs", str(move.broker))
     return row_failure(code, move.resource, requires="ALTER on the cluster", see=see)

@@ -23,7 +23,7 @@ from kafka_shell.units import approximate_bytes
 
 from . import log_dir_moves, log_dirs
 from .log_dir_moves import (
-    Move,
+    LogDirMove,
     Place,
     Places,
     Replicas,
@@ -48,7 +48,7 @@ class Placing(Struct, frozen=True):
     `current_dirs` has the directories of all replicas of these partitions, for the rollback.
     """
 
-    moves: tuple[Move, ...] = ()
+    moves: tuple[LogDirMove, ...] = ()
     in_progress: frozenset[TopicPartition] = frozenset()
     current_dirs: Dirs = field(default_factory=dict)
     warnings: tuple[str, ...] = ()
@@ -100,7 +100,7 @@ class Placing(Struct, frozen=True):
         return Results.of(self.changes, failures)
 
 
-def _change(move: Move) -> Change:
+def _change(move: LogDirMove) -> Change:
     resource = Resource("partition", str(move.partition))
     note = approximate_bytes(move.size) if move.before else "for the new replica"
     if move.cancels:
@@ -157,7 +157,7 @@ def _dir_failure(broker: int, path: str, found: Found) -> Failure | None:
 
 def plan_revert(
     cluster: Cluster, dirs: Dirs
-) -> tuple[tuple[Move, ...], dict[TopicPartition, Failure]]:
+) -> tuple[tuple[LogDirMove, ...], dict[TopicPartition, Failure]]:
     """The moves that cancel copies in progress to these directories, and the partitions whose
     directories could not be read."""
     if not dirs:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import IntEnum
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,12 @@ class TopicPartition(Struct, frozen=True, order=True):
 
     def __str__(self) -> str:
         return f"{self.topic}:{self.partition}"
+
+
+Assignment = Mapping[TopicPartition, tuple[int, ...]]
+"""The replicas of partitions, the preferred leader first."""
+Racks = Mapping[int, str | None]
+"""The racks of brokers."""
 
 
 class Offset(Struct, frozen=True):

@@ -1,7 +1,7 @@
 """Plans new replica assignments with few copies, spread over racks, and with spread leaders. Pure.
 
-A layout maps partitions to replicas, the preferred leader first. Brokers map to racks; a broker
-without one is a rack of its own. Functions return only the partitions that change. The same input
+An assignment maps partitions to replicas, the preferred leader first. Brokers map to racks; one
+without a rack is a rack of its own. Functions return only the partitions that change. The same input
 gives the same result.
 """
 
@@ -11,11 +11,9 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping
 from types import MappingProxyType
 
-from .model import TopicPartition
+from .model import Assignment, Racks, TopicPartition
 
 Replicas = tuple[int, ...]
-Layout = Mapping[TopicPartition, Replicas]
-Racks = Mapping[int, str | None]
 
 
 class ImpossiblePlacement(ValueError):
@@ -23,25 +21,27 @@ class ImpossiblePlacement(ValueError):
 
 
 def drain(
-    layout: Layout, broker: int, racks: Racks, chosen: Collection[TopicPartition] | None = None
+    assignment: Assignment,
+    broker: int,
+    racks: Racks,
+    chosen: Collection[TopicPartition] | None = None,
 ) -> dict[TopicPartition, Replicas]:
     """Move all replicas of `broker` (or those of `chosen`) to other brokers, one copy each.
 
-    `layout` is that of the whole cluster, to spread the load. Raises ImpossiblePlacement if a
+    `assignment` is that of the whole cluster, to spread the load. Raises ImpossiblePlacement if a
     partition is on all other brokers already.
     """
-    board = _Board(layout, {id: rack for id, rack in racks.items() if id != broker})
-    changed = [
-        each for each in sorted(layout if chosen is None else chosen) if broker in layout[each]
-    ]
+    board = _Board(assignment, {id: rack for id, rack in racks.items() if id != broker})
+    partitions = sorted(assignment if chosen is None else chosen)
+    changed = [each for each in partitions if broker in assignment[each]]
     for each in changed:
         board.replace(each, broker)
-    board.spread_leaders([each for each in changed if layout[each][0] == broker])
+    board.spread_leaders([each for each in changed if assignment[each][0] == broker])
     return board.changes(changed)
 
 
 def with_factor(
-    layout: Layout,
+    assignment: Assignment,
     chosen: Collection[TopicPartition],
     factor: int,
     racks: Racks,
@@ -54,29 +54,29 @@ def with_factor(
     """
     if not 0 < factor <= len(racks):
         raise ImpossiblePlacement(f"{factor} replicas on {len(racks)} brokers")
-    board = _Board(layout, racks)
+    board = _Board(assignment, racks)
     for each in sorted(chosen):
-        while len(board.layout[each]) > factor:
+        while len(board.replicas[each]) > factor:
             board.remove(each, lagging.get(each, ()))
-        while len(board.layout[each]) < factor:
+        while len(board.replicas[each]) < factor:
             board.add(each)
     return board.changes(sorted(chosen))
 
 
 def spread(
-    layout: Layout, chosen: Collection[TopicPartition], racks: Racks
+    assignment: Assignment, chosen: Collection[TopicPartition], racks: Racks
 ) -> dict[TopicPartition, Replicas]:
     """Spread the `chosen` partitions evenly over the brokers of `racks`, keeping their factors.
 
     A replica is only copied if it is on another broker, if its partition gets one more rack, or
     from a broker with too many. Leaders are spread, too, which copies nothing.
     """
-    board = _Board({each: layout[each] for each in chosen}, racks)
+    board = _Board({each: assignment[each] for each in chosen}, racks)
     order = sorted(chosen)
     for each in order:
-        if len(layout[each]) > len(racks):
-            raise ImpossiblePlacement(f"{len(layout[each])} replicas on {len(racks)} brokers")
-        for broker in layout[each]:
+        if len(assignment[each]) > len(racks):
+            raise ImpossiblePlacement(f"{len(assignment[each])} replicas on {len(racks)} brokers")
+        for broker in assignment[each]:
             if broker not in racks:
                 board.replace(each, broker)
         board.widen(each)
@@ -86,17 +86,17 @@ def spread(
 
 
 class _Board:
-    """A layout while it is changed, with the replicas of each broker."""
+    """A assignment while it is changed, with the replicas of each broker."""
 
-    def __init__(self, layout: Layout, racks: Racks) -> None:
+    def __init__(self, assignment: Assignment, racks: Racks) -> None:
         self.racks = racks
-        self.layout: dict[TopicPartition, Replicas] = dict(layout)
-        self._start = dict(layout)
+        self.replicas: dict[TopicPartition, Replicas] = dict(assignment)
+        self._start = dict(assignment)
         # In insertion order: what was moved last is moved on first.
         self._held: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in racks}
         self._by_topic: Counter[tuple[str, int]] = Counter()
         self._leads: Counter[int] = Counter()
-        for each, replicas in layout.items():
+        for each, replicas in assignment.items():
             self._leads[replicas[0]] += 1
             for broker in replicas:
                 self._held.setdefault(broker, {})[each] = None
@@ -104,25 +104,27 @@ class _Board:
 
     def changes(self, order: Iterable[TopicPartition]) -> dict[TopicPartition, Replicas]:
         """The partitions with other replicas than before."""
-        return {each: self.layout[each] for each in order if self.layout[each] != self._start[each]}
+        return {
+            each: self.replicas[each] for each in order if self.replicas[each] != self._start[each]
+        }
 
     # -- one partition -----------------------------------------------------------------------------
 
     def add(self, each: TopicPartition) -> None:
         """Add one replica, as the last one."""
-        new = self._best(each, self.layout[each])
-        self._set(each, (*self.layout[each], new))
+        new = self._best(each, self.replicas[each])
+        self._set(each, (*self.replicas[each], new))
 
     def replace(self, each: TopicPartition, old: int) -> None:
         """Replace broker `old` by another one."""
-        replicas = self.layout[each]
+        replicas = self.replicas[each]
         new = self._best(each, tuple(broker for broker in replicas if broker != old))
         self._swap(each, old, new)
 
     def remove(self, each: TopicPartition, lagging: Collection[int]) -> None:
         """Remove one replica: not the preferred leader, and first one that is offline or not in
         sync."""
-        first, *others = self.layout[each]
+        first, *others = self.replicas[each]
         crowd = Counter(map(self._rack, (first, *others)))
         gone = max(
             others,
@@ -137,7 +139,7 @@ class _Board:
         """Move replicas from racks with several to racks with none, while there are such racks."""
         most = len(set(map(self._rack, self.racks)))
         while True:
-            replicas = self.layout[each]
+            replicas = self.replicas[each]
             crowd = Counter(map(self._rack, replicas))
             if len(crowd) >= min(most, len(replicas)):
                 return
@@ -149,7 +151,7 @@ class _Board:
         """The broker for a replica: on another rack, with few replicas of the topic, and few in
         all."""
         taken = Counter(map(self._rack, beside))
-        free = [broker for broker in self.racks if broker not in self.layout[each]]
+        free = [broker for broker in self.racks if broker not in self.replicas[each]]
         if not free:
             raise ImpossiblePlacement(f"{each} is on all remaining brokers")
         return min(
@@ -165,11 +167,11 @@ class _Board:
         return broker if rack is None else rack
 
     def _swap(self, each: TopicPartition, old: int, new: int) -> None:
-        replicas = self.layout[each]
+        replicas = self.replicas[each]
         self._set(each, tuple(new if broker == old else broker for broker in replicas))
 
     def _set(self, each: TopicPartition, replicas: Replicas) -> None:
-        before = self.layout[each]
+        before = self.replicas[each]
         for broker in set(before) - set(replicas):
             del self._held[broker][each]
             self._by_topic[each.topic, broker] -= 1
@@ -178,7 +180,7 @@ class _Board:
             self._by_topic[each.topic, broker] += 1
         self._leads[before[0]] -= 1
         self._leads[replicas[0]] += 1
-        self.layout[each] = replicas
+        self.replicas[each] = replicas
 
     # -- all of them -------------------------------------------------------------------------------
 
@@ -213,23 +215,23 @@ class _Board:
 
     def _keeps_racks(self, each: TopicPartition, old: int, new: int) -> bool:
         """Whether the partition keeps its number of racks."""
-        others = {self._rack(broker) for broker in self.layout[each] if broker != old}
+        others = {self._rack(broker) for broker in self.replicas[each] if broker != old}
         return self._rack(new) not in others or self._rack(old) in others
 
     def spread_leaders(self, chosen: Collection[TopicPartition]) -> None:
         """Choose the first replica of these partitions so that brokers lead evenly."""
         led: dict[int, dict[TopicPartition, None]] = {broker: {} for broker in self.racks}
         for each in chosen:
-            led.setdefault(self.layout[each][0], {})[each] = None
+            led.setdefault(self.replicas[each][0], {})[each] = None
 
         def pick(
             here: int, there: int, shifted: Collection[TopicPartition]
         ) -> TopicPartition | None:
-            fit = (each for each in led[here] if there in self.layout[each])
+            fit = (each for each in led[here] if there in self.replicas[each])
             return next((each for each in fit if each not in shifted), None)
 
         def lead(each: TopicPartition, here: int, there: int) -> None:
-            rest = tuple(broker for broker in self.layout[each] if broker != there)
+            rest = tuple(broker for broker in self.replicas[each] if broker != there)
             self._set(each, (there, *rest))
             del led[here][each]
             led[there][each] = None

@@ -20,7 +20,7 @@ from kafka_shell.units import counted
 
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, follow, with_dir_status
-from .model import Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
+from .model import Assignment, Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
 from .sizes import Sizes
 
 TIMEOUT_MS = 60_000
@@ -29,7 +29,6 @@ _MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _PROPAGATION_S, _RETRY_S = 0.5, 0.05  # until brokers have the controller's metadata
 _NOT_MOVING = "not being reassigned"
 
-Wanted = Mapping[TopicPartition, tuple[int, ...]]
 Lags = Mapping[tuple[int, TopicPartition], int]
 
 
@@ -140,7 +139,7 @@ def spell(replicas: Sequence[int]) -> str:
     return ",".join(map(str, replicas))
 
 
-def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
+def assignment_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
     """The target replicas of these moves."""
     return {move.partition: move.after for move in moves}
 
@@ -149,7 +148,7 @@ def wanted_of(moves: Sequence[Move]) -> dict[TopicPartition, tuple[int, ...]]:
 
 
 def progress(
-    cluster: Cluster, wanted: Wanted | None = None, dirs: Dirs | None = None
+    cluster: Cluster, wanted: Assignment | None = None, dirs: Dirs | None = None
 ) -> tuple[PartitionMove, ...]:
     """The status of these moves, or of all reassignments in progress. A partition whose replicas
     are not in their target log directories is not completed."""
@@ -161,7 +160,7 @@ def progress(
     return tuple(with_dir_status(cluster, dirs or {}, _settled_rows(cluster, wanted)))
 
 
-def _settled_rows(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:
+def _settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
     """The rows; brokers show the end of a reassignment a moment later than the controller."""
     deadline = time.monotonic() + _PROPAGATION_S
     while True:
@@ -173,7 +172,7 @@ def _settled_rows(cluster: Cluster, wanted: Wanted) -> list[PartitionMove]:
 
 
 def _rows(
-    cluster: Cluster, wanted: Wanted, moving: Mapping[TopicPartition, Reassignment]
+    cluster: Cluster, wanted: Assignment, moving: Mapping[TopicPartition, Reassignment]
 ) -> list[PartitionMove]:
     found = scan(cluster, sorted({each.topic for each in wanted}))
     now = {
@@ -268,7 +267,7 @@ class Follow(Struct, frozen=True):
         return {key: each for key, each in moving.items() if key in ours}
 
     def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:
-        wanted = wanted_of(self.moves or ())
+        wanted = assignment_of(self.moves or ())
         failed = [
             row
             for row in _settled_rows(cluster, wanted)

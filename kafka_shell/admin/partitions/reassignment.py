@@ -23,8 +23,8 @@ from . import log_dir_moves
 from . import sizes as move_sizes
 from .log_dir_targets import Dirs, Placing, plan_revert
 from .log_dir_targets import plan as plan_dirs
-from .model import Move, MoveState, MoveStatus, Reassignment, Throttle, TopicPartition
-from .progress import Follow, Wanted, progress, spell, under_way, wanted_of
+from .model import Assignment, Move, MoveState, MoveStatus, Reassignment, Throttle, TopicPartition
+from .progress import Follow, assignment_of, progress, spell, under_way
 from .sizes import Sizes
 from .steps import MoveReplicas, current
 from .throttle_configs import Record, ThrottleRecord
@@ -33,7 +33,7 @@ from .throttles import RemoveThrottle, SetThrottle, left_behind, plan_throttle
 # -- plans -----------------------------------------------------------------------------------------
 
 
-class Layout(Struct, frozen=True):
+class CurrentAssignment(Struct, frozen=True):
     """The running brokers, the metadata of all topics, and the reassignments in progress."""
 
     brokers: tuple[Broker, ...]
@@ -56,23 +56,23 @@ class Layout(Struct, frozen=True):
         return now | {key: each.after for key, each in self.moving.items() if key in now}
 
 
-def layout(cluster: Cluster) -> Layout:
-    """Read the current layout."""
+def current_assignment(cluster: Cluster) -> CurrentAssignment:
+    """Read the brokers, the replicas and the reassignments."""
     moving = under_way(cluster).values
     found = scan(cluster)
-    return Layout(found.brokers, found, moving)
+    return CurrentAssignment(found.brokers, found, moving)
 
 
 def plan_move(
     cluster: Cluster,
-    wanted: Wanted,
+    wanted: Assignment,
     *,
     throttle: int | None = None,
     additional: bool = False,
     keep_factor: bool = False,
     dirs: Dirs | None = None,
     record: ThrottleRecord | None = None,
-    now: Layout | None = None,
+    now: CurrentAssignment | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
 
@@ -81,7 +81,7 @@ def plan_move(
     change replication factors. `dirs` are target log directories; the throttle does not limit
     copies within a broker. The throttle stays in the `record` until it is removed.
     """
-    now = now or layout(cluster)
+    now = now or current_assignment(cluster)
     leaders_and_replicas = current(now.found, now.moving)
     placing, refused_dirs = plan_dirs(cluster, dirs or {})
     placed, requested = set(placing.partitions), _Requested()
@@ -148,24 +148,24 @@ def _plan(
     cluster: Cluster,
     requested: _Requested,
     throttle: int | None,
-    now: Layout,
+    now: CurrentAssignment,
     placing: Placing,
     dirs: Dirs,
     record: ThrottleRecord,
 ) -> Plan:
-    wanted = wanted_of(requested.followed)
+    wanted = assignment_of(requested.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     placing = placing.of(wanted)
     rows = plan_throttle(cluster, requested.copied, throttle, record.read(), requested.partitions)
     too_slow = move_sizes.too_slow(cluster, requested.copied, throttle) if rows and throttle else ()
     steps: list[Any] = _cancelling(
-        cluster, requested.reverted, list(wanted_of(requested.reverted)), now.moving, record
+        cluster, requested.reverted, list(assignment_of(requested.reverted)), now.moving, record
     )
     set_throttle = SetThrottle(rows, record)
     steps += [set_throttle] if set_throttle.changes else []
     removal = set_throttle.removal if rows else None
     if requested.moves or placing.moves:
-        moved = wanted_of(requested.moves)
+        moved = assignment_of(requested.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
         steps.append(MoveReplicas(tuple(requested.moves), removal, placing=placing, stay=stay))
     sizes = move_sizes.read(cluster) if requested.moves else Sizes()
@@ -193,7 +193,7 @@ def _refusal(
     partition: TopicPartition,
     after: tuple[int, ...],
     leaders_and_replicas: Mapping[TopicPartition, tuple[int | None, tuple[int, ...]]],
-    now: Layout,
+    now: CurrentAssignment,
     additional: bool,
     keep_factor: bool,
 ) -> Failure | None:
@@ -241,7 +241,7 @@ def _refusal(
 
 def state(
     cluster: Cluster,
-    wanted: Wanted | None = None,
+    wanted: Assignment | None = None,
     dirs: Dirs | None = None,
     record: Record | None = None,
     topics: Collection[str] | None = None,
@@ -271,7 +271,7 @@ def misplaced(cluster: Cluster, state: MoveState, dirs: Dirs) -> list[Any]:
 def plan_cancel(
     cluster: Cluster,
     partitions: Sequence[TopicPartition],
-    before: Wanted | None = None,
+    before: Assignment | None = None,
     dirs: Dirs | None = None,
     record: ThrottleRecord | None = None,
 ) -> Plan:
@@ -294,7 +294,7 @@ def plan_cancel(
         known = set(back) == set(moving[each].before)
         moves.append(Move(each, moving[each].after, back if known else moving[each].before))
     steps = _cancelling(cluster, moves, partitions, moving, record or ThrottleRecord())
-    steps += [log_dir_moves.MoveReplicas(dir_moves)] if dir_moves else []
+    steps += [log_dir_moves.AlterReplicaLogDirs(dir_moves)] if dir_moves else []
     return Plan(
         Effect.CHANGE,
         tuple(steps),

@@ -13,12 +13,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.units import format_rate
 
 from . import log_dirs
-from .model import BrokerLoad, Move, MoveSize, TopicPartition
+from .model import Assignment, BrokerLoad, Move, MoveSize, Racks, TopicPartition
 
 SAMPLE_S = 1.0  # between two measurements of log sizes
-
-Layout = Mapping[TopicPartition, tuple[int, ...]]
-Racks = Mapping[int, str | None]
 
 
 class Sizes(Struct, frozen=True):
@@ -66,12 +63,12 @@ def read(
 
 
 def figures(
-    moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes, throttle: int | None
+    moves: Sequence[Move], racks: Racks, assignment: Assignment, sizes: Sizes, throttle: int | None
 ) -> tuple[Any, ...]:
     """The size of the moves, and all brokers before and after; empty without moves."""
     if not moves:
         return ()
-    loads = broker_loads(moves, racks, layout, sizes)
+    loads = broker_loads(moves, racks, assignment, sizes)
     incoming = [load.incoming for load in loads]
     total = None if None in incoming else sum(each or 0 for each in incoming)
     seconds = None
@@ -82,10 +79,10 @@ def figures(
 
 
 def broker_loads(
-    moves: Sequence[Move], racks: Racks, layout: Layout, sizes: Sizes
+    moves: Sequence[Move], racks: Racks, assignment: Assignment, sizes: Sizes
 ) -> list[BrokerLoad]:
     """The running and affected brokers before and after the moves."""
-    before, after = dict(layout), dict(layout)
+    before, after = dict(assignment), dict(assignment)
     for move in moves:
         before[move.partition], after[move.partition] = move.before, move.after
     incoming: Counter[int] = Counter()
@@ -98,8 +95,10 @@ def broker_loads(
             incoming[broker] += size or 0
         for broker in move.removing:
             outgoing[broker] += sizes.copy(move.partition, broker) or 0
-    replicas = [_held(layout) for layout in (before, after)]
-    led = [Counter(replicas[0] for replicas in layout.values()) for layout in (before, after)]
+    replicas = [_held(assignment) for assignment in (before, after)]
+    led = [
+        Counter(replicas[0] for replicas in assignment.values()) for assignment in (before, after)
+    ]
     brokers = sorted({*racks, *(broker for move in moves for broker in move.before)})
     loads = []
     for broker in brokers:
@@ -115,8 +114,8 @@ def broker_loads(
     return loads
 
 
-def _held(layout: Layout) -> Counter[int]:
-    return Counter(broker for replicas in layout.values() for broker in replicas)
+def _held(assignment: Assignment) -> Counter[int]:
+    return Counter(broker for replicas in assignment.values() for broker in replicas)
 
 
 # -- a throttle that is too low --------------------------------------------------------------------

@@ -12,13 +12,15 @@ from kafka_shell.plan.results import Failure
 from . import placement
 from .model import TopicPartition
 from .placement import ImpossiblePlacement
-from .reassignment import Layout
+from .reassignment import CurrentAssignment
 
-Wish = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
+Targets = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
 """The target replicas of partitions that change, and refused resources."""
 
 
-def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = ()) -> Wish:
+def spread_over(
+    now: CurrentAssignment, topics: Sequence[str], brokers: Collection[int] = ()
+) -> Targets:
     """Spread topics evenly over these brokers (none: all running ones), with racks and leaders.
 
     Raises ShellError if a partition has more replicas than there are brokers.
@@ -36,7 +38,7 @@ def spread_over(now: Layout, topics: Sequence[str], brokers: Collection[int] = (
         ) from None
 
 
-def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wish:
+def drained(now: CurrentAssignment, broker: int, topics: Sequence[str] | None = None) -> Targets:
     """Move all replicas (or those of these topics) from `broker` to other brokers.
 
     A topic with replicas on all other brokers is refused. Raises ShellError without another broker.
@@ -69,7 +71,7 @@ def drained(now: Layout, broker: int, topics: Sequence[str] | None = None) -> Wi
     return placement.drain(now.replicas, broker, now.racks, movable), refused
 
 
-def with_factor(now: Layout, topics: Sequence[str], factor: int) -> Wish:
+def with_factor(now: CurrentAssignment, topics: Sequence[str], factor: int) -> Targets:
     """Change the replication factor of topics. Raises ShellError if it is impossible."""
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
@@ -88,7 +90,7 @@ def with_factor(now: Layout, topics: Sequence[str], factor: int) -> Wish:
 
 
 def _partitions(
-    now: Layout, topics: Sequence[str]
+    now: CurrentAssignment, topics: Sequence[str]
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
     there = [topic for topic in topics if topic in now.found]
     refused = {

@@ -18,10 +18,9 @@ from .reassignments import FILE, chosen_topics, given_file
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
+    from kafka_shell.admin.partitions.reassignment_files import MoveFile
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
-
-    from .reassignment_files import MoveFile
 
 # -- read ------------------------------------------------------------------------------------------
 

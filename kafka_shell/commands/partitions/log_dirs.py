@@ -158,7 +158,7 @@ def alter_log_dirs(invocation: Invocation, context: Context) -> Plan:
     moves = [
         move
         for step in plan.steps
-        if isinstance(step, log_dir_moves.MoveReplicas)
+        if isinstance(step, log_dir_moves.AlterReplicaLogDirs)
         for move in step.moves
     ]
     return replace(plan, resume=_progress_command([move.place for move in moves]))

@@ -13,12 +13,11 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.reassignment import Layout
-    from kafka_shell.admin.partitions.targets import Wish
+    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
+    from kafka_shell.admin.partitions.reassignment_files import MoveFile
+    from kafka_shell.admin.partitions.targets import Targets
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
-
-    from .reassignment_files import MoveFile, RecordedMove
 
 THROTTLE = Option("--throttle", Kind.RATE, "Replication throttle per broker: 50MB/s.",
                   metavar="RATE", least=1)  # fmt: skip
@@ -39,14 +38,14 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
-    now = reassignment.layout(context.cluster)
+    now = reassignment.current_assignment(context.cluster)
     file = given_file(invocation)
     target, refused = (file.target, {}) if file else _planned(invocation, context.cluster, now)
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
         throttle = file.throttle
     if invocation["export"]:
-        from .reassignment_files import export
+        from kafka_shell.admin.partitions.reassignment_files import export
 
         export(invocation["export"], target)
     plan = reassignment.plan_move(
@@ -72,7 +71,7 @@ def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -
     )
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
-    now = reassignment.layout(context.cluster)
+    now = reassignment.current_assignment(context.cluster)
     try:
         target, refused = move_targets.with_factor(now, topics, invocation["replication-factor"])
     except ShellError as error:
@@ -105,12 +104,12 @@ def given_file(invocation: Invocation) -> MoveFile | None:
     """The content of --reassignment-json-file, or None."""
     if not invocation["reassignment-json-file"]:
         return None
-    from .reassignment_files import read_moves
+    from kafka_shell.admin.partitions.reassignment_files import read_moves
 
     return read_moves(invocation["reassignment-json-file"])
 
 
-def _planned(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
+def _planned(invocation: Invocation, cluster: Cluster, now: CurrentAssignment) -> Targets:
     """The target replicas for --drain, or for --topics on --broker-list, and what was refused."""
     from kafka_shell.admin.partitions import targets as move_targets
 
@@ -126,13 +125,13 @@ def _planned(invocation: Invocation, cluster: Cluster, now: Layout) -> Wish:
 def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
     """The topics of the command or its file; None for all."""
     if invocation.get("topics-to-move-json-file"):
-        from .reassignment_files import read_topics
+        from kafka_shell.admin.partitions.reassignment_files import read_topics
 
         return read_topics(invocation["topics-to-move-json-file"])
     return select.topics(invocation, cluster, "topics") if invocation["topics"] else None
 
 
-def _drained(invocation: Invocation, now: Layout) -> int:
+def _drained(invocation: Invocation, now: CurrentAssignment) -> int:
     """The broker of --drain, which need not be running."""
     word: str = invocation["drain"]
     known = {*now.racks, *now.found.replica_ids()}
@@ -154,36 +153,24 @@ def with_files(
     refused: dict[Resource, Failure],
 ) -> Plan:
     """The plan with steps that write its files; it waits for the end only with --wait."""
-    from kafka_shell.admin.partitions.progress import wanted_of
-    from kafka_shell.admin.partitions.steps import MoveReplicas
+    from kafka_shell.admin.partitions import recorded
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths
     from kafka_shell.quoting import quote
 
-    from .reassignment_files import MovePaths, RecordedMove, folder
-
-    plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
-    follow: Any = plan.follow
-    paths = MovePaths.new(folder(context), context.clock())
-    also = wanted_of(follow.moves) if follow else {}
-    steps, file = plan.steps, ""
-    starts = [step for step in steps if isinstance(step, MoveReplicas) and not step.cancelled]
-    if starts:  # else only a throttle is changed
-        move = RecordedMove(starts[0], paths, throttle, also)
-        steps = tuple(_recorded(step, move) for step in steps)
-        file = f"--reassignment-json-file {quote(str(paths.move))}"
+    paths = MovePaths.new(context.paths.state / "reassignments", context.clock())
+    steps = recorded.with_files(plan, paths, throttle).steps
+    starts = steps != plan.steps  # else only a throttle is changed
+    file = f"--reassignment-json-file {quote(str(paths.move))}" if starts else ""
     cancel = f"reassign-partitions --cancel {file}" if file else ""
-    follow = replace(follow, cancel=cancel) if follow else None
-    look = f"verify-reassign-partitions --finish {file}".strip()
-    return replace(plan, steps=steps, follow=follow, waits=bool(invocation["wait"]), resume=look)
-
-
-def _recorded(step: Any, move: RecordedMove) -> Any:
-    from kafka_shell.admin.partitions.throttles import SetThrottle
-
-    from .reassignment_files import RecordedThrottle
-
-    if isinstance(step, SetThrottle):
-        return RecordedThrottle(step, move)
-    return move if step is move.step else step
+    follow: Any = plan.follow
+    return replace(
+        plan,
+        steps=steps,
+        refused=Results({}, {**refused, **plan.refused.failures}),
+        follow=replace(follow, cancel=cancel) if follow else None,
+        waits=bool(invocation["wait"]),
+        resume=f"verify-reassign-partitions --finish {file}".strip(),
+    )
 
 
 # -- cancel ----------------------------------------------------------------------------------------
@@ -192,9 +179,8 @@ def _recorded(step: Any, move: RecordedMove) -> Any:
 def _cancel(invocation: Invocation, context: Context) -> Plan:
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions.reassignment_files import read_moves
     from kafka_shell.commands.partitions.throttle_store import throttle_record
-
-    from .reassignment_files import read_moves
 
     given = [name for name in _SOURCES if invocation[name]]
     if given not in (["reassignment-json-file"], ["topics"]):

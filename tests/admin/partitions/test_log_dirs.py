@@ -177,8 +177,8 @@ def test_a_disk_that_broke_is_offline(expendable: Sandbox) -> None:
         lost, kept = paths[1], paths[0]
         safe = next(each for each, path in homes.items() if path == kept)
         shutil.rmtree(lost)
-        move = log_dir_moves.Move(1, safe, kept, lost, 0)
-        sent = log_dir_moves.MoveReplicas((move,)).send(cluster, validate_only=False)
+        move = log_dir_moves.LogDirMove(1, safe, kept, lost, 0)
+        sent = log_dir_moves.AlterReplicaLogDirs((move,)).send(cluster, validate_only=False)
         [why] = sent.failures.values()
         assert why.name == "KAFKA_STORAGE_ERROR", "the broker's own refusal"
         assert why.message.startswith(f"replica {safe} on broker 1: ")

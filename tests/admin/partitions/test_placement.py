@@ -20,7 +20,7 @@ from kafka_shell.admin.partitions.placement import (
 
 pytestmark = pytest.mark.quick
 
-Layout = dict[TopicPartition, Replicas]
+Assignment = dict[TopicPartition, Replicas]
 
 
 @dataclass(frozen=True)
@@ -28,7 +28,7 @@ class Cluster:
     """Brokers by rack, and where the partitions are."""
 
     racks: dict[int, str | None]
-    layout: Layout
+    layout: Assignment
 
 
 @st.composite
@@ -37,7 +37,7 @@ def clusters(draw: st.DrawFn, *, racks: bool = True, most: int = 24) -> Cluster:
     count = draw(st.integers(2, 7))
     names = st.sampled_from(["a", "b", "c", "d"]) if racks else st.none()
     placed = {broker: draw(names) for broker in range(1, count + 1)}
-    layout: Layout = {}
+    layout: Assignment = {}
     for number in range(draw(st.integers(1, 3))):
         factor = draw(st.integers(1, count))
         for partition in range(draw(st.integers(1, most // 3))):
@@ -46,7 +46,7 @@ def clusters(draw: st.DrawFn, *, racks: bool = True, most: int = 24) -> Cluster:
     return Cluster(placed, layout)
 
 
-def copies(before: Layout, after: Layout) -> int:
+def copies(before: Assignment, after: Assignment) -> int:
     return sum(len(set(after[each]) - set(before[each])) for each in after)
 
 
@@ -54,7 +54,7 @@ def spread_of(racks: dict[int, str | None], replicas: Replicas) -> int:
     return len({racks.get(broker) or broker for broker in replicas})
 
 
-def assert_sound(cluster: Cluster, changes: Layout, factor: int | None = None) -> Layout:
+def assert_sound(cluster: Cluster, changes: Assignment, factor: int | None = None) -> Assignment:
     """Each change is one, keeps the factor and names a broker once; the whole layout after it."""
     for each, replicas in changes.items():
         assert replicas != cluster.layout[each], f"{each} is no change"

@@ -323,7 +323,9 @@ def test_a_throttle_below_the_inflow_is_warned_about(
 
 def test_a_topic_is_spread_over_the_brokers_named(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (1,), (1,), (1,))
-    wanted, refused = move_targets.spread_over(reassignment.layout(cluster), [topic], {2, 3})
+    wanted, refused = move_targets.spread_over(
+        reassignment.current_assignment(cluster), [topic], {2, 3}
+    )
     assert not refused
     assert apply(plan_move(cluster, wanted), cluster).ok
     assert sorted(replicas(cluster, topic)) == [(2,), (2,), (3,), (3,)]
@@ -331,7 +333,7 @@ def test_a_topic_is_spread_over_the_brokers_named(cluster: Cluster) -> None:
 
 def test_a_broker_is_drained_of_what_can_go(cluster: Cluster) -> None:
     topic, full = placed(cluster, (1, 2), (3, 2)), placed(cluster, (1, 2, 3))
-    now = reassignment.layout(cluster)
+    now = reassignment.current_assignment(cluster)
     wanted, refused = move_targets.drained(now, 2, [topic, full])
     assert set(refused) == {Resource("topic", full)}
     assert apply(plan_move(cluster, wanted), cluster).ok
@@ -340,7 +342,7 @@ def test_a_broker_is_drained_of_what_can_go(cluster: Cluster) -> None:
 
 def test_a_replication_factor_is_raised_into_the_other_racks(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (2,))
-    now = reassignment.layout(cluster)
+    now = reassignment.current_assignment(cluster)
     wanted, _ = move_targets.with_factor(now, [topic], 3)
     assert apply(plan_move(cluster, wanted), cluster).ok
     assert [each[0] for each in replicas(cluster, topic)] == [1, 2]

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.commands.partitions.reassignment_files import MovePaths
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
 from tests.admin.helpers import wait_for

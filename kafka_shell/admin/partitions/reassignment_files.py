@@ -10,30 +10,18 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from msgspec import Struct, field
 
-from kafka_shell.admin.partitions.log_dir_moves import Place
-from kafka_shell.admin.partitions.log_dir_targets import Dirs
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.partitions.steps import MoveReplicas
-from kafka_shell.admin.partitions.throttles import SetThrottle
 from kafka_shell.errors import ShellError
 from kafka_shell.files import bad_file, read_json
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.plan.results import Failure, Results
-from kafka_shell.private import open_private
-from kafka_shell.structs import replace
-from kafka_shell.units import counted, to_path
+from kafka_shell.units import to_path
 
-if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.context import Context
-
-Assignment = Mapping[TopicPartition, tuple[int, ...]]
+from .log_dir_moves import Place
+from .log_dir_targets import Dirs
+from .model import Assignment, TopicPartition
 
 _OURS = "kafka.sh"
 _ANY = "any"  # the broker chooses the log directory
@@ -74,11 +62,6 @@ def read_moves(path: str) -> MoveFile:
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_file(path, _reason(error), hint=_FORMAT) from None
-
-
-def folder(context: Context) -> Path:
-    """The folder of the reassignment files written by this program."""
-    return context.paths.state / "reassignments"
 
 
 def read_topics(path: str) -> list[str]:
@@ -148,14 +131,14 @@ def to_json(assignment: Assignment, dirs: Dirs | None = None, **ours: Any) -> st
     named = dirs or {}
     rows = [
         row | {"log_dirs": [named.get((broker, each), _ANY) for broker in replicas]}
-        for row, (each, replicas) in zip(_rows(assignment), assignment.items(), strict=True)
+        for row, (each, replicas) in zip(rows_of(assignment), assignment.items(), strict=True)
     ]
     partitions = ",\n".join(map(_dumped, rows))
     own = f',"{_OURS}":{_dumped(ours)}' if ours else ""
     return f'{{"version":1,"partitions":[\n{partitions}\n]{own}}}\n'
 
 
-def _rows(assignment: Assignment) -> list[dict[str, Any]]:
+def rows_of(assignment: Assignment) -> list[dict[str, Any]]:
     return [
         {"topic": each.topic, "partition": each.partition, "replicas": list(replicas)}
         for each, replicas in assignment.items()
@@ -190,101 +173,3 @@ class MovePaths(Struct, frozen=True):
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
         name = f"{stamp}-{os.urandom(4).hex()}"
         return cls(folder / f"{name}-move.json", folder / f"{name}-rollback.json")
-
-
-class RecordedMove(Struct, frozen=True):
-    """A reassignment whose files are written before it starts."""
-
-    step: MoveReplicas
-    paths: MovePaths
-    throttle: int | None
-    also: Assignment  # partitions that are already being reassigned; followed too
-    validates = False
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The rollback file, then one change per partition."""
-        return (self._written, *self.step.changes)
-
-    @property
-    def _written(self) -> Change:
-        count = len(self.step.moves) + len(self.step.stay)
-        content = f"current replicas of {counted(count, 'partition')}"
-        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=content)
-
-    def reread(self, cluster: Cluster) -> RecordedMove:
-        """The same reassignment, planned from the current replicas."""
-        return replace(self, step=self.step.reread(cluster))
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write both files, then start the moves. Raises ShellError if a file cannot be written."""
-        try:
-            self.write()
-        except ShellError:
-            self.step.remove_throttle(cluster)
-            raise
-        sent = self.step.send(cluster, validate_only=validate_only)
-        results: Results[Change, Change] = Results(dict(sent.values), dict(sent.failures))
-        if sent.values:
-            results.values[self._written] = self._written
-        else:
-            results.failures[self._written] = Failure("UNUSED", "nothing was moved")
-        return results
-
-    def write(self) -> None:
-        """Both files."""
-        stay = dict(self.step.stay)
-        before = {move.partition: move.before for move in self.step.moves} | stay
-        after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
-        placing = self.step.placing
-        # Only directories that replicas leave: the broker may move replicas that stay.
-        dirs = placing.dirs
-        old_dirs = {
-            (broker, each): path
-            for (broker, each), path in placing.current_dirs.items()
-            if (broker, each) in dirs or broker not in after.get(each, ())
-        }
-        why = "Nothing was moved: the rollback file is required."
-        _write(
-            self.paths.rollback, to_json(before, old_dirs, **_throttle_entry(self.throttle)), why
-        )
-        ours = _throttle_entry(self.throttle) | {"before": _rows(before)}
-        _write(self.paths.move, to_json(after, dirs, **ours), why)
-
-
-class RecordedThrottle(Struct, frozen=True):
-    """The throttle of a reassignment. It writes the files first, so that they exist if the command
-    is interrupted before the move starts."""
-
-    step: SetThrottle
-    move: RecordedMove
-    validates = True
-
-    @property
-    def changes(self) -> tuple[Change, ...]:
-        """The changes of the throttle."""
-        return self.step.changes
-
-    def reread(self, cluster: Cluster) -> RecordedThrottle:
-        """The same step; the step of the move re-reads the replicas."""
-        return self
-
-    def send(self, cluster: Cluster, *, validate_only: bool) -> Results[Change, Change]:
-        """Write the files, then set the throttle. Raises ShellError if either fails."""
-        if not validate_only:
-            self.move.write()
-        return self.step.send(cluster, validate_only=validate_only)
-
-
-def _throttle_entry(throttle: int | None) -> dict[str, Any]:
-    return {} if throttle is None else {"throttle": throttle}
-
-
-def _write(path: Path, text: str, why: str) -> None:
-    try:
-        with open_private(path, "w") as file:
-            file.write(text)
-    except OSError as error:
-        raise ShellError(
-            f"cannot write {path}: {error.strerror}", hint=why, code="no-file"
-        ) from None

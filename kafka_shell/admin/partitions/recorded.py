@@ -1,0 +1,129 @@
+"""Steps of a reassignment that first write its files, so that it can be followed and reverted."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from msgspec import Struct
+
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.private import open_private
+from kafka_shell.structs import replace
+from kafka_shell.units import counted
+
+from .model import Assignment
+from .progress import Follow, assignment_of
+from .reassignment_files import MovePaths, rows_of, to_json
+from .steps import MoveReplicas
+from .throttles import SetThrottle
+
+
+def with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
+    """The plan with steps that first write the files; the same plan if it starts no reassignment.
+    `throttle` is its rate in bytes per second."""
+    starts = (step for step in plan.steps if isinstance(step, MoveReplicas) and not step.cancelled)
+    if (start := next(starts, None)) is None:
+        return plan
+    also = assignment_of(plan.follow.moves or ()) if isinstance(plan.follow, Follow) else {}
+    move = RecordedMove(start, paths, throttle, also)
+    steps = (
+        RecordedThrottle(step, move) if isinstance(step, SetThrottle)
+        else move if step is start else step
+        for step in plan.steps
+    )  # fmt: skip
+    return replace(plan, steps=tuple(steps))
+
+
+class RecordedMove(Struct, BaseStep, frozen=True):
+    """A reassignment whose files are written before it starts."""
+
+    step: MoveReplicas
+    paths: MovePaths
+    throttle: int | None
+    also: Assignment  # partitions that are already being reassigned; followed too
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return (self._written, *self.step.changes)
+
+    @property
+    def _written(self) -> Change:
+        count = len(self.step.moves) + len(self.step.stay)
+        content = f"current replicas of {counted(count, 'partition')}"
+        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=content)
+
+    def reread(self, cluster: Cluster) -> RecordedMove:
+        return replace(self, step=self.step.reread(cluster))
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Write both files, then start the moves. Raises ShellError if a file cannot be written."""
+        try:
+            self.write()
+        except ShellError:
+            self.step.remove_throttle(cluster)
+            raise
+        sent = self.step.send(cluster, validate_only=validate_only)
+        results: Outcomes = Results(dict(sent.values), dict(sent.failures))
+        if sent.values:
+            results.values[self._written] = self._written
+        else:
+            results.failures[self._written] = Failure("UNUSED", "nothing was moved")
+        return results
+
+    def write(self) -> None:
+        """Both files."""
+        stay = dict(self.step.stay)
+        before = {move.partition: move.before for move in self.step.moves} | stay
+        after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
+        placing = self.step.placing
+        # Only directories that replicas leave: the broker may move replicas that stay.
+        dirs = placing.dirs
+        old_dirs = {
+            (broker, each): path
+            for (broker, each), path in placing.current_dirs.items()
+            if (broker, each) in dirs or broker not in after.get(each, ())
+        }
+        why = "Nothing was moved: the rollback file is required."
+        _write(
+            self.paths.rollback, to_json(before, old_dirs, **_throttle_entry(self.throttle)), why
+        )
+        ours = _throttle_entry(self.throttle) | {"before": rows_of(before)}
+        _write(self.paths.move, to_json(after, dirs, **ours), why)
+
+
+class RecordedThrottle(Struct, BaseStep, frozen=True):
+    """The throttle of a reassignment. It writes the files first, so that they exist if the command
+    is interrupted before the move starts."""
+
+    step: SetThrottle
+    move: RecordedMove
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.step.changes
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Write the files, then set the throttle. Raises ShellError if either fails."""
+        if not validate_only:
+            self.move.write()
+        return self.step.send(cluster, validate_only=validate_only)
+
+
+def _throttle_entry(throttle: int | None) -> dict[str, Any]:
+    return {} if throttle is None else {"throttle": throttle}
+
+
+def _write(path: Path, text: str, why: str) -> None:
+    try:
+        with open_private(path, "w") as file:
+            file.write(text)
+    except OSError as error:
+        raise ShellError(
+            f"cannot write {path}: {error.strerror}", hint=why, code="no-file"
+        ) from None
