@@ -1,8 +1,7 @@
 """Plans new replica assignments with few copies, spread over racks, and with spread leaders. Pure.
 
-An assignment maps partitions to replicas, the preferred leader first. Brokers map to racks; one
-without a rack is a rack of its own. Functions return only the partitions that change. The same input
-gives the same result.
+Brokers map to racks; one without a rack is a rack of its own. Functions return only the partitions
+that change. The same input gives the same result.
 """
 
 from __future__ import annotations

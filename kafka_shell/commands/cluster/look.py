@@ -36,10 +36,10 @@ class FindingWithLook(Finding, frozen=True):
 def with_look(finding: Finding) -> FindingWithLook:
     """The finding with its command."""
     values = {name: getattr(finding, name) for name in fields(Finding)}
-    return FindingWithLook(**values, look=command_for(finding))
+    return FindingWithLook(**values, look=look_of(finding))
 
 
-def command_for(finding: Finding) -> str:
+def look_of(finding: Finding) -> str:
     """The command that shows more about a finding; empty if there is none."""
     if finding.check == "min-isr-above-replicas":
         topics = positional("--topic", ",".join(finding.examples))

@@ -27,7 +27,7 @@ from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
 from kafka_shell.units import counted
 
-from .look import FindingWithLook, command_for
+from .look import FindingWithLook, look_of
 
 _LABEL = 10
 _SEVERITY_LABEL = 13
@@ -152,7 +152,7 @@ def _finding(finding: Finding, width: int | None) -> Iterator[Text]:
     if finding.examples:
         for line in wrap(text(_examples(finding), "name"), room):
             yield indent + line
-    if command := command_for(finding):
+    if command := look_of(finding):
         yield indent + text(command, "hint")
 
 
