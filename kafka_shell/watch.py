@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import re
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TextIO, cast
 
-from kafka_shell.output.terminal import Cleaned, draw
+from kafka_shell.output.terminal import Cleaned, draw, terminal_size
+from kafka_shell.output.text import Text, cut
 from kafka_shell.structs import replace
 
 from .characters import escape, printable
@@ -90,7 +90,7 @@ class _Captured(Cleaned):
     def __init__(self, stream: TextIO) -> None:
         super().__init__(stream)
         self._text: list[str] = []
-        self.columns = _size(stream)[1] if stream.isatty() else None
+        self.columns = terminal_size(stream)[1] if stream.isatty() else None
 
     def draw(self, characters: str) -> None:
         """Capture."""
@@ -154,7 +154,7 @@ class _Screen(_Blocks):
         lines = output.rstrip("\n").split("\n")
         if self._last is not None and [*map(_plain, lines)] != [*map(_plain, self._last)]:
             self._changed_at = clock
-        rows, columns = _size(self._out)
+        rows, columns = terminal_size(self._out)
         shown = _fitting(lines, rows - 2)
         marked = [_marked(text, _at(self._last, row)) for row, text in enumerate(shown)]
         # Clear rows before writing them; clearing afterwards would delete the last cell.
@@ -176,17 +176,8 @@ class _Screen(_Blocks):
         if len(left) + len(right) + 2 > columns:
             right = clock
         room = max(0, columns - len(right) - 2)
-        left = left if len(left) <= room else left[: max(0, room - 1)] + "…"
+        left = cut(Text((("", left),)), room).plain
         return f"\x1b[1m{left:<{room}}\x1b[0m  {right}"
-
-
-def _size(stream: TextIO) -> tuple[int, int]:
-    """Return the rows and columns of a terminal."""
-    try:
-        size = os.get_terminal_size(stream.fileno())
-    except (OSError, ValueError):
-        return 24, 80
-    return size.lines or 24, size.columns or 80
 
 
 def _fitting(lines: Sequence[str], rows: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import ShellError
@@ -51,18 +51,27 @@ def topics_and_scan(
 
 def brokers(invocation: Invocation, cluster: Cluster, name: str = "broker-id") -> list[str]:
     """The IDs of the brokers selected by argument `name`."""
-    words: Sequence[str] = invocation.get(name) or ()
-    existing = [str(broker.id) for broker in cluster.brokers()]
-    chosen = select(words, existing)
+    return brokers_among(invocation, [broker.id for broker in cluster.brokers()], name)
+
+
+def brokers_among(invocation: Invocation, ids: Iterable[int], name: str = "broker-id") -> list[str]:
+    """The IDs that are selected by argument `name`. Raises ShellError if one is not in `ids`."""
+    existing = list(map(str, ids))
+    chosen = select(invocation.get(name) or (), existing)
     if chosen.unmatched:
         index, word = chosen.unmatched[0]
-        raise ShellError(
-            f"broker {word} does not exist",
-            hint=f"Brokers of this cluster: {', '.join(existing)}.",
-            code="no-match",
-            span=invocation.span(name, index),
-        )
+        raise unknown_broker(word, existing, invocation.span(name, index))
     return list(chosen.names)
+
+
+def unknown_broker(word: str, ids: Iterable[object], span: tuple[int, int] | None) -> ShellError:
+    """The error for a broker that is not in `ids`."""
+    return ShellError(
+        f"broker {word} does not exist",
+        hint=f"Brokers of this cluster: {', '.join(map(str, ids))}.",
+        code="no-match",
+        span=span,
+    )
 
 
 def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None:

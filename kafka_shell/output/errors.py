@@ -12,7 +12,7 @@ from kafka_shell.plan.results import Failure, mentions
 from kafka_shell.resource_kinds import see_line
 
 from .pane import Pane
-from .text import ELLIPSIS, Role, Text, hang, text, width, wrap
+from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
@@ -116,21 +116,11 @@ def _window(before: str, word: str, after: str, cells: int) -> tuple[str, str, s
 
 
 def _keep_start(part: str, cells: int) -> str:
-    if width(part) <= cells:
-        return part
-    kept = part[: max(0, cells - 1)]
-    while kept and width(kept) > cells - 1:
-        kept = kept[:-1]
-    return kept + ELLIPSIS
+    return cut(text(part), cells).plain
 
 
 def _keep_end(part: str, cells: int) -> str:
-    if width(part) <= cells:
-        return part
-    kept = part[-max(1, cells - 1) :]
-    while kept and width(kept) > cells - 1:
-        kept = kept[1:]
-    return ELLIPSIS + kept
+    return _keep_start(part[::-1], cells)[::-1]
 
 
 _COMMAND_LINE = re.compile(r"(To [a-z ]+: )\S")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from time import monotonic
-from types import TracebackType
 from typing import TextIO
 
 from kafka_shell.characters import escape
@@ -75,12 +74,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def _show(self, task: str, done: int, total: int | None, now: float) -> None:

@@ -7,6 +7,7 @@ Names of topics and groups, and responses of brokers, must not be able to contro
 from __future__ import annotations
 
 import io
+import os
 from typing import Any, TextIO, cast
 
 from kafka_shell.characters import printable
@@ -15,6 +16,15 @@ from kafka_shell.characters import printable
 def draw(stream: TextIO, characters: str) -> None:
     """Write text with our own control sequences; everything else in it must be printable."""
     getattr(stream, "draw", stream.write)(characters)
+
+
+def terminal_size(stream: TextIO) -> tuple[int, int]:
+    """The rows and columns of the terminal of a stream."""
+    try:
+        size = os.get_terminal_size(stream.fileno())
+    except (OSError, ValueError):
+        return 24, 80
+    return size.lines or 24, size.columns or 80
 
 
 class Cleaned(io.TextIOBase):

@@ -229,12 +229,3 @@ def typed_ahead(descriptor: int) -> bool:
             termios.tcsetattr(descriptor, termios.TCSANOW, before)
     except (OSError, ValueError, termios.error):
         return False
-
-
-def terminal_size(stream: TextIO) -> tuple[int, int]:
-    """Return (rows, columns) of the terminal of a stream."""
-    try:
-        size = os.get_terminal_size(stream.fileno())
-    except (OSError, ValueError):
-        return 24, 80
-    return size.lines or 24, size.columns or 80

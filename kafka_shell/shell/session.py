@@ -29,6 +29,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.output import theme as themes
 from kafka_shell.output.pane import PipeClosed
+from kafka_shell.output.terminal import terminal_size
 from kafka_shell.plan.model import Report
 from kafka_shell.script import run_file
 from kafka_shell.settings import Settings
@@ -41,7 +42,7 @@ from .background import Background, Work
 from .completer import ShellCompleter
 from .history import PrivateHistory
 from .lexer import ShellLexer
-from .paging import Beside, Paged, terminal_size, typed_ahead
+from .paging import Beside, Paged, typed_ahead
 from .styles import cleaned, style_of
 from .suggest import Suggest
 from .switch_interval import reduce_latency

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import ENTITY_TYPES, ConfigResource, ResourceType
 from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.selectors import is_pattern
@@ -16,14 +16,6 @@ _NAMED = {
     "logger": ResourceType.BROKER_LOGGER,
     "broker-logger": ResourceType.BROKER_LOGGER,
     "group": ResourceType.GROUP,
-    "client-metrics": ResourceType.CLIENT_METRICS,
-}
-# Values of --entity-type (KIP-248).
-_ENTITIES = {
-    "topics": ResourceType.TOPIC,
-    "brokers": ResourceType.BROKER,
-    "broker-loggers": ResourceType.BROKER_LOGGER,
-    "groups": ResourceType.GROUP,
     "client-metrics": ResourceType.CLIENT_METRICS,
 }
 
@@ -58,7 +50,7 @@ def group_of(wanted: Wanted) -> TopicsOf | None:
 def _entity(
     words: Mapping[str, tuple[str, ...]],
 ) -> tuple[ResourceType, ConfigResource | None]:
-    kind = _ENTITIES.get(words["entity-type"][0], ResourceType.TOPIC)
+    kind = ENTITY_TYPES.get(words["entity-type"][0], ResourceType.TOPIC)
     if "entity-default" in words and kind is ResourceType.BROKER:
         return kind, ConfigResource(kind, "")
     return kind, _one(kind, words.get("entity-name", ()))

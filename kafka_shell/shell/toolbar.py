@@ -9,6 +9,7 @@ from prompt_toolkit.formatted_text import StyleAndTextTuples
 from prompt_toolkit.utils import get_cwidth
 
 from kafka_shell.characters import escape
+from kafka_shell.output.text import Text, cut
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 from kafka_shell.view.cache import CacheState
@@ -129,9 +130,4 @@ def _width(segments: list[Segment]) -> int:
 
 
 def _cut(text: str, room: int) -> str:
-    if get_cwidth(text) <= room:
-        return text
-    kept = text[: max(0, room - 1)]
-    while kept and get_cwidth(kept) > room - 1:
-        kept = kept[:-1]
-    return kept + "…" if room > 0 else ""
+    return cut(Text((("", text),)), room).plain if room > 0 else ""

@@ -90,6 +90,16 @@ _KINDS = {
 }
 
 
+# The values of --entity-type in Kafka's tools (KIP-248), but for users, clients and ips.
+ENTITY_TYPES = {
+    "topics": ResourceType.TOPIC,
+    "brokers": ResourceType.BROKER,
+    "broker-loggers": ResourceType.BROKER_LOGGER,
+    "groups": ResourceType.GROUP,
+    "client-metrics": ResourceType.CLIENT_METRICS,
+}
+
+
 class ConfigSynonym(Struct, frozen=True):
     """One level that can provide the value."""
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError
+from kafka_shell.commands import select
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Short
-from kafka_shell.language.selectors import select
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 
@@ -24,16 +23,8 @@ def describe_broker(
     from kafka_shell.plan.results import Failure
 
     known = known_brokers(context.cluster)
-    chosen = select(invocation["broker-id"], [str(id) for id in known.by_id])
-    if chosen.unmatched:
-        index, word = chosen.unmatched[0]
-        raise ShellError(
-            f"broker {word} does not exist",
-            hint=f"Brokers of this cluster: {', '.join(map(str, known.by_id))}.",
-            code="no-match",
-            span=invocation.span("broker-id", index),
-        )
-    found = brokers.describe(known, map(int, chosen.names))
+    chosen = select.brokers_among(invocation, known.by_id)
+    found = brokers.describe(known, map(int, chosen))
     failures: dict[Resource, Failure] = {
         Resource(what, f"of broker {each.broker.id}"): failure
         for each in found

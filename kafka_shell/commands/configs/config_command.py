@@ -5,7 +5,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import (
+    ENTITY_TYPES,
+    ConfigAlteration,
+    ConfigOp,
+    ConfigResource,
+    ResourceType,
+)
 from kafka_shell.commands.configs.model import ConfigTable
 from kafka_shell.errors import UsageError
 from kafka_shell.files import bad_file
@@ -24,13 +30,6 @@ if TYPE_CHECKING:
 
 Tables = Results[ConfigResource, ConfigTable]
 
-_TYPES = {
-    "topics": ResourceType.TOPIC,
-    "brokers": ResourceType.BROKER,
-    "broker-loggers": ResourceType.BROKER_LOGGER,
-    "groups": ResourceType.GROUP,
-    "client-metrics": ResourceType.CLIENT_METRICS,
-}
 # Their configs are quotas and SCRAM credentials, which have their own APIs: see config_clients.
 _CLIENTS = ("users", "clients", "ips")
 # KIP-248's shorthands for --entity-type T --entity-name N, as in kafka-configs.
@@ -83,7 +82,7 @@ def _tables(cluster: Cluster, resources: list[ConfigResource]) -> Tables:
 
 def _resources(invocation: Invocation, cluster: Cluster) -> list[ConfigResource]:
     entity, name = _entity(invocation)
-    kind = _TYPES[entity]
+    kind = ENTITY_TYPES[entity]
     if name == "" and kind is not ResourceType.BROKER:
         raise UsageError(
             f"--entity-type {entity} has no default entity",
@@ -199,7 +198,7 @@ COMMANDS = (
         effect=Effect.CHANGE,
         options=(
             Option("--entity-type", Kind.CHOICE, "The type of entity; users with clients selects"
-                   " client IDs of a user.", choices=(*_TYPES, *_CLIENTS), metavar="TYPE",
+                   " client IDs of a user.", choices=(*ENTITY_TYPES, *_CLIENTS), metavar="TYPE",
                    many=True),
             Option("--entity-name", Kind.ENTITY, "The name of the entity: a topic, a broker ID ...",
                    metavar="NAME", many=True),

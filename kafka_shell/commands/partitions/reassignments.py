@@ -134,14 +134,9 @@ def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
 def _drained(invocation: Invocation, now: CurrentAssignment) -> int:
     """The broker of --drain, which need not be running."""
     word: str = invocation["drain"]
-    known = {*now.racks, *now.found.replica_ids()}
+    known = sorted({*now.racks, *now.found.replica_ids()})
     if not word.isdigit() or int(word) not in known:
-        raise ShellError(
-            f"broker {word} does not exist",
-            hint=f"Brokers of this cluster: {', '.join(map(str, sorted(known)))}.",
-            code="no-match",
-            span=invocation.span("drain"),
-        )
+        raise select.unknown_broker(word, known, invocation.span("drain"))
     return int(word)
 
 
