@@ -174,7 +174,7 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
             last_response = time.monotonic()
         elif time.monotonic() - last_response > _MAX_SILENCE_S or _is_deadline(found):
             raise as_error(next(iter(found.failures.values())))
-        cancelled = [move for move in moves if found.ok and not _started(move, places)]
+        cancelled = [move for move in moves if found.ok and not is_started(move, places)]
         if cancelled:
             move = cancelled[0]
             raise ShellError(
@@ -218,8 +218,12 @@ def _replicas(cluster: Cluster, moves: Sequence[LogDirMove]) -> tuple[ReplicaOnD
 
 def target_dir(replicas: Replicas) -> str:
     """The log directory that a replica is in, or is being moved to; empty without a replica."""
-    future = [row.path for row in replicas if row.future]
-    return (future or [row.path for row in replicas] or [""])[0]
+    return (_target_dirs(replicas) or [""])[0]
+
+
+def _target_dirs(replicas: Replicas) -> list[str]:
+    """When a future replica replaces the old one, a broker shows both as not future at first."""
+    return [row.path for row in replicas if row.future] or [row.path for row in replicas]
 
 
 def is_moving(replicas: Replicas) -> bool:
@@ -232,15 +236,15 @@ def current_replica(replicas: Replicas) -> ReplicaOnDisk | None:
     return next((row for row in replicas if not row.future), None)
 
 
-def _started(move: LogDirMove, places: Places) -> bool:
+def is_started(move: LogDirMove, places: Places) -> bool:
     """Whether the replica is in its new log directory, or is being moved there."""
-    return target_dir(places.get(move.place, ())) == move.after
+    return move.after in _target_dirs(places.get(move.place, ()))
 
 
 def all_started(cluster: Cluster, moves: Sequence[LogDirMove]) -> bool:
     """Whether the brokers show that all these moves have started or ended."""
     places = _places(cluster, moves) if moves else {}
-    return all(_started(move, places) for move in moves)
+    return all(is_started(move, places) for move in moves)
 
 
 def _finished(move: LogDirMove, places: Places) -> bool:

@@ -13,7 +13,7 @@ from kafka_shell.admin.cluster.model import Finding, Severity
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.admin.partitions import log_dir_moves, log_dirs
-from kafka_shell.admin.partitions.model import LogReplica, TopicPartition
+from kafka_shell.admin.partitions.model import LogReplica, ReplicaOnDisk, TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import ShellError
@@ -111,6 +111,24 @@ def test_a_move_followed_to_its_end_and_taken_back(
     again = log_dir_moves.plan_move(either, [(1, partition)], path)
     assert not again.steps
     assert [change.note for change in again.unchanged] == ["no change: already there"]
+
+
+@pytest.mark.parametrize(
+    ("shown", "started"),
+    [
+        ({"/a": False}, False),
+        ({"/a": False, "/b": True}, True),
+        ({"/a": False, "/b": False}, True),  # shown while the new replica replaces the old one
+        ({"/b": False}, True),
+        ({"/b": False, "/c": True}, False),
+        ({}, False),
+    ],
+)
+def test_whether_a_move_has_started(shown: dict[str, bool], started: bool) -> None:
+    partition = TopicPartition("orders", 0)
+    move = log_dir_moves.LogDirMove(1, partition, "/a", "/b", 0)
+    rows = [ReplicaOnDisk(1, path, "orders", 0, 0, 0, future) for path, future in shown.items()]
+    assert log_dir_moves.is_started(move, {move.place: rows}) is started
 
 
 def test_a_slow_move_shows_progress_and_is_called_back(
