@@ -10,6 +10,7 @@ from kafka_shell.language.command import Invocation
 from kafka_shell.language.selectors import is_pattern, select, split
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.topics.model import Partition
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.admin.wire.metadata_scan import MetadataScan
@@ -134,3 +135,10 @@ def partitions(
             else:
                 requested[topic] = before | dict.fromkeys(numbers)
     return partitions_module.of_topics(cluster, found, requested)
+
+
+def topic_partitions(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
+    """The partitions that were selected and exist."""
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    return [TopicPartition(each.topic, each.partition) for each in chosen]

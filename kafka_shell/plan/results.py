@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from kafka_shell.resource import Resource
 
 K = TypeVar("K")
+L = TypeVar("L")
 V = TypeVar("V")
 W = TypeVar("W")
 
@@ -81,6 +82,11 @@ class Results(Struct, Generic[K, V], frozen=True):
     def map(self, function: Callable[[V], W]) -> Results[K, W]:
         """The same results with `function` applied to every value."""
         return Results({k: function(v) for k, v in self.values.items()}, self.failures)
+
+    def keyed(self, key: Callable[[K], L]) -> Results[L, V]:
+        """The same results by the key that `key` returns for each."""
+        values = {key(each): value for each, value in self.values.items()}
+        return Results(values, {key(each): why for each, why in self.failures.items()})
 
     @staticmethod
     def merge(parts: Iterable[Results[K, V]]) -> Results[K, V]:

@@ -68,11 +68,7 @@ class PartitionsApi(Family):
             if chosen is None:
                 found = elections.leaderless(cluster) if unclean else elections.misplaced(cluster)
             else:
-                named = partitions.find(cluster, chosen)
-                found = Results(
-                    {each.resource: value for each, value in named.values.items()},
-                    {each.resource: failure for each, failure in named.failures.items()},
-                )
+                found = partitions.find(cluster, chosen).keyed(lambda each: each.resource)
             return elections.plan_unclean(found) if unclean else elections.plan_preferred(found)
 
         return self._calls.plan(plan)

@@ -6,13 +6,12 @@ import re
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import selectors
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Failure
 from kafka_shell.units import in_utc
 
 if TYPE_CHECKING:
@@ -77,15 +76,9 @@ def _plan(invocation: Invocation, context: Context) -> Plan:
     if not invocation["topic"]:
         return group_resets.plan_reset(cluster, group, where, kind=kind)
     chosen = select.partitions(invocation, cluster)
-    plan = group_resets.plan_reset(cluster, group, where, _named(chosen), kind)
+    plan = group_resets.plan_reset(cluster, group, where, select.topic_partitions(chosen), kind)
     plan.refused.failures.update(chosen.failures)
     return plan
-
-
-def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
-    from kafka_shell.admin.partitions.model import TopicPartition
-
-    return [TopicPartition(each.topic, each.partition) for each in chosen]
 
 
 def _plan_copy(invocation: Invocation, cluster: Cluster, offsets: Offsets, kind: GroupType) -> Plan:

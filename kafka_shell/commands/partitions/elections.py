@@ -9,7 +9,7 @@ from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import ElectionStatus
@@ -59,10 +59,7 @@ def _selected(invocation: Invocation, context: Context) -> Results[Resource, Par
         from .partition_files import read_partitions
 
         found = find(context.cluster, read_partitions(invocation["path-to-json-file"]))
-        failures: dict[Resource, Failure] = {
-            each.resource: failure for each, failure in found.failures.items()
-        }
-        return Results({each.resource: row for each, row in found.values.items()}, failures)
+        return found.keyed(lambda each: each.resource)
     if invocation["topic"]:
         return select.partitions(invocation, context.cluster)
     return None

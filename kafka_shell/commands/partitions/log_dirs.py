@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
@@ -15,7 +15,7 @@ from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.log_dir_moves import Place
-    from kafka_shell.admin.partitions.model import DiskUse, LogDir, ReplicaOnDisk, TopicPartition
+    from kafka_shell.admin.partitions.model import DiskUse, LogDir, ReplicaOnDisk
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
@@ -33,7 +33,7 @@ def describe_log_dirs(invocation: Invocation, context: Context) -> Rows | Nothin
     cluster = context.cluster
     brokers = _brokers(invocation, cluster)
     chosen = select.partitions(invocation, cluster) if invocation["topic"] else Results()
-    partitions = _named(chosen.values) if invocation["topic"] else None
+    partitions = select.topic_partitions(chosen) if invocation["topic"] else None
     if partitions == []:
         return Results({}, chosen.failures)
     down = _down(cluster) if brokers is None else {}
@@ -56,13 +56,6 @@ def _brokers(invocation: Invocation, cluster: Cluster) -> list[int] | None:
 
 def _broker(id: int) -> Resource:
     return Resource("broker", str(id))
-
-
-def _named(resources: Iterable[Resource]) -> list[TopicPartition]:
-    from kafka_shell.admin.partitions.model import TopicPartition
-
-    parts = (resource.name.rpartition(":") for resource in resources)
-    return [TopicPartition(topic, int(number)) for topic, _, number in parts]
 
 
 def _wanted(dir: LogDir, path: str | None) -> bool:

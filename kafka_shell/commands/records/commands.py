@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kafka_shell.admin.topics.model import Partition
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Results
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import (
-        Offset,
         OffsetRange,
         PartitionOffset,
         TopicPartition,
@@ -51,7 +49,7 @@ def list_offsets(
 
     cluster = context.cluster
     chosen = select.partitions(invocation, cluster)
-    partitions = _named(chosen)
+    partitions = select.topic_partitions(chosen)
     if invocation["exclude-internal"]:
         partitions = _without_internal(cluster, partitions)
     if not partitions and chosen.ok:
@@ -59,16 +57,15 @@ def list_offsets(
     committed = invocation["isolation"] == _COMMITTED
     if invocation["time"] is None:
         ranges = records.ranges(cluster, partitions, committed=committed)
-        rows = Results(
-            {each.resource: row for each, row in ranges.values.items()}, _failures(ranges)
-        )
-        return Results(rows.values, chosen.failures | rows.failures)
+        return Results.merge([Results({}, chosen.failures), ranges.keyed(_resource)])
     time = _time(invocation["time"], context)
     found = offsets.list_offsets(cluster, dict.fromkeys(partitions, time), committed=committed)
-    return Results(
-        {each.resource: _row(PartitionOffset, each, at) for each, at in found.values.items()},
-        chosen.failures | _failures(found),
-    )
+    rows = {
+        each: PartitionOffset(each.topic, each.partition, at.offset, at.timestamp, at.leader_epoch)
+        for each, at in found.values.items()
+    }
+    listed = Results(rows, found.failures)
+    return Results.merge([Results({}, chosen.failures), listed.keyed(_resource)])
 
 
 def _without_internal(
@@ -81,18 +78,8 @@ def _without_internal(
     return [each for each in partitions if each.topic not in internal]
 
 
-def _row(kind: type[PartitionOffset], each: TopicPartition, at: Offset) -> PartitionOffset:
-    return kind(each.topic, each.partition, at.offset, at.timestamp, at.leader_epoch)
-
-
-def _named(chosen: Results[Resource, Partition]) -> list[TopicPartition]:
-    from kafka_shell.admin.partitions.model import TopicPartition
-
-    return [TopicPartition(each.topic, each.partition) for each in chosen]
-
-
-def _failures(found: Results[TopicPartition, Any]) -> dict[Resource, Failure]:
-    return {each.resource: failure for each, failure in found.failures.items()}
+def _resource(partition: TopicPartition) -> Resource:
+    return partition.resource
 
 
 def _time(text: str, context: Context) -> int:
@@ -130,7 +117,7 @@ def delete_records(invocation: Invocation, context: Context) -> Plan:
         )
     offset, time = _target(invocation, context)
     chosen = select.partitions(invocation, cluster)
-    partitions = _named(chosen)
+    partitions = select.topic_partitions(chosen)
     if time is not None:
         plan = records.plan_delete_before(cluster, partitions, time, timeout_ms=timeout_ms)
     else:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
@@ -86,7 +87,7 @@ def describe_topic(
 
 
 def _of_topics(found: Results[str, Topic]) -> dict[Resource, Failure]:
-    return {Resource("topic", name): failure for name, failure in found.failures.items()}
+    return found.keyed(partial(Resource, "topic")).failures
 
 
 def _filtered(

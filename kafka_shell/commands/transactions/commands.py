@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
@@ -60,10 +61,7 @@ def describe_transactions(
     found = transactions.describe(
         context.cluster, invocation["transactional-id"], clock=context.clock
     )
-    return Results(
-        {each.resource: each for each in found},
-        {Resource("transactional-id", name): failure for name, failure in found.failures.items()},
-    )
+    return found.keyed(partial(Resource, "transactional-id"))
 
 
 def describe_producers(
@@ -76,11 +74,7 @@ def describe_producers(
     found = producers.describe(context.cluster, requested, broker=broker_of(invocation))
     if found.ok and not refused and not any(found):
         return Nothing(f"no active producers in {counted(len(found.values), 'partition')}")
-    states = {Resource("partition", str(each)): rows for each, rows in found.values.items()}
-    failures = {
-        Resource("partition", str(each)): failure for each, failure in found.failures.items()
-    }
-    return Results(states, {**refused, **failures})
+    return Results.merge([Results({}, refused), found.keyed(lambda each: each.resource)])
 
 
 # -- change ----------------------------------------------------------------------------------------

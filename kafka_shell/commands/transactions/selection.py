@@ -32,7 +32,6 @@ def partitions_of(
     invocation: Invocation, cluster: Cluster
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
     """The selected partitions, and a failure for each that does not exist."""
-    from kafka_shell.admin.partitions.model import TopicPartition
 
     numbers = invocation["partition"]
     if numbers:
@@ -46,7 +45,7 @@ def partitions_of(
         values = {**invocation.values, "topic": ((named[0][0], tuple(numbers)),)}
         invocation = replace(invocation, values=values)
     found = select.partitions(invocation, cluster)
-    return [TopicPartition(each.topic, each.partition) for each in found], found.failures
+    return select.topic_partitions(found), found.failures
 
 
 TOPIC_HELP = "Partitions: orders:0,3-5, or orders for all of them"
