@@ -275,6 +275,26 @@ def _components() -> list[set[str]]:
     return found
 
 
+def test_modules_are_imported_by_name_only_from_above() -> None:
+    """The rules above cannot see such imports: here a package imports its own modules, and `admin`
+    what it exports."""
+    found = {name for name, path in modules().items() if "import_module(" in path.read_text()}
+    assert found == {"admin", "commands", "commands.undo"}
+
+
+def test_steps_are_in_the_core() -> None:
+    wrong = [
+        name
+        for name, path in modules().items()
+        if not name.startswith("admin.")
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.FunctionDef)
+        and node.name == "send"
+        and "validate_only" in [each.arg for each in node.args.kwonlyargs]
+    ]
+    assert wrong == ["plan.model"], "only the protocol of a step"
+
+
 def test_a_library_is_imported_only_where_it_belongs() -> None:
     wrong = []
     for name in modules():
