@@ -137,9 +137,8 @@ def command_after(changes: Iterable[Change]) -> str:
         return _topics([each for each in every if each.resource.kind == "topic"], every)
     if kind.subject and first.field:
         return f"describe-configs {kind.subject(resource.name)}"
-    if not first.field or (kind.name == "user" and not first.field.startswith("SCRAM-")):
-        return kind.all
-    return command_for(resource)
+    is_quota = kind.name == "user" and not first.field.startswith("SCRAM-")
+    return kind.all if kind.all and (is_quota or not first.field) else command_for(resource)
 
 
 def _topics(of_topics: list[Change], every: list[Change]) -> str:

@@ -1,0 +1,41 @@
+"""Which command shows how a change ended."""
+
+from __future__ import annotations
+
+import pytest
+
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.resource_kinds import command_after
+
+pytestmark = pytest.mark.quick
+
+
+@pytest.mark.parametrize(
+    ("resource", "field", "command"),
+    [
+        (Resource("topic", "orders"), "", "describe-topic orders"),
+        (Resource("topic", "orders"), "partitions", "describe-topic orders"),
+        (Resource("topic", "orders"), "retention.ms", "describe-configs orders"),
+        (Resource("partition", "orders:0"), "", "describe-topic orders"),
+        (Resource("partition", "orders:0"), "leader", "describe-topic orders"),
+        (Resource("replica", "orders:0 on broker 1"), "log dir", "describe-log-dirs"),
+        (Resource("broker-default"), "log.retention.ms", "describe-configs --broker-default"),
+        (Resource("group", "g"), "", "list-groups"),
+        (Resource("group", "g"), "consumer.session.timeout.ms", "describe-configs --group g"),
+        (Resource("group-offsets", "g"), "orders:0", "describe-group g --offsets"),
+        (Resource("user", "alice"), "producer_byte_rate", "describe-quotas"),
+        (Resource("user", "alice"), "SCRAM-SHA-256", "describe-user alice"),
+        (Resource("acl", "allow User:bob Read on topic orders"), "", "list-acls"),
+    ],
+)
+def test_the_command_that_shows_how_a_change_ended(
+    resource: Resource, field: str, command: str
+) -> None:
+    assert command_after([Change(resource, "alter", field, "1", "2")]) == command
+
+
+def test_many_topics_are_listed() -> None:
+    topics = [Change(Resource("topic", f"t{number}"), "create") for number in range(11)]
+    assert command_after(topics[:2]) == "describe-topic t0,t1"
+    assert command_after(topics) == "list-topics --long"
+    assert command_after([]) == ""
