@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
+_TOPICS = Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
+                   option="--topic")  # fmt: skip
 _PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N",
                      least=1, most=2**31 - 1)  # fmt: skip
 _ASSIGNMENT = Option(
@@ -209,10 +211,7 @@ COMMANDS = (
         run=alter_topic,
         apis=(32, 35, 37, 44, 45, 46),
         effect=Effect.CHANGE,
-        arguments=(
-            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
-                     option="--topic"),
-        ),
+        arguments=(_TOPICS,),
         options=(
             _PARTITIONS,
             _ASSIGNMENT,
@@ -249,10 +248,7 @@ COMMANDS = (
         run=delete_topic,
         apis=(20,),
         effect=Effect.DESTROY,
-        arguments=(
-            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
-                     option="--topic"),
-        ),
+        arguments=(_TOPICS,),
         options=(
             Option("--if-exists", Kind.FLAG, "Skip topics that do not exist."),
         ),
