@@ -59,7 +59,7 @@ def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> I
     troubles: list[Trouble] = []
     count = 0
     try:
-        for row in table.read(cluster, work.slice):
+        for row in table.read(cluster, work.names):
             if isinstance(row, Trouble):
                 troubles.append(row)
                 continue

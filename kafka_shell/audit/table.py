@@ -5,13 +5,17 @@ Executors import this module, so it imports neither Spark nor Arrow at module le
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Generator, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from msgspec import Struct
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.plan.results import Results
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 # Columns of every table: source, time of reading, and collection.
 COMMON = ("cluster", "collected_at", "snapshot_id")
@@ -38,16 +42,6 @@ class Column(Struct, frozen=True):
     required: bool = True
 
 
-class Slice(Struct, frozen=True):
-    """The part of a table that one task reads: a range of topics, a broker, or some groups.
-
-    `names` are topics, broker IDs or groups, depending on `Table.by`; empty for a whole cluster.
-    """
-
-    cluster: str
-    names: tuple[str, ...] = ()
-
-
 class Trouble(Struct, frozen=True):
     """A resource of a slice that could not be read: name of the error, and the reason."""
 
@@ -56,15 +50,18 @@ class Trouble(Struct, frozen=True):
     reason: str
 
 
-Read = Callable[["Cluster", Slice], Iterator[tuple[Any, ...] | Trouble]]
+# The part of a table that one task reads: topics, broker IDs or groups; none for a whole cluster.
+Names = Sequence[str]
+Rows = Iterator[tuple[Any, ...] | Trouble]
+Read = Callable[["Cluster", Names], Rows]
 
 
 class Table(Struct, frozen=True):
     """A table. `by` is how it is sliced: "cluster", "topics", "brokers" or "groups".
 
-    `read(cluster, slice)` yields rows with a value for each of `columns`, without the common
-    columns, and a `Trouble` for each resource that could not be read. It raises ShellError if the
-    whole slice cannot be read.
+    `read(cluster, names)` yields rows with a value for each of `columns`, without the common
+    columns, and a `Trouble` for each resource that could not be read. It raises ShellError if
+    nothing can be read.
     """
 
     name: str
@@ -116,6 +113,28 @@ def arrow_schema(table: Table) -> Any:
     )
 
 
-def by_name(tables: Sequence[Table]) -> dict[str, Table]:
-    """Index the tables by name."""
-    return {table.name: table for table in tables}
+def table(name: str, about: str, columns: str, *, by: str = "cluster") -> Callable[[Read], Table]:
+    """Return a decorator that makes a reader a Table.
+
+    `columns` has a line for each column: its name, its type (with `?` if it may be null), and what
+    it is.
+    """
+    rows = (line.split(maxsplit=2) for line in columns.strip().splitlines())
+    named = tuple(
+        Column(column, kind.removesuffix("?"), text, required=not kind.endswith("?"))
+        for column, kind, text in rows
+    )
+    return lambda read: Table(name, about, named, read, by)
+
+
+def readable(
+    found: Results[K, V], what: str = "", *, besides: str = ""
+) -> Generator[Trouble, None, dict[K, V]]:
+    """Yield what could not be read, of this kind (`topic`), and return the values.
+
+    Failures of the name `besides` do not count: the resource was deleted since it was listed.
+    """
+    for about, why in found.failures.items():
+        if why.name != besides:
+            yield Trouble(f"{what} {about}".lstrip(), why.name, why.message)
+    return found.values

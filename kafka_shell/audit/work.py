@@ -6,15 +6,10 @@ themselves.
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
 
+import msgspec
 from msgspec import Struct
-
-from kafka_shell.structs import asdict
-
-from .table import Slice
 
 # The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
 # 100,000 topics are still enough slices for a hundred cores.
@@ -52,11 +47,6 @@ class Work(Struct, frozen=True):
     tables: tuple[str, ...]
     names: tuple[str, ...] = ()
 
-    @property
-    def slice(self) -> Slice:
-        """The slice that is passed to the readers."""
-        return Slice(self.target.name, self.names)
-
 
 def split(
     target: Target, survey: Survey, tables_by: Mapping[str, Sequence[str]]
@@ -81,18 +71,11 @@ def _chunks(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
     return [tuple(names[at : at + size]) for at in range(0, len(names), size)]
 
 
-def to_json(works: Iterable[Work]) -> str:
+def to_json(works: Sequence[Work]) -> str:
     """Encode tasks as an option of the data source."""
-    return json.dumps([asdict(work) for work in works])
+    return msgspec.json.encode(works).decode()
 
 
 def from_json(text: str) -> tuple[Work, ...]:
     """Decode the output of `to_json`."""
-    return tuple(
-        Work(_target(work["target"]), tuple(work["tables"]), tuple(work["names"]))
-        for work in json.loads(text)
-    )
-
-
-def _target(data: dict[str, Any]) -> Target:
-    return Target(**{**data, "properties": tuple(data["properties"])})
+    return msgspec.json.decode(text, type=tuple[Work, ...])

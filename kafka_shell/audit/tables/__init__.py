@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.audit.table import Table, by_name
+from kafka_shell.audit.table import Table
 
 from . import (
     access,
@@ -18,18 +18,22 @@ from . import (
     transactions,
 )
 
-TABLES: dict[str, Table] = by_name(
-    (
-        *cluster.TABLES,
-        *topics.TABLES,
-        *disks.TABLES,
-        *listeners.TABLES,
-        *access.TABLES,
-        *clients.TABLES,
-        *groups.TABLES,
-        *commits.TABLES,
-        *transactions.TABLES,
-        *batches.TABLES,
-        *status.TABLES,
-    )
+_MODULES = (
+    cluster,
+    topics,
+    disks,
+    listeners,
+    access,
+    clients,
+    groups,
+    commits,
+    transactions,
+    batches,
+    status,
 )
+TABLES: dict[str, Table] = {
+    found.name: found
+    for module in _MODULES
+    for found in vars(module).values()
+    if isinstance(found, Table)
+}

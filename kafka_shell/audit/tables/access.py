@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.audit.table import Names, Rows, readable, table
 from kafka_shell.quoting import quote
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-Rows = Iterator[tuple[Any, ...] | Trouble]
 
-
-def read_acls(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per ACL binding (DescribeAcls, API key 29)."""
+@table(
+    "acls",
+    "One row per ACL binding.",
+    """
+    resource_type  string  topic, group, cluster ...
+    resource_name  string  The resource's name, or * for any.
+    pattern_type   string  literal or prefixed.
+    principal      string  User:alice.
+    host           string  An address, or * for any.
+    operation      string  Read, Write ...
+    permission     string  allow or deny.
+    acl            string  The binding as an alter-acls rule.
+    word           string  The binding, quoted for a command.
+    """,
+)
+def read_acls(cluster: Cluster, names: Names) -> Rows:
+    """DescribeAcls, API key 29."""
     from kafka_shell.admin.acls import read as acls
 
     for found in acls.describe(cluster):
@@ -26,46 +38,21 @@ def read_acls(cluster: Cluster, part: Slice) -> Rows:
         )  # fmt: skip
 
 
-def read_scram_users(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per credential (DescribeUserScramCredentials, API key 50)."""
+@table(
+    "scram_users",
+    "One row per SCRAM credential.",
+    """
+    user        string  The user.
+    mechanism   string  SCRAM-SHA-256 or SCRAM-SHA-512.
+    iterations  int     Number of hash iterations.
+    word        string  The user, quoted for a command.
+    """,
+)
+def read_scram_users(cluster: Cluster, names: Names) -> Rows:
+    """DescribeUserScramCredentials, API key 50."""
     from kafka_shell.admin.users import scram
 
-    found = scram.describe(cluster)
-    for credentials in found:
+    found = yield from readable(scram.describe(cluster), "user")
+    for credentials in found.values():
         for each in credentials:
-            yield (
-                each.user, each.mechanism.label, each.iterations, quote(each.user)
-            )  # fmt: skip
-    for user, why in found.failures.items():
-        yield Trouble(f"user {user}", why.name, why.message)
-
-
-TABLES = (
-    Table(
-        "acls",
-        "One row per ACL binding.",
-        (
-            Column("resource_type", "string", "topic, group, cluster ..."),
-            Column("resource_name", "string", "The resource's name, or * for any."),
-            Column("pattern_type", "string", "literal or prefixed."),
-            Column("principal", "string", "User:alice."),
-            Column("host", "string", "An address, or * for any."),
-            Column("operation", "string", "Read, Write ..."),
-            Column("permission", "string", "allow or deny."),
-            Column("acl", "string", "The binding as an alter-acls rule."),
-            Column("word", "string", "The binding, quoted for a command."),
-        ),
-        read_acls,
-    ),
-    Table(
-        "scram_users",
-        "One row per SCRAM credential.",
-        (
-            Column("user", "string", "The user."),
-            Column("mechanism", "string", "SCRAM-SHA-256 or SCRAM-SHA-512."),
-            Column("iterations", "int", "Number of hash iterations."),
-            Column("word", "string", "The user, quoted for a command."),
-        ),
-        read_scram_users,
-    ),
-)
+            yield each.user, each.mechanism.label, each.iterations, quote(each.user)

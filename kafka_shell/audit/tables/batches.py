@@ -9,18 +9,17 @@ from __future__ import annotations
 import zlib
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
 from kafka_shell.admin.records import batches
-from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
     from kafka_shell.admin.wire.connection import Cluster
 
-Rows = Iterator[tuple[Any, ...] | Trouble]
 
 SAMPLE_BYTES = 32 << 10  # per position; a larger batch is read whole
 _NEAR_THE_END = 100  # offsets
@@ -33,13 +32,13 @@ _PLACES = ("earliest", "middle", "latest")
 Sample = tuple["TopicPartition", str, bytes]
 
 
-def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
+def _samples(cluster: Cluster, names: Names) -> Iterator[Sample | Trouble]:
     """Yield the sample of each position of each partition that is not empty."""
-    from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
-    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
-    found = scan.scan(cluster, list(part.names))
+    found = scan.scan(cluster, list(names))
     leaders: dict[TopicPartition, int] = {}
     for name in found.names:
         for each in found.topic(name).partitions:
@@ -50,27 +49,18 @@ def _samples(cluster: Cluster, part: Slice) -> Iterator[Sample | Trouble]:
                 )
             else:
                 leaders[where] = each.leader
-    starts = list_offsets(cluster, dict.fromkeys(leaders, EARLIEST))
-    ends = list_offsets(cluster, dict.fromkeys(leaders, LATEST))
-    for where, why in {**ends.failures, **starts.failures}.items():
-        yield Trouble(f"partition {where}", why.name, why.message)
-    spans = {
-        where: (starts[where].offset or 0, ends[where].offset or 0)
-        for where in leaders
-        if where in starts.values and where in ends.values
-    }
+    spans = yield from readable(ranges(cluster, list(leaders)), "partition")
     for place in _PLACES:
-        at = {where: _offset(place, *span) for where, span in spans.items() if span[0] < span[1]}
+        at = {where: _offset(place, span) for where, span in spans.items() if span.records}
         reached: set[TopicPartition] = set()
         for sample in _fetch_all(cluster, place, at, leaders):
-            if (
-                not isinstance(sample, Trouble)
-                and _last_offset(sample[2]) >= spans[sample[0]][1] - 1
-            ):
-                reached.add(sample[0])
+            if not isinstance(sample, Trouble):
+                where, _, raw = sample
+                if _last_offset(raw) >= spans[where].latest - 1:
+                    reached.add(where)
             yield sample
     # A batch larger than a sample can hide the end of the log.
-    last = {where: spans[where][1] - 1 for where in at if where not in reached}
+    last = {where: spans[where].latest - 1 for where in at if where not in reached}
     yield from _fetch_all(cluster, place, last, leaders)
 
 
@@ -78,10 +68,12 @@ def _last_offset(raw: bytes) -> int:
     return max((batch.last_offset for batch, _ in batches.headers(raw)), default=-1)
 
 
-def _offset(place: str, start: int, end: int) -> int:
+def _offset(place: str, span: OffsetRange) -> int:
     if place == "earliest":
-        return start
-    return (start + end) // 2 if place == "middle" else max(start, end - _NEAR_THE_END)
+        return span.earliest
+    if place == "middle":
+        return (span.earliest + span.latest) // 2
+    return max(span.earliest, span.latest - _NEAR_THE_END)
 
 
 def _fetch_all(
@@ -110,16 +102,34 @@ def _fetch(
     cluster: Cluster, leader: int, place: str, at: Mapping[TopicPartition, int]
 ) -> Iterator[Sample | Trouble]:
     found = batches.fetch(cluster, leader, at, SAMPLE_BYTES)
-    for where, why in found.failures.items():
-        yield Trouble(f"partition {where}", why.name, why.message)
-    for where, raw in found.values.items():
+    for where, raw in (yield from readable(found, "partition")).items():
         yield where, place, raw
 
 
-def read_batches(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per sampled batch, without duplicates."""
+@table(
+    "batches",
+    "One row per sampled record batch, from its header. Not all batches of the log.",
+    """
+    topic           string   The topic.
+    partition       int      The partition.
+    place           string   Sampled position: earliest, middle or latest.
+    base_offset     long     First offset.
+    last_offset     long     Last offset.
+    records         int      Number of records.
+    size            int      Size in bytes.
+    codec           string   none, gzip, snappy, lz4 or zstd.
+    append_time     boolean  Whether the broker wrote the timestamps.
+    base_timestamp  time?    Timestamp of the first record.
+    max_timestamp   time?    The largest timestamp.
+    producer_id     long?    The producer ID; null if the producer is not idempotent.
+    transactional   boolean  Whether the batch belongs to a transaction.
+    control         boolean  Whether the batch is a transaction marker.
+    """,
+    by="topics",
+)
+def read_batches(cluster: Cluster, names: Names) -> Rows:
     seen: dict[TopicPartition, set[int]] = {}
-    for found in _samples(cluster, part):
+    for found in _samples(cluster, names):
         if isinstance(found, Trouble):
             yield found
             continue
@@ -151,11 +161,26 @@ class _Tally(Struct):
     packed_bytes: int = 0
 
 
-def read_record_samples(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per partition with records: its keys, and the savings by compression."""
+@table(
+    "record_samples",
+    "One row per partition with records: statistics of the sampled records.",
+    """
+    topic            string  The topic.
+    partition        int     The partition.
+    records          int     Number of sampled records.
+    null_keys        int     Number of records without a key.
+    distinct_keys    int     Number of distinct keys.
+    top_key_records  int     Number of records with the most frequent key.
+    unread           int     Number of records not decoded: their codec is not installed.
+    plain_bytes      long    Size of the uncompressed batches in bytes.
+    packed_bytes     long    Their size in bytes with gzip at its fastest level.
+    """,
+    by="topics",
+)
+def read_record_samples(cluster: Cluster, names: Names) -> Rows:
     tallies: dict[TopicPartition, _Tally] = {}
     seen: set[tuple[TopicPartition, int]] = set()
-    for found in _samples(cluster, part):
+    for found in _samples(cluster, names):
         if isinstance(found, Trouble):
             yield found
             continue
@@ -188,54 +213,3 @@ def _count(tally: _Tally, batch: batches.Batch, raw: bytes) -> None:
     tally.records += len(keys)
     tally.null_keys += sum(key is None for key in keys)
     tally.keys.update(key for key in keys if key is not None)
-
-
-_TOPIC = Column("topic", "string", "The topic.")
-_PARTITION = Column("partition", "int", "The partition.")
-
-TABLES = (
-    Table(
-        "batches",
-        "One row per sampled record batch, from its header. Not all batches of the log.",
-        (
-            _TOPIC,
-            _PARTITION,
-            Column("place", "string", "Sampled position: earliest, middle or latest."),
-            Column("base_offset", "long", "First offset."),
-            Column("last_offset", "long", "Last offset."),
-            Column("records", "int", "Number of records."),
-            Column("size", "int", "Size in bytes."),
-            Column("codec", "string", "none, gzip, snappy, lz4 or zstd."),
-            Column("append_time", "boolean", "Whether the broker wrote the timestamps."),
-            Column("base_timestamp", "time", "Timestamp of the first record.", required=False),
-            Column("max_timestamp", "time", "The largest timestamp.", required=False),
-            Column(
-                "producer_id",
-                "long",
-                "The producer ID; null if the producer is not idempotent.",
-                required=False,
-            ),
-            Column("transactional", "boolean", "Whether the batch belongs to a transaction."),
-            Column("control", "boolean", "Whether the batch is a transaction marker."),
-        ),
-        read_batches,
-        by="topics",
-    ),
-    Table(
-        "record_samples",
-        "One row per partition with records: statistics of the sampled records.",
-        (
-            _TOPIC,
-            _PARTITION,
-            Column("records", "int", "Number of sampled records."),
-            Column("null_keys", "int", "Number of records without a key."),
-            Column("distinct_keys", "int", "Number of distinct keys."),
-            Column("top_key_records", "int", "Number of records with the most frequent key."),
-            Column("unread", "int", "Number of records not decoded: their codec is not installed."),
-            Column("plain_bytes", "long", "Size of the uncompressed batches in bytes."),
-            Column("packed_bytes", "long", "Their size in bytes with gzip at its fastest level."),
-        ),
-        read_record_samples,
-        by="topics",
-    ),
-)

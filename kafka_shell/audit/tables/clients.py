@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell.admin.client_configs.model import ClientEntity
-from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.audit.table import Names, Rows, Trouble, table
 from kafka_shell.errors import ShellError
 from kafka_shell.quoting import quote
 
@@ -15,21 +15,36 @@ if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import QuotaEntity
     from kafka_shell.admin.wire.connection import Cluster
 
-Rows = Iterator[tuple[Any, ...] | Trouble]
 _MOST_PAIRS = 50_000
 
 
-def read_quotas(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per quota (DescribeClientQuotas, API key 48)."""
+@table(
+    "quotas",
+    "One row per quota of an entity.",
+    """
+    user               string?  The user, if named.
+    client_id          string?  The client ID, if named.
+    ip                 string?  The IP address, if named.
+    user_default       boolean  Whether the quota is for the default user.
+    client_id_default  boolean  Whether the quota is for the default client ID.
+    ip_default         boolean  Whether the quota is for the default IP address.
+    key                string   producer_byte_rate ...
+    value              double   The limit.
+    entity             string   The entity: user alice client-id reports.
+    options            string   The entity as options of alter-quotas.
+    """,
+)
+def read_quotas(cluster: Cluster, names: Names) -> Rows:
+    """DescribeClientQuotas, API key 48."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.model import Default
 
     for quota in quotas.describe(cluster):
         of = quota.entity
-        names = (of.user, of.client_id, of.ip)
+        parts = (of.user, of.client_id, of.ip)
         yield (
-            *(name if isinstance(name, str) else None for name in names),
-            *(isinstance(name, Default) for name in names),
+            *(name if isinstance(name, str) else None for name in parts),
+            *(isinstance(name, Default) for name in parts),
             quota.key,
             quota.value,
             str(of),
@@ -47,12 +62,20 @@ def _flags(entity: QuotaEntity) -> Iterator[str]:
             yield f"--{kind}={quote(name)}"
 
 
-def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per effective quota of a client, as resolve-quota computes it.
-
-    Covers every user named by a quota or credential and an unnamed user, each with every client ID
-    named by a quota and an unnamed client ID.
+@table(
+    "effective_quotas",
+    "One row per effective quota of a client; null is a user or client ID without a name.",
     """
+    user       string?  The user.
+    client_id  string?  The client ID.
+    key        string   producer_byte_rate ...
+    value      double   The limit per broker.
+    source     string   The level that applies: User, Default user ...
+    """,
+)
+def read_effective_quotas(cluster: Cluster, names: Names) -> Rows:
+    """As resolve-quota computes them: for every user named by a quota or credential and an
+    unnamed user, each with every client ID named by a quota and an unnamed client ID."""
     from kafka_shell.admin.quotas import read as quotas
     from kafka_shell.admin.quotas.resolution import ladder_of
 
@@ -62,10 +85,8 @@ def read_effective_quotas(cluster: Cluster, part: Slice) -> Rows:
     ids = {quota.entity.client_id for quota in found if isinstance(quota.entity.client_id, str)}
     pairs = (len(users) + 1) * (len(ids) + 1)
     if pairs > _MOST_PAIRS:
-        message = (
-            f"{pairs:,} pairs of user and client ID are too many; run resolve-quota for one of them"
-        )
-        yield Trouble("", "too-many", message)  # fmt: skip
+        many = f"{pairs:,} pairs of user and client ID are too many"
+        yield Trouble("", "too-many", f"{many}; run resolve-quota for one of them")
         return
     for user in (None, *sorted(users)):
         for client_id in (None, *sorted(ids)):
@@ -83,8 +104,19 @@ def _scram_users(cluster: Cluster) -> set[str]:
         return set()  # reported by the table scram_users
 
 
-def read_client_configs(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per dynamic client config (KIP-649)."""
+@table(
+    "client_configs",
+    "One row per dynamic client config.",
+    """
+    user       string   The user.
+    client_id  string?  The client ID; null for all clients of the user.
+    key        string   acks ...
+    value      string   The value as text.
+    options    string   The entity as options of alter-client-configs.
+    """,
+)
+def read_client_configs(cluster: Cluster, names: Names) -> Rows:
+    """KIP-649."""
     from kafka_shell.admin.client_configs import read as client_configs
 
     for config in client_configs.describe(cluster):
@@ -97,12 +129,22 @@ def _client_flags(entity: ClientEntity) -> str:
     return f"--user={quote(entity.user)}{of}"
 
 
-def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per effective client config, as describe-client-configs --resolve computes it.
-
-    Covers every client named by a config or registration; client ID None is any other client of a
-    user.
+@table(
+    "effective_client_configs",
+    "One row per effective dynamic config of a client.",
     """
+    user       string   The user.
+    client_id  string?  The client ID; null for clients that no config names.
+    key        string   acks ...
+    value      string   The value as text.
+    level      string   The level that sets it: client-id or user.
+    options    string   The level as options of alter-client-configs.
+    pair       string   key=value, quoted for a command.
+    """,
+)
+def read_effective_client_configs(cluster: Cluster, names: Names) -> Rows:
+    """As describe-client-configs --resolve computes them, for every client named by a config or
+    registration; client ID None is any other client of a user."""
     from kafka_shell.admin.client_configs import read as client_configs
     from kafka_shell.admin.client_configs.resolve import resolve
 
@@ -121,74 +163,3 @@ def read_effective_client_configs(cluster: Cluster, part: Slice) -> Rows:
                 entity.user, entity.client_id, key, config.value, level,
                 _client_flags(config.entity), quote(f"{key}={config.value}"),
             )  # fmt: skip
-
-
-TABLES = (
-    Table(
-        "quotas",
-        "One row per quota of an entity.",
-        (
-            Column("user", "string", "The user, if named.", required=False),
-            Column("client_id", "string", "The client ID, if named.", required=False),
-            Column("ip", "string", "The IP address, if named.", required=False),
-            Column("user_default", "boolean", "Whether the quota is for the default user."),
-            Column(
-                "client_id_default", "boolean", "Whether the quota is for the default client ID."
-            ),
-            Column("ip_default", "boolean", "Whether the quota is for the default IP address."),
-            Column("key", "string", "producer_byte_rate ..."),
-            Column("value", "double", "The limit."),
-            Column("entity", "string", "The entity: user alice client-id reports."),
-            Column("options", "string", "The entity as options of alter-quotas."),
-        ),
-        read_quotas,
-    ),
-    Table(
-        "effective_quotas",
-        "One row per effective quota of a client; null is a user or client ID without a name.",
-        (
-            Column("user", "string", "The user.", required=False),
-            Column("client_id", "string", "The client ID.", required=False),
-            Column("key", "string", "producer_byte_rate ..."),
-            Column("value", "double", "The limit per broker."),
-            Column("source", "string", "The level that applies: User, Default user ..."),
-        ),
-        read_effective_quotas,
-    ),
-    Table(
-        "client_configs",
-        "One row per dynamic client config.",
-        (
-            Column("user", "string", "The user."),
-            Column(
-                "client_id",
-                "string",
-                "The client ID; null for all clients of the user.",
-                required=False,
-            ),
-            Column("key", "string", "acks ..."),
-            Column("value", "string", "The value as text."),
-            Column("options", "string", "The entity as options of alter-client-configs."),
-        ),
-        read_client_configs,
-    ),
-    Table(
-        "effective_client_configs",
-        "One row per effective dynamic config of a client.",
-        (
-            Column("user", "string", "The user."),
-            Column(
-                "client_id",
-                "string",
-                "The client ID; null for clients that no config names.",
-                required=False,
-            ),
-            Column("key", "string", "acks ..."),
-            Column("value", "string", "The value as text."),
-            Column("level", "string", "The level that sets it: client-id or user."),
-            Column("options", "string", "The level as options of alter-client-configs."),
-            Column("pair", "string", "key=value, quoted for a command."),
-        ),
-        read_effective_client_configs,
-    ),
-)

@@ -6,21 +6,20 @@ times, which no API returns. Requires READ on the topic.
 
 from __future__ import annotations
 
-import struct
 from collections import deque
 from collections.abc import Iterator, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
-from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.wire.frames import Reader
+from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-Rows = Iterator[tuple[Any, ...] | Trouble]
 
 _TOPIC = "__consumer_offsets"
 WINDOW = 10  # commits per group and partition
@@ -44,44 +43,36 @@ class Commit(Struct, frozen=True):
 
 def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | None:
     """Return the commit of a record; None for a tombstone and for other records."""
-    if key is None or value is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
+    if key is None or value is None:
         return None
-    group, at = _string(key, 2)
-    topic, at = _string(key, at)
-    (partition,) = struct.unpack_from(">i", key, at)
-    version = int.from_bytes(value[:2], "big")
-    (offset,) = struct.unpack_from(">q", value, 2)
-    at = 10 + (4 if version >= 3 else 0)  # the leader epoch
-    if version >= 4:  # a compact string: varint of its length plus one
-        size, at = _varint(value, at)
-        at += size - 1
-    else:
-        _, at = _string(value, at)
-    (when,) = struct.unpack_from(">q", value, at)
-    return Commit(group, TopicPartition(topic, partition), offset, when, position)
-
-
-def _string(raw: bytes, at: int) -> tuple[str, int]:
-    (size,) = struct.unpack_from(">h", raw, at)
-    end = at + 2 + size
-    return raw[at + 2 : end].decode(), end
-
-
-def _varint(raw: bytes, at: int) -> tuple[int, int]:
-    number, shift = 0, 0
-    while True:
-        byte = raw[at]
-        number |= (byte & 0x7F) << shift
-        at, shift = at + 1, shift + 7
-        if not byte & 0x80:
-            return number, at
+    of, at = Reader(key), Reader(value)
+    if of.int16() not in _COMMIT_KEYS:
+        return None
+    group, where = of.string() or "", TopicPartition(of.string() or "", of.int32())
+    version, offset = at.int16(), at.int64()
+    if version >= 3:
+        at.int32()  # the leader epoch
+    at.string(flexible=version >= 4)  # metadata
+    return Commit(group, where, offset, at.int64(), position)
 
 
 Windows = dict[tuple[str, TopicPartition], deque[Commit]]
 
 
-def read_group_commits(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per commit, the last WINDOW of each group and partition."""
+@table(
+    "group_commits",
+    "One row per commit of a group: the last ten of each partition.",
+    """
+    group         string  The group.
+    topic         string  The topic.
+    partition     int     The partition.
+    offset        long    The committed offset.
+    committed_at  time    When the offset was committed.
+    position      long    The offset of the commit in __consumer_offsets.
+    lag           long?   The lag at that time; only for the first commit of each partition.
+    """,
+)
+def read_group_commits(cluster: Cluster, names: Names) -> Rows:
     windows: Windows = {}
     for found in _commits(cluster):
         if isinstance(found, Trouble):
@@ -101,7 +92,7 @@ def read_group_commits(cluster: Cluster, part: Slice) -> Rows:
 
 def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
     from kafka_shell.admin.records import batches
-    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
     found = scan.scan(cluster, [_TOPIC])
@@ -112,26 +103,14 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
         for each in found.topic(_TOPIC).partitions
         if each.leader is not None
     }
-    starts = list_offsets(cluster, dict.fromkeys(leaders, EARLIEST))
-    ends = list_offsets(cluster, dict.fromkeys(leaders, LATEST))
-    for where, why in {**starts.failures, **ends.failures}.items():
-        yield Trouble(f"partition {where}", why.name, why.message)
-    at: dict[TopicPartition, int] = {}
-    for where in leaders:
-        if where in starts.values and where in ends.values:
-            start, end = starts[where].offset or 0, ends[where].offset or 0
-            if start < end:
-                at[where] = max(start, end - _TAIL)
-    for where, place in at.items():
-        end = ends[where].offset or 0
+    for where, span in (yield from readable(ranges(cluster, list(leaders)), "partition")).items():
+        end, place = span.latest, max(span.earliest, span.latest - _TAIL)
         for _ in range(_MOST_FETCHES):
             if place >= end:
                 break
             before = place
             response = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
-            for why in response.failures.values():
-                yield Trouble(f"partition {where}", why.name, why.message)
-            for raw in response.values.values():
+            for raw in (yield from readable(response, "partition")).values():
                 records, after = batches.records(raw)
                 place = max(place, after)
                 commits = (read_commit(each.key, each.value, each.offset) for each in records)
@@ -166,26 +145,3 @@ def _first_lags(cluster: Cluster, windows: Windows) -> Mapping[tuple[str, TopicP
                 end = ends[where].offset or 0 if found is None else found
                 lags[of] = max(0, end - first.offset)
     return lags
-
-
-TABLES = (
-    Table(
-        "group_commits",
-        "One row per commit of a group: the last ten of each partition.",
-        (
-            Column("group", "string", "The group."),
-            Column("topic", "string", "The topic."),
-            Column("partition", "int", "The partition."),
-            Column("offset", "long", "The committed offset."),
-            Column("committed_at", "time", "When the offset was committed."),
-            Column("position", "long", "The offset of the commit in __consumer_offsets."),
-            Column(
-                "lag",
-                "long",
-                "The lag at that time; only for the first commit of each partition.",
-                required=False,
-            ),
-        ),
-        read_group_commits,
-    ),
-)

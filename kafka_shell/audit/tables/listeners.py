@@ -7,31 +7,43 @@ import ssl
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
-from kafka_shell.audit.table import Column, Slice, Table, Trouble
+from kafka_shell.audit.table import Names, Rows, Trouble, table
 from kafka_shell.errors import ShellError
 from kafka_shell.structs import replace
+
+from .config_entries import config_entries
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-Rows = Iterator[tuple[Any, ...] | Trouble]
 _HANDSHAKE_S = 5.0
 _TLS = ("SSL", "SASL_SSL")
 
 
-def read_listeners(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per listener; listener.name.NAME.KEY overrides the config of the broker."""
-    from kafka_shell.admin.configs import read as configs
-    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-
-    resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
-    found = configs.describe(cluster, resources)
-    for resource, entries in found.values.items():
+@table(
+    "listeners",
+    "One row per listener of a broker.",
+    """
+    broker_id        int      The broker ID.
+    listener         string   The listener name.
+    address          string   The bound address: host:port.
+    protocol         string   PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL.
+    controller       boolean  Whether it is a controller listener.
+    inter_broker     boolean  Whether it is the inter-broker listener.
+    sasl_mechanisms  strings  PLAIN, SCRAM-SHA-512 ...
+    client_auth      string   ssl.client.auth: none, requested or required.
+    identification   string   ssl.endpoint.identification.algorithm: https, or empty.
+    tls_versions     strings  The enabled TLS versions.
+    max_reauth_ms    long?    connections.max.reauth.ms.
+    """,
+    by="brokers",
+)
+def read_listeners(cluster: Cluster, names: Names) -> Rows:
+    """The config listener.name.NAME.KEY overrides that of the broker."""
+    for broker, entries in (yield from config_entries(cluster, "BROKER", names)):
         configs_of = {entry.name: entry.value or "" for entry in entries}
         for name, address in _addresses(configs_of.get("listeners", "")):
-            yield int(resource.name), *_listener(name, address, configs_of)
-    for resource, why in found.failures.items():
-        yield Trouble(str(resource), why.name, why.message)
+            yield int(broker), *_listener(name, address, configs_of)
 
 
 def _addresses(text: str) -> Iterator[tuple[str, str]]:
@@ -72,17 +84,21 @@ def _words(text: str) -> list[str]:
     return [word.strip() for word in text.split(",") if word.strip()]
 
 
-def read_certificates(cluster: Cluster, part: Slice) -> Rows:
-    """Yield a row per TLS listener, from a handshake with its advertised address.
-
-    The expiry is None if the profile does not use TLS, because then no CA is known.
+@table(
+    "certificates",
+    "One row per TLS listener of a broker.",
     """
-    from kafka_shell.admin.configs import read as configs
-    from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-
-    resources = [ConfigResource(ResourceType.BROKER, name) for name in part.names]
-    found = configs.describe(cluster, resources)
-    for resource, entries in found.values.items():
+    broker_id  int     The broker ID.
+    listener   string  The listener name.
+    address    string  The advertised address.
+    expires    time?   When the certificate expires; null if the profile does not use TLS.
+    """,
+    by="brokers",
+)
+def read_certificates(cluster: Cluster, names: Names) -> Rows:
+    """From a handshake with the advertised address. The expiry is None if the profile does not use
+    TLS, because then no CA is known."""
+    for broker, entries in (yield from config_entries(cluster, "BROKER", names)):
         configs_of = {entry.name: entry.value or "" for entry in entries}
         advertised = dict(_addresses(configs_of.get("advertised.listeners", "")))
         for name, address in _addresses(configs_of.get("listeners", "")):
@@ -94,9 +110,7 @@ def read_certificates(cluster: Cluster, part: Slice) -> Rows:
             if isinstance(expires, Trouble):
                 yield expires
             else:
-                yield int(resource.name), name, where, expires
-    for resource, why in found.failures.items():
-        yield Trouble(str(resource), why.name, why.message)
+                yield int(broker), name, where, expires
 
 
 def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
@@ -119,50 +133,3 @@ def _expires(cluster: Cluster, where: str) -> int | Trouble | None:
         return Trouble(where, "unreachable", f"TLS handshake with {where} failed: {error}")
     ends = certificate.get("notAfter")
     return int(ssl.cert_time_to_seconds(str(ends)) * 1000) if ends else None
-
-
-_BROKER = Column("broker_id", "int", "The broker ID.")
-_LISTENER = Column("listener", "string", "The listener name.")
-
-TABLES = (
-    Table(
-        "listeners",
-        "One row per listener of a broker.",
-        (
-            _BROKER,
-            _LISTENER,
-            Column("address", "string", "The bound address: host:port."),
-            Column("protocol", "string", "PLAINTEXT, SSL, SASL_PLAINTEXT or SASL_SSL."),
-            Column("controller", "boolean", "Whether it is a controller listener."),
-            Column("inter_broker", "boolean", "Whether it is the inter-broker listener."),
-            Column("sasl_mechanisms", "strings", "PLAIN, SCRAM-SHA-512 ..."),
-            Column("client_auth", "string", "ssl.client.auth: none, requested or required."),
-            Column(
-                "identification",
-                "string",
-                "ssl.endpoint.identification.algorithm: https, or empty.",
-            ),
-            Column("tls_versions", "strings", "The enabled TLS versions."),
-            Column("max_reauth_ms", "long", "connections.max.reauth.ms.", required=False),
-        ),
-        read_listeners,
-        by="brokers",
-    ),
-    Table(
-        "certificates",
-        "One row per TLS listener of a broker.",
-        (
-            _BROKER,
-            _LISTENER,
-            Column("address", "string", "The advertised address."),
-            Column(
-                "expires",
-                "time",
-                "When the certificate expires; null if the profile does not use TLS.",
-                required=False,
-            ),
-        ),
-        read_certificates,
-        by="brokers",
-    ),
-)
