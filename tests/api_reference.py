@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import inspect
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from enum import Enum
 from importlib import import_module
+
+from msgspec import Struct
 
 from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.client import Admin
@@ -51,32 +54,46 @@ def _members(kind: type) -> Iterator[str]:
     for name, member in vars(kind).items():
         if name.startswith("_"):
             continue
-        function = getattr(member, "__func__", member)
+        function = getattr(member, "function", getattr(member, "__func__", member))
         if inspect.isfunction(function):
-            parameters = [p for p in _signature(function) if p not in ("self", "cls")]
+            first = ("self", "cls", "cluster: Cluster")
+            parameters = [p for p in _signature(function) if p not in first]
             yield f"### {name}({', '.join(parameters)})\n\n{_doc(function)}\n"
         elif isinstance(member, property):
             yield f"### {name}\n\n{_doc(member)}\n"
 
 
-def _signature(function: object) -> list[str]:
-    text = str(inspect.signature(function))  # type: ignore[arg-type]
+def _signature(function: Callable[..., object]) -> list[str]:
+    found = inspect.signature(function)
+    parameters = [
+        each if each.default is each.empty else each.replace(default=_Default(each.default))
+        for each in found.parameters.values()
+    ]
+    text = str(found.replace(parameters=parameters))
     return text[1 : text.rindex(")")].replace("'", "").split(", ")
 
 
+class _Default:
+    """A default value, printed as it is written in the code."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def __repr__(self) -> str:
+        if isinstance(self._value, Struct):
+            return f"{type(self._value).__name__}()"
+        if isinstance(self._value, Enum):
+            return str(self._value)
+        return self._value.__name__ if callable(self._value) else repr(self._value)
+
+
 def _attributes() -> list[str]:
-    return [
-        name
-        for name, member in vars(Admin).items()
-        if hasattr(member, "func") and not name.startswith("_")
-    ]
+    return list(Admin.__annotations__)
 
 
 def _class_of(attribute: str) -> type[Family]:
-    found: type[Family] = getattr(
-        import_module(f"kafka_shell.admin.{attribute}.api"),
-        vars(Admin)[attribute].func.__annotations__["return"],
-    )
+    module = import_module(f"kafka_shell.admin.{attribute}.api")
+    found: type[Family] = getattr(module, Admin.__annotations__[attribute])
     return found
 
 

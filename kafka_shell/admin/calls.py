@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Concatenate, ParamSpec, TypeVar
+from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, TypeVar
 
 if TYPE_CHECKING:
     from kafka_shell.plan.model import Change, Effect, Plan, Report, Resource
@@ -116,6 +116,36 @@ class Family:
 
     def __init__(self, calls: Calls) -> None:
         self._calls = calls
+
+
+class Reads(Generic[P, T]):
+    """A method of a family: this function, called with the cluster of the client."""
+
+    def __init__(self, function: Callable[Concatenate[Cluster, P], T]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, family: Family, owner: object) -> Callable[P, T]:
+        def method(*args: P.args, **kwargs: P.kwargs) -> T:
+            return family._calls.call(self.function, *args, **kwargs)
+
+        method.__doc__ = self.__doc__
+        return method
+
+
+class Plans(Generic[P]):
+    """The same for a function that returns a plan."""
+
+    def __init__(self, function: Callable[Concatenate[Cluster, P], Plan]) -> None:
+        self.function = function
+        self.__doc__ = function.__doc__
+
+    def __get__(self, family: Family, owner: object) -> Callable[P, ClusterPlan]:
+        def method(*args: P.args, **kwargs: P.kwargs) -> ClusterPlan:
+            return family._calls.plan(self.function, *args, **kwargs)
+
+        method.__doc__ = self.__doc__
+        return method
 
 
 def _validated(cluster: Cluster, plan: Plan) -> Results[Change, Change]:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
+from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from .calls import Calls
 
@@ -28,6 +29,16 @@ if TYPE_CHECKING:
 _BOOTSTRAP = "bootstrap.servers"
 
 
+def _family(name: str) -> Any:
+    """The operations of a family, whose module is imported when they are first used."""
+
+    def operations(admin: Admin) -> Any:
+        module = import_module(f".{name}.api", __package__)
+        return getattr(module, Admin.__annotations__[name])(admin._calls)
+
+    return cached_property(operations)
+
+
 class Admin:
     """A connection to one cluster, with an attribute for each family of resources.
 
@@ -39,6 +50,19 @@ class Admin:
     The methods are thread-safe; calls run one after another. A call that fails as a whole raises
     ShellError; failures of single items are part of the returned Results.
     """
+
+    topics: TopicsApi = _family("topics")
+    configs: ConfigsApi = _family("configs")
+    quotas: QuotasApi = _family("quotas")
+    users: UsersApi = _family("users")
+    acls: AclsApi = _family("acls")
+    tokens: TokensApi = _family("tokens")
+    partitions: PartitionsApi = _family("partitions")
+    records: RecordsApi = _family("records")
+    groups: GroupsApi = _family("groups")
+    transactions: TransactionsApi = _family("transactions")
+    cluster: ClusterApi = _family("cluster")
+    client_configs: ClientConfigsApi = _family("client_configs")
 
     def __init__(
         self, properties: Mapping[str, str] | str, *, timeout: float | None = None
@@ -80,89 +104,3 @@ class Admin:
     def cluster_id(self) -> str:
         """The ID of the cluster (Metadata, API key 3)."""
         return self._calls.call(lambda cluster: cluster.cluster_id)
-
-    # -- families ----------------------------------------------------------------------------------
-
-    @cached_property
-    def topics(self) -> TopicsApi:
-        """Topics: list, describe, create, delete, add partitions."""
-        from .topics.api import TopicsApi
-
-        return TopicsApi(self._calls)
-
-    @cached_property
-    def configs(self) -> ConfigsApi:
-        """Configs of topics, brokers, loggers, groups and client metrics subscriptions."""
-        from .configs.api import ConfigsApi
-
-        return ConfigsApi(self._calls)
-
-    @cached_property
-    def quotas(self) -> QuotasApi:
-        """Client quotas."""
-        from .quotas.api import QuotasApi
-
-        return QuotasApi(self._calls)
-
-    @cached_property
-    def users(self) -> UsersApi:
-        """SCRAM credentials."""
-        from .users.api import UsersApi
-
-        return UsersApi(self._calls)
-
-    @cached_property
-    def acls(self) -> AclsApi:
-        """ACLs, and what the authorizer decides from them."""
-        from .acls.api import AclsApi
-
-        return AclsApi(self._calls)
-
-    @cached_property
-    def tokens(self) -> TokensApi:
-        """Delegation tokens."""
-        from .tokens.api import TokensApi
-
-        return TokensApi(self._calls)
-
-    @cached_property
-    def partitions(self) -> PartitionsApi:
-        """Replicas: reassignments, leader elections, log directories."""
-        from .partitions.api import PartitionsApi
-
-        return PartitionsApi(self._calls)
-
-    @cached_property
-    def records(self) -> RecordsApi:
-        """Offsets of partitions, and deleting records."""
-        from .records.api import RecordsApi
-
-        return RecordsApi(self._calls)
-
-    @cached_property
-    def groups(self) -> GroupsApi:
-        """Consumer, share and streams groups."""
-        from .groups.api import GroupsApi
-
-        return GroupsApi(self._calls)
-
-    @cached_property
-    def transactions(self) -> TransactionsApi:
-        """Transactions and the producers behind them."""
-        from .transactions.api import TransactionsApi
-
-        return TransactionsApi(self._calls)
-
-    @cached_property
-    def cluster(self) -> ClusterApi:
-        """Brokers, health, the metadata quorum, features."""
-        from .cluster.api import ClusterApi
-
-        return ClusterApi(self._calls)
-
-    @cached_property
-    def client_configs(self) -> ClientConfigsApi:
-        """Dynamic client configs (KIP-649)."""
-        from .client_configs.api import ClientConfigsApi
-
-        return ClientConfigsApi(self._calls)

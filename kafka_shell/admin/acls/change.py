@@ -62,9 +62,9 @@ def plan_create(
     bindings: Sequence[AclBinding],
     deleted: frozenset[AclBinding] = frozenset(),
 ) -> Plan:
-    """Create ACLs. A binding given twice is refused alone (KIP-4), as is one with parts
-    that only filters can have. Existing bindings are not sent, except for those that are `deleted`
-    first."""
+    """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
+    parts that only filters can have. Existing bindings are not sent, except for those that are
+    `deleted` first."""
     count = Counter(bindings)
     refused = {}
     for binding, times in count.items():
@@ -149,8 +149,8 @@ class DeleteAcls(Struct, BaseStep, frozen=True):
 
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
-    """Delete the bindings that match the filters. A filter without a match is refused, as is one
-    that is given twice (KIP-4)."""
+    """Delete the bindings that match the filters (API key 31). A filter without a match is refused,
+    as is one that is given twice (KIP-4)."""
     count = Counter(filters)
     requested = [each for each, times in count.items() if times == 1]
     refused: dict[Resource, Failure] = {

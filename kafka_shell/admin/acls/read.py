@@ -24,7 +24,7 @@ _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka
 
 
 def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBinding, ...]:
-    """The bindings that match the filter: all without one. Sorted by resource, principal.
+    """The bindings that match the filter (API key 29): all without one, sorted by resource.
 
     Raises ShellError if the broker refuses; SECURITY_DISABLED if it has no authorizer.
     """

@@ -5,16 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 
 from . import change, read
-from .model import (
-    ClientConfig,
-    ClientConfigAlteration,
-    ClientConfigFilter,
-    ClientEntity,
-    ClientRegistration,
-)
+from .model import ClientConfigFilter, ClientEntity, ClientRegistration
 
 
 class ClientConfigsApi(Family):
@@ -30,23 +24,15 @@ class ClientConfigsApi(Family):
         admin.client_configs.plan_alter([ClientConfigAlteration(alice, "linger.ms", None)]).apply()
     """
 
-    def describe(self, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
-        """The configs that match, or all of them."""
-        return self._calls.call(read.describe, which)
-
-    def resolve(self, user: str, client_id: str) -> tuple[ClientConfig, ...]:
-        """The configs that apply to a client: its own, and the defaults of its user."""
-        return self._calls.call(read.resolved, user, client_id)
+    describe = Reads(read.describe)
+    resolve = Reads(read.resolved)
+    plan_alter = Plans(change.plan_alter)
 
     def registrations(
         self, which: ClientConfigFilter | None = None
     ) -> tuple[ClientRegistration, ...]:
         """The configs that each version of a client software can change while it runs."""
         return self._calls.call(read.registrations, which, now=int(time.time() * 1000))
-
-    def plan_alter(self, alterations: Sequence[ClientConfigAlteration]) -> ClusterPlan:
-        """Set configs, and remove those whose value is None."""
-        return self._calls.plan(change.plan_alter, alterations)
 
     def plan_forget(self, entities: Sequence[ClientEntity]) -> ClusterPlan:
         """Delete the registrations of clients that no longer exist."""

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from kafka_shell.admin.calls import Family, Plans, Reads
 
-from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.plan.results import Failure
-
-from . import feature_change, features, health, quorum, quorum_change, read, unregister
-from .model import ApiSupport, ClusterMetadata, Features, Health, Quorum, Voter
+from . import feature_change, quorum_change, read, unregister
+from .features import api_versions
+from .features import describe as describe_features
+from .health import health as find_problems
+from .quorum import describe as describe_quorum
 
 
 class ClusterApi(Family):
@@ -25,39 +25,11 @@ class ClusterApi(Family):
         assert admin.cluster.quorum().leader == metadata.controller
     """
 
-    def metadata(self) -> ClusterMetadata:
-        """The brokers with their states, the controller, counts of topics and partitions, features
-        (API keys 3, 55, 60)."""
-        return self._calls.call(read.metadata)
-
-    def health(self) -> Health:
-        """What is wrong with the cluster, the worst first, within 10 s. A check that could not be
-        made is a finding too. Raises ShellError if no broker can be reached."""
-        return self._calls.call(health.health)
-
-    def quorum(self) -> Quorum:
-        """The metadata quorum: leader, voters, observers, and their lag (API key 55)."""
-        return self._calls.call(quorum.describe)
-
-    def features(self) -> Features:
-        """The finalized feature levels, and what the brokers support (API key 18)."""
-        return self._calls.call(features.describe)
-
-    def api_versions(
-        self, brokers: Sequence[int] | None = None
-    ) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
-        """The API versions that these brokers support, or all brokers; and the brokers that did not
-        respond (API key 18)."""
-        return self._calls.call(features.api_versions, brokers)
-
-    def plan_voters(self, add: Sequence[Voter] = (), remove: Sequence[Voter] = ()) -> ClusterPlan:
-        """Add and remove voters of the metadata quorum (API keys 80, 81)."""
-        return self._calls.plan(quorum_change.plan_alter, add, remove)
-
-    def plan_features(self, levels: Mapping[str, int], *, unsafe: bool = False) -> ClusterPlan:
-        """Set feature levels; 0 disables a feature (API key 57)."""
-        return self._calls.plan(feature_change.plan_update, levels, unsafe=unsafe)
-
-    def plan_unregister(self, brokers: Iterable[int]) -> ClusterPlan:
-        """Unregister brokers that are down for good (API key 64)."""
-        return self._calls.plan(unregister.plan_unregister, brokers)
+    metadata = Reads(read.metadata)
+    health = Reads(find_problems)
+    quorum = Reads(describe_quorum)
+    features = Reads(describe_features)
+    api_versions = Reads(api_versions)
+    plan_voters = Plans(quorum_change.plan_alter)
+    plan_features = Plans(feature_change.plan_update)
+    plan_unregister = Plans(unregister.plan_unregister)

@@ -122,7 +122,8 @@ def plan_update(
     unsafe: bool = False,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Update features to these levels. A lower level is a downgrade, which is destructive.
+    """Update features to these levels; 0 disables one (API key 57). A lower level is a downgrade,
+    which is destructive.
 
     `unsafe` allows a downgrade that loses metadata.
     """

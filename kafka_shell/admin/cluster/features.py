@@ -120,7 +120,7 @@ def levels_of_release(release: str) -> dict[str, int] | None:
 def api_versions(
     cluster: Cluster, brokers: Sequence[int] | None = None
 ) -> tuple[tuple[ApiSupport, ...], dict[int, Failure]]:
-    """The API versions that brokers support, by API key; and failures by broker."""
+    """The API versions that these brokers support, or all; and failures by broker (API key 18)."""
     found = ask(cluster)
     spoken = {
         broker: {row.api_key: (row.min_version, row.max_version) for row in response.api_keys}

@@ -99,12 +99,13 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
 
 def plan_alter(
     cluster: Cluster,
-    add: Sequence[Voter],
-    remove: Sequence[Voter],
+    add: Sequence[Voter] = (),
+    remove: Sequence[Voter] = (),
     *,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Add and remove voters one after the other, as a quorum changes by one voter at a time.
+    """Add and remove voters, one after the other: a quorum changes by one at a time (API keys 80,
+    81).
 
     Missing parts are looked up: the directory ID of an observer or voter, the name of a
     controller's listener. Additions come first, so that the quorum is not smaller than needed;

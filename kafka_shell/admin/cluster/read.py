@@ -56,7 +56,8 @@ def brokers(cluster: Cluster) -> Brokers:
 
 
 def metadata(cluster: Cluster) -> ClusterMetadata:
-    """Brokers with racks and versions, controller, cluster id, counts and features.
+    """Brokers with racks and versions, controller, cluster ID, counts and features (API keys 3, 18,
+    55, 60).
 
     What cannot be read in time is left out, with the failure in `not_read`. Raises ShellError if no
     broker can be reached.

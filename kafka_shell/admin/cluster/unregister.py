@@ -55,7 +55,7 @@ class UnregisterBroker(Struct, BaseStep, frozen=True):
 
 
 def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
-    """Unregister brokers that are permanently down.
+    """Unregister brokers that are permanently down (API key 64).
 
     A running broker is refused: it would not notice, and could not serve until it is restarted.
     """

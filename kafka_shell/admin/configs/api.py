@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-
-from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.plan.results import Results
+from kafka_shell.admin.calls import Family, Plans, Reads
 
 from . import change, read
-from .model import ConfigAlteration, ConfigEntry, ConfigResource, ResourceType
 
 
 class ConfigsApi(Family):
@@ -30,28 +26,6 @@ class ConfigsApi(Family):
         assert entry.value == "604800000"
     """
 
-    def describe(
-        self,
-        resources: Iterable[ConfigResource],
-        keys: Sequence[str] | None = None,
-        *,
-        synonyms: bool = False,
-        documentation: bool = False,
-    ) -> Results[ConfigResource, tuple[ConfigEntry, ...]]:
-        """The configs of each resource, or why they cannot be read (API key 32). `keys` restricts
-        them to some configs; `synonyms` and `documentation` (KIP-569) are left out unless asked
-        for."""
-        return self._calls.call(
-            read.describe, resources, keys, synonyms=synonyms, documentation=documentation
-        )
-
-    def list_resources(self, kind: ResourceType) -> list[str]:
-        """The names of groups, client metrics subscriptions ... that have configs (API key 74)."""
-        return self._calls.call(read.list_resources, kind)
-
-    def plan_alter(
-        self, alterations: Mapping[ConfigResource, Sequence[ConfigAlteration]]
-    ) -> ClusterPlan:
-        """Set, delete, append to and subtract from configs (IncrementalAlterConfigs, API key 44).
-        Values may have units: `7d`, `1GiB`. Configs that are not named are left as they are."""
-        return self._calls.plan(change.plan_alter, alterations)
+    describe = Reads(read.describe)
+    list_resources = Reads(read.list_resources)
+    plan_alter = Plans(change.plan_alter)

@@ -121,8 +121,11 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
         )
 
 
-def plan_alter(cluster: Cluster, alterations: Alterations) -> Plan:
-    """Alter configs of several resources independently.
+def plan_alter(
+    cluster: Cluster, alterations: Mapping[ConfigResource, Sequence[ConfigAlteration]]
+) -> Plan:
+    """Set, delete, append to and subtract from configs of several resources independently (API key
+    44). Other configs stay.
 
     Values are checked against the types that the broker reports, and units are converted (`7d` to
     604800000). Raises ConfigRefused for an invalid key or value; a resource that cannot be read is

@@ -48,7 +48,7 @@ def describe(
     synonyms: bool = False,
     documentation: bool = False,
 ) -> Entries:
-    """The configs of each resource; `keys` restricts them.
+    """The configs of each resource (API key 32); `keys` restricts them.
 
     One request for every thousand topics; but one per broker for configs that only that broker
     returns (its own and its loggers'). Documentation is about ten times the size of the rest:

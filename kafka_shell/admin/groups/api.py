@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-
-from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.plan.results import Results
+from kafka_shell.admin.calls import Family, Plans, Reads
 
 from . import members, read, resets
-from .model import Group, GroupListing, GroupType, ResetTo
 
 
 class GroupsApi(Family):
@@ -28,45 +23,10 @@ class GroupsApi(Family):
         assert admin.groups.plan_delete(["example-group"]).apply().ok
     """
 
-    def list(
-        self, states: Sequence[str] = (), types: Sequence[GroupType] = ()
-    ) -> Results[str, GroupListing]:
-        """The groups by name (API key 16). The failures are brokers that did not respond."""
-        return self._calls.call(read.list_groups, states, types)
-
-    def describe(self, names: Iterable[str], *, offsets: bool = False) -> Results[str, Group]:
-        """Each group with its members, with its committed offsets and lag if `offsets` is set
-        (API keys 15, 69, 77, 89; 9, 90)."""
-        return self._calls.call(read.describe, names, offsets=offsets)
-
-    def plan_reset(
-        self, name: str, where: ResetTo, partitions: Sequence[TopicPartition] | None = None
-    ) -> ClusterPlan:
-        """Reset the committed offsets of an inactive group (API key 8; of share groups 91)."""
-        return self._calls.plan(resets.plan_reset, name, where, partitions)
-
-    def plan_offsets(self, name: str, wanted: Mapping[TopicPartition, int | None]) -> ClusterPlan:
-        """Set the committed offset of each partition; None deletes it (API keys 8, 47)."""
-        return self._calls.plan(resets.plan_offsets, name, wanted)
-
-    def plan_delete_offsets(self, name: str, partitions: Sequence[TopicPartition]) -> ClusterPlan:
-        """Delete committed offsets (API key 47; of share groups 92)."""
-        return self._calls.plan(resets.plan_delete_offsets, name, partitions)
-
-    def plan_delete(self, names: Sequence[str]) -> ClusterPlan:
-        """Delete groups with all their committed offsets (API key 42)."""
-        return self._calls.plan(members.plan_delete, names)
-
-    def plan_remove_members(
-        self,
-        name: str,
-        *,
-        member_ids: Sequence[str] = (),
-        instances: Sequence[str] = (),
-        reason: str = "",
-    ) -> ClusterPlan:
-        """Remove members by member ID or group.instance.id; without either, all members (API key
-        13)."""
-        return self._calls.plan(
-            members.plan_remove, name, members=member_ids, instances=instances, reason=reason
-        )
+    list = Reads(read.list_groups)
+    describe = Reads(read.describe)
+    plan_reset = Plans(resets.plan_reset)
+    plan_offsets = Plans(resets.plan_offsets)
+    plan_delete_offsets = Plans(resets.plan_delete_offsets)
+    plan_delete = Plans(members.plan_delete)
+    plan_remove_members = Plans(members.plan_remove)

@@ -84,7 +84,8 @@ def _changes(group: Group) -> Iterator[Change]:
 
 
 def plan_delete(cluster: Cluster, names: Sequence[str]) -> Plan:
-    """Delete groups. A group with members is refused, as is one that does not exist."""
+    """Delete groups with their offsets (API key 42). A group with members is refused, as is one
+    that does not exist."""
     found = groups.describe(cluster, names, offsets=True)
     refused = {
         Resource("group", name): found.failures[name] for name in names if name in found.failures
@@ -175,8 +176,8 @@ def plan_remove(
     instances: Sequence[str] = (),
     reason: str = "",
 ) -> Plan:
-    """Remove members from a group: these, by ID or group.instance.id, or all. Unknown members are
-    refused, as are share and streams groups, whose members cannot be removed."""
+    """Remove members from a group (API key 13): these, by ID or group.instance.id, or all. Unknown
+    members are refused, as are share and streams groups, whose members cannot be removed."""
     found = groups.describe(cluster, [name])
     resource = Resource("group", name)
     if not found.ok:

@@ -24,7 +24,7 @@ _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kaf
 def list_groups(
     cluster: Cluster, states: Sequence[str] = (), types: Sequence[GroupType] = ()
 ) -> Results[str, GroupListing]:
-    """The visible groups by name, from all brokers at once (ListGroups).
+    """The visible groups by name, from all brokers at once (ListGroups, API key 16).
 
     `states` are as in Kafka. Failures are by broker (`broker 2`), whose groups are missing. Raises
     ShellError if no broker can be reached.
@@ -63,7 +63,7 @@ def describe(
     offsets: bool = False,
     types: Mapping[str, GroupType] | None = None,
 ) -> Results[str, Group]:
-    """The groups with their members, and optionally with offsets and lag.
+    """The groups with their members (API keys 15, 69, 77, 89), and with offsets and lag (9, 90).
 
     All coordinators are asked at once, each once for all its groups. If `types` are known, only the
     requests of these protocols are sent. An unknown group is a GROUP_ID_NOT_FOUND failure; its hint

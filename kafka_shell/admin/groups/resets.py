@@ -29,7 +29,6 @@ _NON_EMPTY_GROUP, _SUBSCRIBED = 68, 86
 _SHOWN = 5  # members that a message names
 _UNCHANGED = "no change: already set"
 
-Wanted = Mapping[TopicPartition, int | None]
 Refused = dict[Resource, Failure]
 
 
@@ -40,7 +39,8 @@ def plan_reset(
     partitions: Sequence[TopicPartition] | None = None,
     kind: GroupType = GroupType.UNKNOWN,
 ) -> Plan:
-    """Reset a group's offsets in these partitions, or in all with committed offsets.
+    """Reset a group's offsets in these partitions, or in all with committed offsets (API key 8; of
+    share groups 91).
 
     Refused if the group has members, or if it does not exist and no partitions are given; with
     partitions it is created with this `kind`. Offsets outside of the range of a partition become
@@ -59,12 +59,13 @@ def plan_reset(
 def plan_offsets(
     cluster: Cluster,
     name: str,
-    wanted: Wanted,
+    wanted: Mapping[TopicPartition, int | None],
     kind: GroupType = GroupType.UNKNOWN,
     *,
     exact: bool = False,
 ) -> Plan:
-    """Set a group's offsets to these; None deletes one. Refused as in `plan_reset`.
+    """Set a group's offsets to these; None deletes one (API keys 8, 47). Refused as in
+    `plan_reset`.
 
     `exact` also sets offsets outside of the range of the partition, to restore previous ones.
     """
@@ -87,8 +88,8 @@ def plan_offsets(
 
 
 def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicPartition]) -> Plan:
-    """Delete a group's offsets (KIP-496). Topics that its members are subscribed to are
-    refused."""
+    """Delete a group's offsets (API key 47; of share groups 92). Topics that its members are
+    subscribed to are refused."""
     found = _Found.of(cluster, name, may_be_active=True)
     if found.why is not None:
         return _refused(name, found.why)

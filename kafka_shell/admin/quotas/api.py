@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.calls import Family, Plans, Reads
 
 from . import change, read, resolution
-from .model import Quota, QuotaAlteration, QuotaFilter, QuotaLadder
 
 
 class QuotasApi(Family):
@@ -28,16 +25,6 @@ class QuotasApi(Family):
         admin.quotas.plan_alter([QuotaAlteration(alice, "producer_byte_rate", None)]).apply()
     """
 
-    def describe(self, which: QuotaFilter | None = None) -> tuple[Quota, ...]:
-        """The quotas that match, or all of them (API key 48)."""
-        return self._calls.call(read.describe, *(() if which is None else (which,)))
-
-    def resolve(
-        self, user: str | None = None, client_id: str | None = None, ip: str | None = None
-    ) -> QuotaLadder:
-        """The quotas that apply to a client, and every level that was considered."""
-        return self._calls.call(resolution.resolve, user, client_id, ip)
-
-    def plan_alter(self, alterations: Sequence[QuotaAlteration]) -> ClusterPlan:
-        """Set quotas, and remove those whose value is None (API key 49)."""
-        return self._calls.plan(change.plan_alter, alterations)
+    describe = Reads(read.describe)
+    resolve = Reads(resolution.resolve)
+    plan_alter = Plans(change.plan_alter)

@@ -32,7 +32,7 @@ def ranges(
     cluster: Cluster, partitions: Sequence[TopicPartition], *, committed: bool = False
 ) -> Results[TopicPartition, OffsetRange]:
     """The offsets in each partition; with `committed` up to the last stable offset. Sends two
-    ListOffsets requests to each leader."""
+    ListOffsets requests (API key 2) to each leader."""
     first = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
     last = list_offsets(cluster, dict.fromkeys(first.values, LATEST), committed=committed)
     results: Results[TopicPartition, OffsetRange] = Results({}, first.failures | last.failures)
@@ -150,7 +150,8 @@ def plan_delete(
     *,
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Delete the records before an offset of each partition, or all current records (LATEST).
+    """Delete the records before an offset of each partition (API key 21), or all current ones
+    (LATEST).
 
     LATEST is resolved now: records written after the plan was made are kept.
     """

@@ -38,7 +38,8 @@ _PATIENCE_S = 5.0
 def list_offsets(
     cluster: Cluster, wanted: Mapping[TopicPartition, int], *, committed: bool = False
 ) -> Results[TopicPartition, Offset]:
-    """The offset of each partition for a time (milliseconds since the epoch) or a constant.
+    """The offset of each partition for a time (milliseconds since the epoch) or a constant: -1
+    latest, -2 earliest, -3 largest timestamp (API key 2).
 
     For a time it is the offset of the first record with that timestamp or a later one. With
     `committed`, the end is the last stable offset (isolation level read_committed). Sends one

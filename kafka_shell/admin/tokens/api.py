@@ -5,11 +5,10 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 
-from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family, Reads
 from kafka_shell.plan.model import Secret
 
 from . import change, read
-from .model import DelegationToken
 
 
 class TokensApi(Family):
@@ -26,9 +25,7 @@ class TokensApi(Family):
         assert admin.tokens.plan_expire([created.token.id]).apply().ok
     """
 
-    def describe(self, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
-        """The tokens of these owners (principals), or all that this login may see (API key 41)."""
-        return self._calls.call(read.describe, owners)
+    describe = Reads(read.describe)
 
     def plan_create(
         self, *, owner: str = "", renewers: Sequence[str] = (), max_life: int | None = None

@@ -34,7 +34,7 @@ Tokens = dict[str, tuple[DelegationToken, Secret]]
 
 
 def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
-    """The visible tokens of these owners (`User:bob`), or all. Sorted by owner, age.
+    """The visible tokens of these owners (`User:bob`), or all (API key 41). Sorted by owner, age.
 
     Visible are the caller's own, those it may renew, and those that ACLs allow to DESCRIBE. Raises
     ShellError if the broker refuses: DELEGATION_TOKEN_REQUEST_NOT_ALLOWED without a login.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family, Plans
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.results import Results
 
@@ -44,13 +44,5 @@ class TopicsApi(Family):
         """Create topics (API key 19). A name that is given twice is refused."""
         return self._calls.plan(lambda cluster: change.plan_create(topics))
 
-    def plan_delete(self, names: Sequence[str]) -> ClusterPlan:
-        """Delete topics by their ids (API key 20; by name before Kafka 2.8)."""
-        return self._calls.plan(change.plan_delete, names)
-
-    def plan_partitions(
-        self, names: Sequence[str], count: int, assignment: Sequence[Sequence[int]] = ()
-    ) -> ClusterPlan:
-        """Raise the number of partitions of topics to `count` (API key 37). `assignment` lists the
-        replicas of every partition, of those that exist too."""
-        return self._calls.plan(change.plan_partitions, names, count, assignment=assignment)
+    plan_delete = Plans(change.plan_delete)
+    plan_partitions = Plans(change.plan_partitions)

@@ -124,7 +124,10 @@ def _no_brokers(name: str, assignment: Sequence[Sequence[int]]) -> Failure | Non
 def plan_delete(
     cluster: Cluster, names: Sequence[str], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
 ) -> Plan:
-    """Delete topics. A name given twice is sent once; a topic that does not exist is refused."""
+    """Delete topics by their IDs (API key 20; by name before Kafka 2.8).
+
+    A name given twice is sent once; a topic that does not exist is refused.
+    """
     found = describe(cluster, names)
     warnings = tuple(
         f"{topic.name} is an internal topic: Kafka stores its own state in it"
@@ -151,10 +154,10 @@ def plan_partitions(
     assignment: Sequence[Sequence[int]] = (),
     timeout_ms: int = DEFAULT_TIMEOUT_MS,
 ) -> Plan:
-    """Raise the number of partitions to `count`. A topic that has that many is not changed.
+    """Raise the number of partitions of topics to `count` (API key 37).
 
-    `assignment` lists the replicas of every partition, as for Kafka's tool: existing partitions
-    with their current replicas, then the new ones.
+    A topic that has that many is not changed. `assignment` lists the replicas of every partition,
+    as for Kafka's tool: existing partitions with their current replicas, then the new ones.
     """
     found = describe(cluster, names)
     refused = _as_refused(found)

@@ -4,18 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from kafka_shell.admin.calls import ClusterPlan, Family
+from kafka_shell.admin.calls import ClusterPlan, Family, Plans, Reads
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.plan.results import Results
 
-from . import change, producers, read
-from .model import (
-    HangingSearch,
-    HangingTransaction,
-    ProducerState,
-    Transaction,
-    TransactionListing,
-)
+from . import change, read
+from .model import HangingSearch, HangingTransaction, Transaction
+from .producers import describe as describe_producers
 
 
 class TransactionsApi(Family):
@@ -29,31 +24,13 @@ class TransactionsApi(Family):
         assert search.ok, search.found
     """
 
-    def list(
-        self,
-        *,
-        states: Sequence[str] = (),
-        producer_ids: Sequence[int] = (),
-        longer_than_ms: int | None = None,
-    ) -> Results[int, tuple[TransactionListing, ...]]:
-        """The transactions that each broker coordinates, by the broker's id (API key 66)."""
-        return self._calls.call(
-            read.list_transactions,
-            states=states,
-            producer_ids=producer_ids,
-            longer_than_ms=longer_than_ms,
-        )
+    list = Reads(read.list_transactions)
+    producers = Reads(describe_producers)
+    plan_fence = Plans(change.plan_fence)
 
     def describe(self, transactional_ids: Iterable[str]) -> Results[str, Transaction]:
         """Each transaction by its transactional ID (API key 65)."""
         return self._calls.call(read.describe, transactional_ids)
-
-    def producers(
-        self, partitions: Iterable[TopicPartition], *, broker: int | None = None
-    ) -> Results[TopicPartition, tuple[ProducerState, ...]]:
-        """The producers that each partition's leader (or `broker`) keeps the state of (API key
-        61)."""
-        return self._calls.call(producers.describe, partitions, broker=broker)
 
     def find_hanging(
         self,
@@ -70,7 +47,3 @@ class TransactionsApi(Family):
     def plan_abort(self, hanging: Sequence[HangingTransaction]) -> ClusterPlan:
         """Abort hanging transactions (WriteTxnMarkers, API key 27)."""
         return self._calls.plan(change.plan_abort, hanging)
-
-    def plan_fence(self, transactional_ids: Sequence[str]) -> ClusterPlan:
-        """Fence producers: their open transactions are aborted (InitProducerId, API key 22)."""
-        return self._calls.plan(change.plan_fence, transactional_ids)

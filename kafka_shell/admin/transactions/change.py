@@ -321,8 +321,9 @@ def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:
 
 
 def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
-    """Fence the producers of these transactional ids. An unknown one is refused, as a
-    request for its epoch would create it."""
+    """Fence the producers of these transactional IDs (InitProducerId, API key 22): their open
+    transactions are aborted. An unknown ID is refused, as a request for its epoch would create
+    it."""
     found = transactions.describe(cluster, transactional_ids)
     names = list(found.values)
     return Plan(

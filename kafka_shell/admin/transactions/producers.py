@@ -27,7 +27,7 @@ _PASSING = frozenset({5, 6, 9})
 def describe(
     cluster: Cluster, wanted: Iterable[TopicPartition], *, broker: int | None = None
 ) -> States:
-    """The producers of each partition, sorted by producer ID.
+    """The producers of each partition, sorted by producer ID (API key 61).
 
     Asks all leaders at once, or one `broker` that has a replica of each. Requires READ on the
     topics.

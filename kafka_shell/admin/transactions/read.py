@@ -46,7 +46,7 @@ def list_transactions(
     longer_than_ms: int | None = None,
     pattern: str | None = None,
 ) -> Results[int, tuple[TransactionListing, ...]]:
-    """The transactional IDs by coordinator, sorted; only those that the caller may DESCRIBE.
+    """The transactional IDs by coordinator (API key 66), as far as the caller may DESCRIBE them.
 
     `longer_than_ms` (Kafka 3.8) selects transactions that are open longer; `pattern` (4.1) is a
     regular expression that matches whole IDs. Raises ShellError for an unknown state.

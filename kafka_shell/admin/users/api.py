@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-
-from kafka_shell.admin.calls import ClusterPlan, Family
-from kafka_shell.plan.results import Results
+from kafka_shell.admin.calls import Family, Plans, Reads
 
 from . import read, scram
-from .model import NewScramCredential, ScramCredential, ScramMechanism, UserPage
 
 
 class UsersApi(Family):
@@ -26,21 +22,7 @@ class UsersApi(Family):
         assert plan.apply().ok
     """
 
-    def credentials(
-        self, users: Iterable[str] | None = None
-    ) -> Results[str, tuple[ScramCredential, ...]]:
-        """The SCRAM credentials of each user, or of all users (API key 50). Never a password."""
-        return self._calls.call(scram.describe, users)
-
-    def describe(self, name: str) -> UserPage:
-        """Everything about one user: credentials, quotas, ACLs, tokens, groups. A part that cannot
-        be read is a Failure."""
-        return self._calls.call(read.describe, name)
-
-    def plan_upsert(self, credentials: Sequence[NewScramCredential]) -> ClusterPlan:
-        """Create credentials, and replace those that exist (API key 51)."""
-        return self._calls.plan(scram.plan_upsert, credentials)
-
-    def plan_delete(self, credentials: Sequence[tuple[str, ScramMechanism]]) -> ClusterPlan:
-        """Delete credentials, each a user and a mechanism (API key 51)."""
-        return self._calls.plan(scram.plan_delete, credentials)
+    credentials = Reads(scram.describe)
+    describe = Reads(read.describe)
+    plan_upsert = Plans(scram.plan_upsert)
+    plan_delete = Plans(scram.plan_delete)

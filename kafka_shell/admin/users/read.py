@@ -37,7 +37,7 @@ _ANYONE = "User:*"
 
 
 def describe(cluster: Cluster, name: str) -> UserPage:
-    """Everything about a user (`alice` or `User:alice`).
+    """Everything about a user (`alice` or `User:alice`): credentials, quotas, ACLs, groups ...
 
     Raises ShellError where no broker can be reached; a refused part is a Failure.
     """

@@ -28,7 +28,6 @@ _RESOURCE_NOT_FOUND = 91
 _ANY_USER = "kafka-sh"  # does not have to exist
 
 Credentials = Results[str, tuple[ScramCredential, ...]]
-Key = tuple[str, ScramMechanism]
 C = TypeVar("C", NewScramCredential, ScramCredential)
 
 
@@ -36,7 +35,7 @@ C = TypeVar("C", NewScramCredential, ScramCredential)
 
 
 def describe(cluster: Cluster, users: Iterable[str] | None = None) -> Credentials:
-    """The credentials (mechanisms and iterations) of these users, or of all (None).
+    """The credentials (mechanisms and iterations) of these users, or of all (API key 50).
 
     A user without any is a RESOURCE_NOT_FOUND failure. Raises ShellError without permission.
     """
@@ -141,7 +140,7 @@ class AlterScramCredentials(Struct, BaseStep, frozen=True):
 
 
 def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> Plan:
-    """Set credentials. An existing one is replaced, and its password is lost.
+    """Set credentials (API key 51). An existing one is replaced, and its password is lost.
 
     A user is refused alone if a mechanism is given twice, the iterations are out of range, or the
     password is empty.
@@ -164,9 +163,9 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
     )
 
 
-def plan_delete(cluster: Cluster, credentials: Sequence[Key]) -> Plan:
-    """Delete credentials, each (user, mechanism). A user without one of
-    them is refused alone."""
+def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanism]]) -> Plan:
+    """Delete credentials, each (user, mechanism) (API key 51). A user without one of them is
+    refused alone."""
     requested = list(dict.fromkeys(credentials))
     found = describe(cluster, [user for user, _ in requested])
     refused = {_resource(user): failure for user, failure in found.failures.items()}

@@ -1,0 +1,65 @@
+"""The names that programs import from `kafka_shell.admin`."""
+
+from __future__ import annotations
+
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Effect, Resource, Secret
+from kafka_shell.plan.results import Failure, Results
+
+from .acls.model import (
+    Access,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from .client import Admin
+from .client_configs.model import ClientConfigAlteration, ClientConfigFilter, ClientEntity
+from .cluster.model import Voter
+from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from .groups.model import GroupType, ResetTo, To
+from .partitions.model import TopicPartition
+from .quotas.model import DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
+from .topics.model import NewTopic
+from .transactions.model import HangingTransaction
+from .users.model import NewScramCredential, ScramMechanism
+
+__all__ = [
+    "DEFAULT",
+    "Access",
+    "AclBinding",
+    "AclFilter",
+    "AclOperation",
+    "AclPermission",
+    "AclResourceType",
+    "Admin",
+    "Change",
+    "ClientConfigAlteration",
+    "ClientConfigFilter",
+    "ClientEntity",
+    "ConfigAlteration",
+    "ConfigOp",
+    "ConfigResource",
+    "Effect",
+    "Failure",
+    "GroupType",
+    "HangingTransaction",
+    "NewScramCredential",
+    "NewTopic",
+    "PatternType",
+    "QuotaAlteration",
+    "QuotaEntity",
+    "QuotaFilter",
+    "ResetTo",
+    "Resource",
+    "ResourceType",
+    "Results",
+    "ScramMechanism",
+    "Secret",
+    "ShellError",
+    "To",
+    "TopicPartition",
+    "Voter",
+]
