@@ -20,8 +20,8 @@ from py4j.java_gateway import (
 )
 from py4j.protocol import Py4JError
 
+from kafka_shell.java import find_java
 from kafka_shell.sandbox.jars import class_path, fetch, locked_jars, read_lock
-from kafka_shell.sandbox.java import find_java
 
 LOCK = Path(__file__).parent / "locks" / "kafka-tools-4.3.1.lock"
 JVM = ("-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-XX:-UsePerfData", "-Dlog4j2.level=OFF")

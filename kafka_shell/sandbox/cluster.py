@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import shutil
-from collections.abc import Iterable
-from contextlib import suppress
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from kafka_shell.errors import ShellError
+from kafka_shell.java import find_java
 from kafka_shell.structs import replace
 
 from . import jars
 from .config import jvm_arguments, server_properties, write_configuration
 from .jars import Report
-from .java import find_java
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
@@ -63,10 +63,7 @@ def status(folder: Path) -> Sandbox | None:
 
 def stop(folder: Path) -> Sandbox:
     """Stop all brokers, with a clean shutdown if it does not take too long. Keeps the data."""
-    folder = folder.resolve()
-    _require(folder)
-    with exclusively(folder):
-        sandbox = _require(folder)
+    with _existing(folder) as sandbox:
         return _stop(sandbox, sandbox.brokers)
 
 
@@ -94,10 +91,7 @@ def leave(attachment: Attachment) -> bool:
 
 def stop_broker(folder: Path, broker_id: int) -> Sandbox:
     """Stop one broker cleanly and return when the other brokers have noticed."""
-    folder = folder.resolve()
-    _require(folder)
-    with exclusively(folder):
-        sandbox = _require(folder)
+    with _existing(folder) as sandbox:
         sandbox = _stop(sandbox, [sandbox.broker(broker_id)])
         if has_quorum(sandbox) and not sandbox.secure:
             wait_until_all_known(sandbox)
@@ -106,10 +100,7 @@ def stop_broker(folder: Path, broker_id: int) -> Sandbox:
 
 def start_broker(folder: Path, broker_id: int, report: Report = no_report) -> Sandbox:
     """Start one broker again on the same ports and return when it is ready."""
-    folder = folder.resolve()
-    _require(folder)
-    with exclusively(folder):
-        sandbox = _require(folder)
+    with _existing(folder) as sandbox:
         broker = sandbox.broker(broker_id)
         if broker.pid is not None:
             return sandbox
@@ -136,6 +127,15 @@ def _require(folder: Path) -> Sandbox:
             f"no sandbox in {folder}", hint="Run sandbox start to create one.", code="no-sandbox"
         )
     return sandbox
+
+
+@contextmanager
+def _existing(folder: Path) -> Iterator[Sandbox]:
+    """Hold the lock of a sandbox. Raises ShellError if there is none."""
+    folder = folder.resolve()
+    _require(folder)  # the lock would create the folder
+    with exclusively(folder):
+        yield _require(folder)
 
 
 def _require_empty(folder: Path) -> None:

