@@ -108,7 +108,7 @@ class Producer:
             nonlocal row
             leader = find(self.cluster, [each])[each].leader
             assert leader is not None
-            answer = self.cluster.send(request, Node(leader), version=_PRODUCE_VERSION)
+            answer = self.cluster.send(request, Node(leader), highest=_PRODUCE_VERSION)
             (row,) = answer.responses[0].partition_responses
             return bool(row.error_code != _NOT_LEADER)  # yet: its topic is a moment old
 

@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Any
 from .calls import Calls
 
 if TYPE_CHECKING:
-    from types import TracebackType
-
     from .acls.api import AclsApi
     from .client_configs.api import ClientConfigsApi
     from .cluster.api import ClusterApi
@@ -85,12 +83,7 @@ class Admin:
     def __enter__(self) -> Admin:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:

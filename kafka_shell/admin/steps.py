@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Mapping
+from typing import Any, Self, TypeVar
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import REQUEST_TIMED_OUT, failure
 from kafka_shell.admin.wire.failures import requires as permission_hint
-from kafka_shell.plan.results import Failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
+
+K = TypeVar("K")
+V = TypeVar("V")
 
 
 class BaseStep:
@@ -27,6 +32,25 @@ class BaseStep:
 def not_mentioned(about: object, see: Resource | None = None) -> Failure:
     """The failure of a resource that is missing from the broker's response."""
     return Failure("UNKNOWN", f"the broker's response does not contain {about}", see=see)
+
+
+def refused_of(kind: str, failures: Mapping[Any, Failure | None]) -> Results[Resource, Any]:
+    """The refused resources of a plan: those of this kind with a failure."""
+    return Results(
+        {}, {Resource(kind, str(name)): why for name, why in failures.items() if why is not None}
+    )
+
+
+def read_again(found: Results[K, V], what: str = "") -> dict[K, V]:
+    """What was read again before the change. Raises ShellError if something (`what`: `the quotas
+    of`) could not be read."""
+    for about, why in found.failures.items():
+        raise ShellError(
+            f"{what} {about} could not be read again before the change: {why}".lstrip(),
+            hint="Nothing was sent.",
+            code=why.name,
+        )
+    return found.values
 
 
 def row_failure(

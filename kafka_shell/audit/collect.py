@@ -40,16 +40,13 @@ def collect(
     try:
         cluster = open_cluster(work.target)
     except ShellError as error:
-        yield from _lost(work, snapshot_id, error)
+        for name in work.tables:
+            why = Trouble("", error.code, error.message)
+            yield _status(name, work, snapshot_id, 0, 0.0, why)
         return
     with cluster, cluster.within(DEADLINE_S):
         for name in work.tables:
             yield from _of_table(tables[name], work, cluster, snapshot_id)
-
-
-def _lost(work: Work, snapshot_id: str, error: ShellError) -> Iterator[Read]:
-    for name in work.tables:
-        yield _status(name, work, snapshot_id, 0, 0.0, Trouble("", error.code, error.message))
 
 
 def _of_table(table: Table, work: Work, cluster: Cluster, snapshot_id: str) -> Iterator[Read]:

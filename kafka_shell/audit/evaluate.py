@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 from .control import Control
-from .model import AuditFinding
+from .model import SEVERITIES, AuditFinding
 from .remedy import single_command
 from .session import SHUFFLE_PARTITIONS, sentence
 
@@ -98,11 +98,11 @@ def _unread(session: Any) -> dict[tuple[str, str], str]:
         "SELECT cluster, `table`, first(concat_ws(': ', error, reason)) AS why, count(*) AS n"
         " FROM collection_status WHERE status = 'error' GROUP BY cluster, `table`"
     ).collect()
-    return {(row["cluster"], row["table"]): _reason(row["why"], row["n"]) for row in rows}
-
-
-def _reason(why: str, times: int) -> str:
-    return why if times == 1 else f"{why} (and {times - 1} more)"
+    return {
+        (row["cluster"], row["table"]): row["why"]
+        + ("" if row["n"] == 1 else f" (and {row['n'] - 1} more)")
+        for row in rows
+    }
 
 
 def _skipped(control: Control, unread: Mapping[tuple[str, str], str]) -> list[AuditFinding]:
@@ -141,14 +141,13 @@ def _of(
 
 def in_order(findings: Iterable[AuditFinding]) -> tuple[AuditFinding, ...]:
     """Sort findings: alarms first, then by severity, control, cluster and resource."""
-    severities = ["critical", "high", "medium", "low"]
     statuses = ["alarm", "error", "skip", "info"]
     return tuple(
         sorted(
             findings,
             key=lambda f: (
                 statuses.index(f.status) if f.status in statuses else len(statuses),
-                severities.index(f.severity), f.control, f.cluster, f.resource,
+                SEVERITIES.index(f.severity), f.control, f.cluster, f.resource,
             ),
         )
     )  # fmt: skip

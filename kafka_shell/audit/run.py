@@ -98,7 +98,8 @@ def audit(
         collection.clusters,
         dict(collection.unread),
         tuple(judged),
-        in_order(_without_unread(kept, collection.unread)),
+        # The report lists clusters that could not be read once.
+        in_order(f for f in kept if not (f.status == "skip" and f.cluster in collection.unread)),
         len(findings) - len(kept),
     )
 
@@ -138,10 +139,3 @@ def _judged(control: Control, counts: Counter[tuple[str, str]]) -> JudgedControl
     return JudgedControl(
         control.id, control.title, control.severity.name.lower(), control.family, by_status
     )
-
-
-def _without_unread(
-    findings: Iterable[AuditFinding], unread: Mapping[str, str]
-) -> Iterable[AuditFinding]:
-    """Drop skipped findings of unreadable clusters, which the report lists once."""
-    return (f for f in findings if not (f.status == "skip" and f.cluster in unread))

@@ -11,6 +11,8 @@ from collections.abc import Mapping, Sequence
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.admin.wire.chunks import in_slices
+
 # The size of a task. A Spark task costs some tens of milliseconds, so slices are not small, but
 # 100,000 topics are still enough slices for a hundred cores.
 TOPICS_PER_SLICE = 1_000
@@ -54,8 +56,8 @@ def split(
     """Return the tasks of one cluster. `tables_by` are the tables by the `by` of Table."""
     names: dict[str, Sequence[tuple[str, ...]]] = {
         "cluster": [()],
-        "topics": _chunks(survey.topics, TOPICS_PER_SLICE),
-        "groups": _chunks(survey.groups, GROUPS_PER_SLICE),
+        "topics": [tuple(part) for part in in_slices(survey.topics, TOPICS_PER_SLICE)],
+        "groups": [tuple(part) for part in in_slices(survey.groups, GROUPS_PER_SLICE)],
         "brokers": [(broker,) for broker in survey.brokers],
         "none": [],  # rows are added while other tables are read
     }
@@ -65,10 +67,6 @@ def split(
         if tables
         for chunk in names[by]
     )
-
-
-def _chunks(names: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return [tuple(names[at : at + size]) for at in range(0, len(names), size)]
 
 
 def to_json(works: Sequence[Work]) -> str:

@@ -12,7 +12,7 @@ import random
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from itertools import product
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
 from kafka_shell.admin.topics.model import NewTopic
@@ -26,7 +26,6 @@ from .state import Broker, Sandbox
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
 
-T = TypeVar("T")
 
 FIRST_ID = 1001
 PARTITIONS = 3
@@ -110,6 +109,7 @@ def _register(
     controller: Cluster, cluster: Cluster, sandbox: Sandbox, ids: Sequence[int], report: Report
 ) -> None:
     from kafka_shell.admin.cluster import features
+    from kafka_shell.admin.wire.chunks import in_slices
     from kafka_shell.admin.wire.requests import Call
     from kafka_shell.admin.wire.schemas.brokers import BrokerHeartbeatRequest
     from kafka_shell.admin.wire.schemas.brokers import BrokerRegistrationRequest as Registration
@@ -126,7 +126,7 @@ def _register(
         for name, port in real.ports.items()
     ]
     done = 0
-    for batch in _batches(ids, _BROKERS_PER_BATCH):
+    for batch in in_slices(ids, _BROKERS_PER_BATCH):
         report("Registering stand-in brokers", done, len(ids))
         registrations = [
             Registration(
@@ -191,8 +191,3 @@ def _checked(responses: Sequence[Any]) -> Sequence[Any]:
         if isinstance(response, Failure):
             raise as_error(response)
     return responses
-
-
-def _batches(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -23,6 +23,7 @@ from prompt_toolkit.document import Document
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, encode_request
+from kafka_shell.admin.wire.requests import RawRequest
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
 from kafka_shell.settings import Settings
@@ -45,8 +46,9 @@ def main(broker: str, home: str, topic: str) -> None:
 
 def _reading(connection: ConnectionConfig) -> dict[str, float]:
     with Cluster(connection) as cluster:
-        version = cluster.negotiate(3, 9, 13)
-        body = cluster.send_raw(3, version, encode_request(version, None))
+        version = 13
+        request = RawRequest(3, (version, version), lambda _: encode_request(version, None), 9)
+        body = cluster.send(request)
         scans = []
         for _ in range(5):
             began = time.perf_counter()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from msgspec import Struct
+from msgspec.structs import astuple
 
 from kafka_shell.coded_enum import CodedEnum
 from kafka_shell.plan.model import Resource
@@ -85,26 +86,17 @@ class AclPermission(_Coded):
 
 
 # The operations that each resource type has. A broker stores others, but never checks them.
+_CONFIGS = "DESCRIBE_CONFIGS ALTER_CONFIGS"
 OPERATIONS_OF: dict[AclResourceType, frozenset[AclOperation]] = {
-    AclResourceType.TOPIC: frozenset(
-        {AclOperation.READ, AclOperation.WRITE, AclOperation.CREATE, AclOperation.DELETE}
-        | {AclOperation.ALTER, AclOperation.DESCRIBE}
-        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
-    ),
-    AclResourceType.GROUP: frozenset(
-        {AclOperation.READ, AclOperation.DESCRIBE, AclOperation.DELETE}
-        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
-    ),
-    AclResourceType.CLUSTER: frozenset(
-        {AclOperation.CREATE, AclOperation.ALTER, AclOperation.DESCRIBE}
-        | {AclOperation.CLUSTER_ACTION, AclOperation.IDEMPOTENT_WRITE}
-        | {AclOperation.DESCRIBE_CONFIGS, AclOperation.ALTER_CONFIGS}
-    ),
-    AclResourceType.TRANSACTIONAL_ID: frozenset(
-        {AclOperation.WRITE, AclOperation.DESCRIBE, AclOperation.TWO_PHASE_COMMIT}
-    ),
-    AclResourceType.DELEGATION_TOKEN: frozenset({AclOperation.DESCRIBE}),
-    AclResourceType.USER: frozenset({AclOperation.CREATE_TOKENS, AclOperation.DESCRIBE_TOKENS}),
+    AclResourceType[kind]: frozenset(AclOperation[name] for name in names.split())
+    for kind, names in {
+        "TOPIC": f"READ WRITE CREATE DELETE ALTER DESCRIBE {_CONFIGS}",
+        "GROUP": f"READ DESCRIBE DELETE {_CONFIGS}",
+        "CLUSTER": f"CREATE ALTER DESCRIBE CLUSTER_ACTION IDEMPOTENT_WRITE {_CONFIGS}",
+        "TRANSACTIONAL_ID": "WRITE DESCRIBE TWO_PHASE_COMMIT",
+        "DELEGATION_TOKEN": "DESCRIBE",
+        "USER": "CREATE_TOKENS DESCRIBE_TOKENS",
+    }.items()
 }
 
 
@@ -154,10 +146,7 @@ class PrincipalAcl(AclBinding, frozen=True):
     @staticmethod
     def of(binding: AclBinding) -> PrincipalAcl:
         """The binding, to be listed by principal."""
-        return PrincipalAcl(
-            binding.principal, binding.host, binding.operation, binding.permission,
-            binding.resource_type, binding.name, binding.pattern_type,
-        )  # fmt: skip
+        return PrincipalAcl(*astuple(binding))
 
 
 class AclFilter(Struct, frozen=True):
@@ -174,10 +163,7 @@ class AclFilter(Struct, frozen=True):
     @staticmethod
     def exactly(binding: AclBinding) -> AclFilter:
         """The filter that matches only this binding."""
-        return AclFilter(
-            binding.principal, binding.host, binding.operation, binding.permission,
-            binding.resource_type, binding.name, binding.pattern_type,
-        )  # fmt: skip
+        return AclFilter(*astuple(binding))
 
     @staticmethod
     def on(binding: AclBinding) -> AclFilter:

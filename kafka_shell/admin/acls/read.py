@@ -37,8 +37,10 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
 
     Raises ShellError if the broker refuses one.
     """
+    from kafka.protocol.admin import DescribeAclsRequest as Request
+
     calls = [
-        Call(_describe_request(each), lowest=lowest_version([each]), check=False)
+        Call(Request(**filter_fields(each)), lowest=lowest_version([each]), check=False)
         for each in filters
     ]
     found = []
@@ -47,7 +49,8 @@ def describe_each(cluster: Cluster, filters: Sequence[AclFilter]) -> list[tuple[
             raise as_error(response)
         if response.error_code:
             raise as_error(_unreadable(response.error_code, response.error_message))
-        found.append(_bindings(response))
+        listed = [_binding(acl, each) for each in response.resources for acl in each.acls]
+        found.append(tuple(sorted(listed, key=lambda binding: binding.order)))
     return found
 
 
@@ -56,12 +59,6 @@ def _unreadable(code: int, message: str | None) -> Failure:
     if code == _SECURITY_DISABLED:
         message, hint = None, "Without an authorizer (authorizer.class.name) everything is allowed."
     return failure(code, message, about="ACLs", hint=hint)
-
-
-def _describe_request(which: AclFilter) -> Any:
-    from kafka.protocol.admin import DescribeAclsRequest
-
-    return DescribeAclsRequest(**filter_fields(which))
 
 
 def filter_fields(which: AclFilter) -> dict[str, Any]:
@@ -74,11 +71,6 @@ def filter_fields(which: AclFilter) -> dict[str, Any]:
         "operation": int(which.operation),
         "permission_type": int(which.permission),
     }
-
-
-def _bindings(response: Any) -> tuple[AclBinding, ...]:
-    found = [_binding(acl, resource) for resource in response.resources for acl in resource.acls]
-    return tuple(sorted(found, key=lambda binding: binding.order))
 
 
 def _binding(acl: Any, resource: Any) -> AclBinding:

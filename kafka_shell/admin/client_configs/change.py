@@ -61,7 +61,7 @@ class AlterClientConfigs(Struct, BaseStep, frozen=True):
         )
 
     def reread(self, cluster: Cluster) -> AlterClientConfigs:
-        now = _current(cluster, self.alterations)
+        now = _replaced(read_configs(cluster), self.alterations)
         return replace(self, now=now, invalid=_invalid(cluster, now))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
@@ -101,12 +101,6 @@ def plan_alter(cluster: Cluster, alterations: Sequence[ClientConfigAlteration]) 
         refused=Results({}, refused),
         unchanged=AlterClientConfigs(same, _replaced(current, same)).changes,
     )
-
-
-def _current(
-    cluster: Cluster, alterations: Iterable[ClientConfigAlteration]
-) -> tuple[ClientConfig, ...]:
-    return _replaced(read_configs(cluster), alterations)
 
 
 def _replaced(

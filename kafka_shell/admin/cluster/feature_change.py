@@ -60,11 +60,14 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import UpdateFeaturesRequest
 
+        downgrade = _UNSAFE if self.unsafe else _SAFE
         request = UpdateFeaturesRequest(
             timeout_ms=self.timeout_ms,
             feature_updates=[
                 UpdateFeaturesRequest.FeatureUpdateKey(
-                    feature=name, max_version_level=level, upgrade_type=self._type(name, level)
+                    feature=name,
+                    max_version_level=level,
+                    upgrade_type=downgrade if level < _level(self.now, name) else _UPGRADE,
                 )
                 for name, level in self.wanted
             ],
@@ -78,11 +81,6 @@ class UpdateFeatures(Struct, BaseStep, frozen=True):
         if results.ok and not validate_only:
             wait_until_visible(lambda: self._visible(cluster))
         return results
-
-    def _type(self, name: str, level: int) -> int:
-        if level >= _level(self.now, name):
-            return _UPGRADE
-        return _UNSAFE if self.unsafe else _SAFE
 
     def _outcomes(self, response: Any) -> Outcomes:
         """The outcome of each feature. Since v2 there is one error, and its message names the

@@ -68,7 +68,7 @@ def ask(cluster: Cluster) -> Results[int, Any]:
     from kafka.protocol.metadata import ApiVersionsRequest
 
     request = ApiVersionsRequest(client_software_name="kafka-sh", client_software_version="0.1")
-    found = cluster.each_broker(lambda broker: request)
+    found = cluster.each_broker(request)
     if not found.values:
         raise as_error(next(iter(found.failures.values())))
     return found

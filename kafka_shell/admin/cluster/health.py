@@ -8,7 +8,8 @@ finding, too.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from functools import partial
 
 from kafka_shell.admin.wire import metadata_scan, parallel
 from kafka_shell.admin.wire.connection import Cluster
@@ -64,7 +65,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     seconds = max(0.1, min(_CHECKS_S, until - time.monotonic() - parallel.GRACE_S))
     wanted = [check for check in checks.CHECKS if kraft or check.name != "quorum"]
     outcomes = parallel.run_within(
-        config, {check: _bound(check, seen) for check in wanted}, seconds,
+        config, {check: partial(_run, check, seen) for check in wanted}, seconds,
         lambda left: progress([check.what for check in left]),
     )  # fmt: skip
     progress.end()
@@ -82,11 +83,7 @@ def health(cluster: Cluster, *, probe_timeout: float = PROBE_S, report: Report =
     )
 
 
-def _bound(check: Check, seen: Seen) -> Callable[[Cluster], list[Finding]]:
-    return lambda cluster: _run(check, cluster, seen)
-
-
-def _run(check: Check, cluster: Cluster, seen: Seen) -> list[Finding]:
+def _run(check: Check, seen: Seen, cluster: Cluster) -> list[Finding]:
     """The findings of a check, also if it fails halfway."""
     findings: list[Finding] = []
     try:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
@@ -67,14 +67,7 @@ def plan_unregister(cluster: Cluster, brokers: Iterable[int]) -> Plan:
         tuple(UnregisterBroker(broker) for broker in gone),
         touches=frozenset({"brokers"}),
         warnings=tuple(_warnings(cluster, gone)),
-        refused=Results(
-            {},
-            {
-                Resource("broker", str(b)): failure
-                for b, failure in refused.items()
-                if failure is not None
-            },
-        ),
+        refused=refused_of("broker", refused),
     )
 
 

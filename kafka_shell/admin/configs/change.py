@@ -8,11 +8,10 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.configs.known import inherited, known_of, with_retention
-from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.steps import BaseStep, read_again
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
-from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
@@ -67,14 +66,8 @@ class AlterConfigs(Struct, BaseStep, frozen=True):
         return found
 
     def reread(self, cluster: Cluster) -> AlterConfigs:
-        known = _known(cluster, dict(self.alterations))
-        for resource, failure in known.failures.items():
-            raise ShellError(
-                f"{resource} could not be read again before the change: {failure}",
-                hint="Nothing was sent.",
-                code=failure.name,
-            )
-        return AlterConfigs(self.alterations, _now(self.alterations, known.values))
+        known = read_again(_known(cluster, dict(self.alterations)))
+        return AlterConfigs(self.alterations, _now(self.alterations, known))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         target = answerer(self.alterations[0][0])

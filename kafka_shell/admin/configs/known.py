@@ -67,16 +67,13 @@ def _of_default(
         if source not in _FIXED:
             holds = fixed[0].value if fixed else None
             source = fixed[0].source if fixed else ConfigSource.DEFAULT
-        known[entry.name] = ConfigEntry(
-            default, entry.name, holds, source, entry.read_only, entry.sensitive, entry.type,
-            synonyms=fixed,
-        )  # fmt: skip
+        known[entry.name] = replace(
+            entry, resource=default, value=holds, source=source, synonyms=fixed
+        )
     for entry in own:
         below = known.get(entry.name)
-        known[entry.name] = ConfigEntry(
-            default, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive,
-            entry.type, synonyms=(*entry.synonyms, *(below.synonyms if below else ())),
-        )  # fmt: skip
+        weaker = below.synonyms if below else ()
+        known[entry.name] = replace(entry, synonyms=(*entry.synonyms, *weaker))
     return known
 
 
@@ -103,12 +100,9 @@ def _of_subscription(
         for key, kind in _SUBSCRIPTION.items()
     }
     for entry in entries:
-        untold = entry.type is ConfigType.UNKNOWN
-        kind = _SUBSCRIPTION.get(entry.name, entry.type) if untold else entry.type
-        known[entry.name] = ConfigEntry(
-            resource, entry.name, entry.value, entry.source, entry.read_only, entry.sensitive, kind,
-            synonyms=entry.synonyms,
-        )  # fmt: skip
+        if entry.type is ConfigType.UNKNOWN:
+            entry = replace(entry, type=_SUBSCRIPTION.get(entry.name, entry.type))
+        known[entry.name] = entry
     return known
 
 

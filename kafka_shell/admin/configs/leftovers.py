@@ -12,7 +12,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.cluster import quorum
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, refused_of, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.failures import as_error
@@ -84,14 +84,7 @@ def plan_delete(cluster: Cluster, brokers: Sequence[int], keys: Sequence[str]) -
             if refused[broker] is None
         ),
         touches=frozenset({"configs"}),
-        refused=Results(
-            {},
-            {
-                Resource("broker", str(b)): failure
-                for b, failure in refused.items()
-                if failure is not None
-            },
-        ),
+        refused=refused_of("broker", refused),
     )
 
 

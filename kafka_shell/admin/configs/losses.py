@@ -168,25 +168,17 @@ def warnings(cluster: Cluster, changes: Iterable[tuple[Change, Loss]]) -> list[s
     """One warning for each key and limit: what is deleted, and in how many topics."""
     groups: dict[tuple[str, str, Loss], list[Resource]] = {}
     for change, loss in changes:
-        if change.after is None:
-            verb = "removing"
-        else:
-            verb = "lowering" if _limited(change.field) else "changing"
+        limited = _OF_BROKER.get(change.field, change.field) in _DELETED_BY
+        verb = "removing" if change.after is None else "lowering" if limited else "changing"
         groups.setdefault((verb, change.field, loss), []).append(change.resource)
     of_brokers = {key for (_, key, _), about in groups.items() if about[0].kind != "topic"}
     inheriting = _inheriting(cluster, of_brokers) if of_brokers else {}
-    return [
-        f"{verb} {key} deletes {loss.what}{inheriting.get(key) or _of_topics(about)}; {loss.final}"
-        for (verb, key, loss), about in groups.items()
-    ]
-
-
-def _limited(key: str) -> bool:
-    return _OF_BROKER.get(key, key) in _DELETED_BY
-
-
-def _of_topics(resources: list[Resource]) -> str:
-    return f" in {len(resources):,} topics" if len(resources) > 1 else ""
+    found = []
+    for (verb, key, loss), about in groups.items():
+        several = f" in {len(about):,} topics" if len(about) > 1 else ""
+        where = inheriting.get(key) or several
+        found.append(f"{verb} {key} deletes {loss.what}{where}; {loss.final}")
+    return found
 
 
 def _inheriting(cluster: Cluster, keys: Iterable[str]) -> dict[str, str]:

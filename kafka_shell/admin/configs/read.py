@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.steps import not_mentioned
 from kafka_shell.admin.topics.similar import with_near_misses
+from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import BrokerError, failure, requires
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -103,8 +104,7 @@ def _spread(
             spread.append((target, group))
             continue
         nodes = cycle(cluster.brokers())
-        for start in range(0, len(group), _AT_ONCE):
-            spread.append((Node(next(nodes).id), group[start : start + _AT_ONCE]))
+        spread += ((Node(next(nodes).id), list(part)) for part in in_slices(group, _AT_ONCE))
     return spread
 
 
@@ -209,7 +209,11 @@ def _request(
         )
 
     return RawRequest(
-        config_wire.API_KEY, config_wire.VERSIONS, body, read=config_wire.read_response
+        config_wire.API_KEY,
+        config_wire.VERSIONS,
+        body,
+        config_wire.FLEXIBLE_SINCE,
+        config_wire.read_response,
     )
 
 

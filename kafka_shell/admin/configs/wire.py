@@ -23,7 +23,7 @@ from .model import (
 API_KEY = 32
 VERSIONS = (1, 4)
 DOCUMENTED_SINCE = 3  # types and documentation: Kafka 2.6
-_FLEXIBLE_SINCE = 4
+FLEXIBLE_SINCE = 4
 _REMEMBERED = 4  # entries per position: the default, and values that some topics set
 
 _Fields = tuple[
@@ -41,7 +41,7 @@ def encode_request(
     documentation: bool,
 ) -> bytes:
     """The body of a request; keys None requests all keys."""
-    flexible = version >= _FLEXIBLE_SINCE
+    flexible = version >= FLEXIBLE_SINCE
     out = bytearray(count(len(resources), flexible))
     for resource in resources:
         out += struct.pack(">b", resource.type) + string(resource.name, flexible)
@@ -57,7 +57,7 @@ def encode_request(
 
 def read_response(version: int, body: bytes) -> list[Answer]:
     """(resource, error code, error message, entries) of each requested resource."""
-    reader, flexible = Reader(body), version >= _FLEXIBLE_SINCE
+    reader, flexible = Reader(body), version >= FLEXIBLE_SINCE
     reader.int32()  # throttle time
     entry = _Entries(reader, version, body)
     responses: list[Answer] = []
@@ -98,7 +98,7 @@ class _Entries:
 
 def _fields(reader: Reader, version: int) -> _Fields:
     """The fields of a ConfigEntry after its resource, in order."""
-    flexible = version >= _FLEXIBLE_SINCE
+    flexible = version >= FLEXIBLE_SINCE
     name, value = reader.string(flexible) or "", reader.string(flexible)
     read_only = bool(reader.int8())
     source = ConfigSource(reader.int8())

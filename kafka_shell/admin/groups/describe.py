@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import struct
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.coordinators import Question, not_found
+from kafka_shell.admin.wire.frames import MalformedError, Reader
 from kafka_shell.plan.results import Failure
 
 from .model import Group, GroupType, Member, Task
@@ -198,36 +198,23 @@ def _tasks(assignment: Any) -> tuple[Task, ...]:
 
 def _topics(data: bytes | None) -> tuple[str, ...]:
     """The topics that a member is subscribed to."""
-    names = []
+    reader = Reader(data or b"")
     try:
-        (count,) = struct.unpack_from(">i", data or b"", 2)
-        at = 6
-        for _ in range(count):
-            name, at = _string(data or b"", at)
-            names.append(name)
-    except (struct.error, UnicodeDecodeError):
+        reader.int16()  # version
+        return tuple(sorted([reader.string() or "" for _ in range(reader.count())]))
+    except MalformedError:
         return ()
-    return tuple(sorted(names))
 
 
 def _partitions(data: bytes | None) -> tuple[TopicPartition, ...]:
     """The partitions assigned to a member."""
+    reader = Reader(data or b"")
     found = []
     try:
-        (count,) = struct.unpack_from(">i", data or b"", 2)
-        at = 6
-        for _ in range(count):
-            topic, at = _string(data or b"", at)
-            (many,) = struct.unpack_from(">i", data or b"", at)
-            numbers = struct.unpack_from(f">{max(many, 0)}i", data or b"", at + 4)
-            found += [TopicPartition(topic, number) for number in numbers]
-            at += 4 + 4 * len(numbers)
-    except (struct.error, UnicodeDecodeError):
+        reader.int16()  # version
+        for _ in range(reader.count()):
+            topic = reader.string() or ""
+            found += [TopicPartition(topic, reader.int32()) for _ in range(reader.count())]
+    except MalformedError:
         return ()
     return tuple(sorted(found))
-
-
-def _string(data: bytes, at: int) -> tuple[str, int]:
-    (length,) = struct.unpack_from(">h", data, at)
-    end = at + 2 + length
-    return bytes(data[at + 2 : end]).decode(), end

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct
@@ -129,7 +129,10 @@ def with_offsets(
             failures[name] = row
         else:
             offsets[name] = _read(row, group.type)
-    readers = {name: _readers(groups.values[name].members) for name in offsets}
+    readers = {
+        name: {each: member for member in groups[name].members for each in member.assignment}
+        for name in offsets
+    }
     wanted = {name: sorted({*offsets[name], *readers[name]}) for name in offsets}
     ends = list_offsets(cluster, {each: LATEST for listed in wanted.values() for each in listed})
     values = {
@@ -158,10 +161,6 @@ def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
 def _some(partitions: Sequence[TopicPartition]) -> str:
     more = f" and {len(partitions) - _NAMED:,} more" if len(partitions) > _NAMED else ""
     return ", ".join(map(str, partitions[:_NAMED])) + more
-
-
-def _readers(members: Iterable[Member]) -> dict[TopicPartition, Member]:
-    return {each: member for member in members for each in member.assignment}
 
 
 def _is_beyond_topic(

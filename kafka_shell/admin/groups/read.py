@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
 from kafka_shell.errors import ShellError, did_you_mean
@@ -30,16 +29,13 @@ def list_groups(
     ShellError if no broker can be reached.
     """
 
-    def request(broker: Broker) -> Any:
-        from kafka.protocol.admin import ListGroupsRequest
+    from kafka.protocol.admin import ListGroupsRequest
 
-        lowest = _BY_TYPE if types else _BY_STATE if states else None
-        return ListGroupsRequest(
-            states_filter=list(states),
-            types_filter=[each.value for each in types],
-            min_version=lowest,
-        )
-
+    request = ListGroupsRequest(
+        states_filter=list(states),
+        types_filter=[each.value for each in types],
+        min_version=_BY_TYPE if types else _BY_STATE if states else None,
+    )
     found = cluster.each_broker(request)
     listed = {
         row.group_id: GroupListing(

@@ -12,7 +12,7 @@ from kafka_shell.admin.records import delete as records
 from kafka_shell.admin.records.offsets import list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error
-from kafka_shell.plan.model import Change, Effect, Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
@@ -229,7 +229,8 @@ def _targets(
         elif where.to is To.CURRENT and before is not None:
             resets.append(Reset(each, before, before))
         elif where.to is To.SHIFT and before is None:
-            refused[each.resource] = _no_shift(each)
+            message = f"{each} cannot be shifted: it has no committed offset"
+            refused[each.resource] = Failure("NO_OFFSETS", message)
         else:
             resets.append(_within(each, before, _target(where, before, range_), range_))
     return resets, refused
@@ -256,10 +257,6 @@ def _at_time(
         )
     when = time if found.timestamp is None else found.timestamp
     return Reset(each, before, found.offset, f"record of {format_time(when)}")
-
-
-def _no_shift(each: TopicPartition) -> Failure:
-    return Failure("NO_OFFSETS", f"{each} cannot be shifted: it has no committed offset")
 
 
 def _within(each: TopicPartition, before: int | None, target: int, range_: OffsetRange) -> Reset:
@@ -306,12 +303,12 @@ def _plan(cluster: Cluster, found: _Found, resets: Sequence[Reset], refused: Ref
         if steps
         else (),
         refused=Results({}, refused),
-        unchanged=tuple(_unchanged(found, each) for each in resets if each.before == each.after),
+        unchanged=tuple(
+            replace(offset_change(name, each, kind), note=_UNCHANGED)
+            for each in resets
+            if each.before == each.after
+        ),
     )
-
-
-def _unchanged(found: _Found, each: Reset) -> Change:
-    return replace(offset_change(found.name, each, found.kind), note=_UNCHANGED)
 
 
 def _share_steps(

@@ -8,12 +8,11 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.admin.steps import BaseStep, row_failure
+from kafka_shell.admin.steps import BaseStep, read_again, row_failure
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -60,13 +59,8 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
 
     def reread(self, cluster: Cluster) -> AlterQuotas:
         found = describe_each(cluster, [alteration.entity for alteration in self.alterations])
-        for entity, failure in found.failures.items():
-            raise ShellError(
-                f"the quotas of {entity} could not be read again before the change: {failure}",
-                hint="Nothing was sent.",
-                code=failure.name,
-            )
-        return AlterQuotas(self.alterations, _flat(found))
+        now = read_again(found, "the quotas of")
+        return AlterQuotas(self.alterations, tuple(each for own in now.values() for each in own))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import AlterClientQuotasRequest

@@ -121,17 +121,15 @@ def _describe_request(which: QuotaFilter) -> Any:
     return DescribeClientQuotasRequest(
         components=[
             DescribeClientQuotasRequest.ComponentData(
-                entity_type=kind, match_type=_match(name), match=name if _named(name) else None
+                entity_type=kind,
+                match_type=_match(name),
+                match=name if isinstance(name, str) else None,
             )
             for kind, name in parts
             if name is not None
         ],
         strict=which.strict,
     )
-
-
-def _named(name: object) -> bool:
-    return isinstance(name, str)
 
 
 def _match(name: str | Default | AnyName) -> int:

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, OffsetRange, TopicPartition
 from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, failure
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -100,14 +100,11 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
     def _round(self, cluster: Cluster, cuts: Sequence[Cut]) -> dict[TopicPartition, Failure]:
         """Send one request to each leader, and return the failures."""
         offsets = {cut.partition: cut.to for cut in cuts}
-        found = find(cluster, offsets)
-        failed = dict(found.failures)
+        leading = leaders(cluster, offsets)
+        failed = dict(leading.failures)
         by_leader: dict[int, list[TopicPartition]] = {}
-        for each, partition in found.values.items():
-            if partition.leader is None:
-                failed[each] = without_leader(each)
-            else:
-                by_leader.setdefault(partition.leader, []).append(each)
+        for each, leader in leading.values.items():
+            by_leader.setdefault(leader, []).append(each)
         calls = [
             Call(
                 self._request({partition: offsets[partition] for partition in group}),

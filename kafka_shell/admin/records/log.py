@@ -9,7 +9,7 @@ import time
 from collections.abc import Sequence
 from typing import Any
 
-from kafka_shell.admin.partitions.model import EARLIEST, LATEST, Offset, TopicPartition
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import MOVED, as_error, error_name, failure
@@ -19,8 +19,8 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
 from kafka_shell.structs import replace
 
-from . import offsets
 from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, records, wait_out
+from .delete import ranges
 
 _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
@@ -35,7 +35,11 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     Raises ShellError for an unknown topic, without READ on it, without a leader, or if the end is
     not reached before the deadline. Never returns a part of the records.
     """
-    at, end = _bounds(cluster, TopicPartition(topic, partition))
+    where = TopicPartition(topic, partition)
+    span = ranges(cluster, [where])
+    for why in span.failures.values():
+        raise as_error(why)
+    at, end = span[where].earliest, span[where].latest
     found: list[LogRecord] = []
     requested = cluster.attempts()
     while at < end:
@@ -53,31 +57,12 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     return tuple(found)
 
 
-def _bounds(cluster: Cluster, where: TopicPartition) -> tuple[int, int]:
-    start = _one(cluster, where, EARLIEST)
-    end = _one(cluster, where, LATEST)
-    return start.offset or 0, end.offset or 0
-
-
-def _one(cluster: Cluster, where: TopicPartition, when: int) -> Offset:
-    found = offsets.list_offsets(cluster, {where: when})
-    if found.failures:
-        raise as_error(found.failures[where])
-    return found[where]
-
-
 def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
     """The records from offset `at` in one response, and the offset after them."""
     request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
-    response = _of_leader(cluster, request, topic, partition, _fetched)
+    response = _of_leader(cluster, request, topic, partition, "partitions")
     found, after = records(bytes(response.records or b""))
     return found, after or at
-
-
-def _fetched(response: Any) -> Any:
-    """The partition's part of the response; None if it is missing."""
-    rows = (row for topic in response.responses for row in topic.partitions)
-    return next(rows, None)
 
 
 def append(
@@ -110,13 +95,8 @@ def append(
             )
         ],
     )
-    response = _of_leader(cluster, request, topic, partition, _produced)
+    response = _of_leader(cluster, request, topic, partition, "partition_responses")
     return int(response.base_offset)
-
-
-def _produced(response: Any) -> Any:
-    rows = (row for topic in response.responses for row in topic.partition_responses)
-    return next(rows, None)
 
 
 def _producer(cluster: Cluster) -> tuple[int, int]:
@@ -148,8 +128,9 @@ def _batch(
     return bytes(builder.build())
 
 
-def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read: Any) -> Any:
-    """The partition's part of the leader's response. Retries while the leader changes."""
+def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field: str) -> Any:
+    """The partition's row of the leader's response, in this field of its topic. Retries while the
+    leader changes."""
     about = f"topic {topic}"
     reason: Failure | None = None
     for _ in cluster.attempts():
@@ -158,7 +139,8 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, read:
             continue
         # Can be repeated: a batch has the sequence number of its producer.
         response = cluster.send(request, Node(leader), highest=NAMED, change=False)
-        answer = read(response)
+        rows = (row for each in response.responses for row in getattr(each, field))
+        answer = next(rows, None)
         if answer is None:
             reason = THROTTLED if held_back(response) else _MISSING
             wait_out(cluster, response)

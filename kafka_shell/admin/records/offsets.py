@@ -14,7 +14,7 @@ from kafka_shell.admin.partitions.model import (
     TopicPartition,
 )
 from kafka_shell.admin.steps import not_mentioned
-from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
@@ -66,15 +66,11 @@ def _ask(
     found: Results[TopicPartition, Offset],
 ) -> list[TopicPartition]:
     """Send one round of requests, add the results to `found`, and return partitions to retry."""
-    partitions = find(cluster, wanted)
-    found.failures.update(partitions.failures)
+    leading = leaders(cluster, wanted)
+    found.failures.update(leading.failures)
     requests: dict[tuple[int, int], list[TopicPartition]] = {}
-    for each, partition in partitions.values.items():
-        if partition.leader is None:
-            found.failures[each] = without_leader(each)
-        else:
-            lowest = _SINCE.get(wanted[each], 1)
-            requests.setdefault((partition.leader, lowest), []).append(each)
+    for each, leader in leading.values.items():
+        requests.setdefault((leader, _SINCE.get(wanted[each], 1)), []).append(each)
     calls = [
         Call(
             _request({partition: wanted[partition] for partition in group}, committed),

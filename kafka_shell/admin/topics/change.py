@@ -8,6 +8,7 @@ from typing import Any
 
 from kafka_shell.admin.configs import read as configs
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
+from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.wire.chunks import in_requests
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
@@ -142,7 +143,7 @@ def plan_delete(
         ),
         touches=frozenset({"topics"}),
         warnings=warnings,
-        refused=_as_refused(found),
+        refused=refused_of("topic", found.failures),
     )
 
 
@@ -160,7 +161,7 @@ def plan_partitions(
     as for Kafka's tool: existing partitions with their current replicas, then the new ones.
     """
     found = describe(cluster, names)
-    refused = _as_refused(found)
+    refused = refused_of("topic", found.failures)
     growths, placed = [], tuple(tuple(replicas) for replicas in assignment)
     unchanged = []
     for topic in found:
@@ -222,12 +223,6 @@ def _growth_refusal(
             "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)
-
-
-def _as_refused(found: Results[str, Topic]) -> Results[Resource, Any]:
-    return Results(
-        {}, {Resource("topic", name): failure for name, failure in found.failures.items()}
-    )
 
 
 def _failure(error: tuple[str, int], message: str, hint: str = "") -> Failure:

@@ -39,6 +39,14 @@ def find(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPar
     return results
 
 
+def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, int]:
+    """The broker that leads each partition, or why there is none."""
+    found = find(cluster, wanted)
+    led = {each: row.leader for each, row in found.values.items() if row.leader is not None}
+    offline = {each: without_leader(each) for each in found.values if each not in led}
+    return Results(led, found.failures | offline)
+
+
 def of_topics(
     cluster: Cluster, found: MetadataScan, wanted: Mapping[str, Iterable[int] | None]
 ) -> Results[Resource, Partition]:

@@ -10,9 +10,8 @@ from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, PartitionOffset, TopicPartition
 from kafka_shell.admin.records.offsets import list_offsets
-from kafka_shell.admin.steps import BaseStep, row_failure
-from kafka_shell.admin.topics.model import Partition
-from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.steps import BaseStep, read_again, refused_of, row_failure
+from kafka_shell.admin.topics.partitions import leaders
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import (
     CONCURRENT_TRANSACTIONS,
@@ -74,15 +73,14 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
         return self
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
-        partitions = find(cluster, [each.topic_partition for each in self.transactions])
+        leading = leaders(cluster, [each.topic_partition for each in self.transactions])
         failures: dict[HangingTransaction, Failure | None] = {}
         by_leader: dict[int, list[HangingTransaction]] = {}
-        for transaction in self.transactions:
-            leader = _leader(partitions, transaction.topic_partition)
-            if isinstance(leader, Failure):
-                failures[transaction] = leader
+        for each in self.transactions:
+            if each.topic_partition in leading.values:
+                by_leader.setdefault(leading[each.topic_partition], []).append(each)
             else:
-                by_leader.setdefault(leader, []).append(transaction)
+                failures[each] = leading.failures[each.topic_partition]
         calls = [Call(_markers(each), Node(leader)) for leader, each in by_leader.items()]
         for group, response in zip(by_leader.values(), cluster.send_all(calls), strict=True):
             failed = isinstance(response, Failure)
@@ -115,13 +113,6 @@ def _open(
         for state in states
         if state.transaction_start is not None
     }
-
-
-def _leader(found: Results[TopicPartition, Partition], each: TopicPartition) -> int | Failure:
-    if each in found.failures:
-        return found.failures[each]
-    leader = found[each].leader
-    return without_leader(each) if leader is None else leader
 
 
 def _markers(group: Iterable[HangingTransaction]) -> Any:
@@ -253,13 +244,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
         found = transactions.describe(
             cluster, [transaction.transactional_id for transaction in self.transactions]
         )
-        for name, reason in found.failures.items():
-            raise ShellError(
-                f"transactional ID {name} could not be read again before the change: {reason}",
-                hint="Nothing was sent.",
-                code=reason.name,
-            )
-        return FenceProducers(tuple(found))
+        return FenceProducers(tuple(read_again(found, "transactional ID").values()))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         codes: dict[str, int | Failure] = {}
@@ -331,8 +316,5 @@ def plan_fence(cluster: Cluster, transactional_ids: Sequence[str]) -> Plan:
         (FenceProducers(tuple(found)),) if names else (),
         touches=frozenset({"transactional_ids"}),
         fresh=lambda later: transactions.describe(later, names),
-        refused=Results(
-            {},
-            {Resource("transactional-id", name): reason for name, reason in found.failures.items()},
-        ),
+        refused=refused_of("transactional-id", found.failures),
     )

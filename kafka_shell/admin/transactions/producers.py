@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records.offsets import add_rows, by_topic, known
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.admin.topics.partitions import find, without_leader
+from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
@@ -76,7 +76,7 @@ def _ask(
     cluster: Cluster, wanted: Mapping[int, Sequence[TopicPartition]], found: States
 ) -> tuple[TopicPartition, ...]:
     """Send one round of requests, add the results to `found`, and return partitions to retry."""
-    batches = [(node, batch) for node, each in wanted.items() for batch in _batches(each)]
+    batches = [(node, batch) for node, each in wanted.items() for batch in in_slices(each, _MOST)]
     calls = [Call(_request(batch), Node(node)) for node, batch in batches]
     again: list[TopicPartition] = []
     for (_, batch), response in zip(batches, cluster.send_all(calls), strict=True):
@@ -85,12 +85,6 @@ def _ask(
         else:
             again += add_rows(batch, response, found, "READ", _states, _PASSING)
     return tuple(again)
-
-
-def _batches(wanted: Iterable[TopicPartition]) -> Iterator[list[TopicPartition]]:
-    rest = iter(wanted)
-    while batch := list(islice(rest, _MOST)):
-        yield batch
 
 
 def _request(wanted: Iterable[TopicPartition]) -> Any:

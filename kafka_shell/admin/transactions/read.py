@@ -59,7 +59,7 @@ def list_transactions(
         duration_filter=-1 if longer_than_ms is None else longer_than_ms,
         transactional_id_pattern=pattern,
     )
-    responses = cluster.each_broker(lambda _: request)
+    responses = cluster.each_broker(request)
     found: Results[int, tuple[TransactionListing, ...]] = Results({}, responses.failures)
     for broker, response in responses.values.items():
         if unknown := response.unknown_state_filters:

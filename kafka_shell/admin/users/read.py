@@ -22,7 +22,6 @@ from kafka_shell.admin.quotas import read as quotas
 from kafka_shell.admin.quotas import resolution as quota_resolution
 from kafka_shell.admin.quotas.model import DEFAULT, Default, Quota, QuotaFilter, QuotaLadder
 from kafka_shell.admin.tokens import read as delegation_tokens
-from kafka_shell.admin.tokens.model import DelegationToken
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import as_error, as_failure
 from kafka_shell.errors import ShellError
@@ -62,7 +61,7 @@ def describe(cluster: Cluster, name: str) -> UserPage:
         client_configs=_part(lambda: client_configs.describe(cluster, which)),
         registrations=registrations,
         acls=own,
-        tokens=_part(lambda: _tokens(cluster, principal)),
+        tokens=_part(lambda: delegation_tokens.describe(cluster, [principal])),
         groups=_part(lambda: _groups(cluster, principal, rules, bindings)),
         client_ids=_client_ids(user, found, registrations),
     )
@@ -127,10 +126,6 @@ def _bindings(cluster: Cluster, principal: str) -> tuple[AclBinding, ...]:
 def _about(principal: str, bindings: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
     kept = (each for each in bindings if each.principal in (principal, _ANYONE))
     return tuple(sorted(kept, key=lambda binding: binding.order))
-
-
-def _tokens(cluster: Cluster, principal: str) -> tuple[DelegationToken, ...]:
-    return delegation_tokens.describe(cluster, [principal])
 
 
 def _groups(

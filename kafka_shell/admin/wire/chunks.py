@@ -23,6 +23,12 @@ T = TypeVar("T")
 Rows = list[Any]
 
 
+def in_slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """The items in slices of this size; the last may be shorter."""
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
 def in_requests(
     items: Iterable[T], records: Callable[[T], int] = lambda _: 1
 ) -> Iterator[tuple[T, ...]]:

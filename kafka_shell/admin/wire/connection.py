@@ -9,7 +9,6 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from types import TracebackType
 from typing import Any
 
 from kafka_shell.admin.cluster.model import Broker
@@ -27,7 +26,6 @@ from .requests import (
     METADATA,
     Call,
     Node,
-    RawRequest,
     Target,
 )
 from .runner import Runner
@@ -49,12 +47,7 @@ class Cluster:
     def __enter__(self) -> Cluster:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __repr__(self) -> str:
@@ -76,20 +69,17 @@ class Cluster:
         request: Any,
         to: Target = ANY,
         *,
-        raw: bool = False,
-        version: int | None = None,
         lowest: int | None = None,
         highest: int | None = None,
         change: bool | None = None,
         check: bool = True,
         timeout: float | None = None,
     ) -> Any:
-        """Send one request and return its response message, or bytes with `raw`. See Call for the
-        other parameters.
+        """Send one request and return its response message. See Call for the other parameters.
 
         Raises ShellError for connection errors, at the deadline, and for the response's error code.
         """
-        call = Call(request, to, raw, version, lowest, highest, change, check, timeout)
+        call = Call(request, to, lowest, highest, change, check, timeout)
         (job,) = self._last_jobs = self._drive([call])
         if job.error is not None:
             raise job.error
@@ -106,50 +96,21 @@ class Cluster:
     def send_each(self, calls: Iterable[Call], ahead: int) -> Iterator[Any]:
         """Send the calls with `ahead` of them in flight, and yield each response or Failure in
         order as soon as it arrives. For more responses than fit in memory."""
-        for job in self._stream(calls, ahead):
-            self._last_jobs = [job]
-            yield job.result if job.error is None else as_failure(job.error)
+        with self._closing_on_error():
+            for job in self._runner.stream(calls, self.deadline, ahead):
+                self._last_jobs = [job]
+                yield job.result if job.error is None else as_failure(job.error)
 
-    def send_raw(
-        self,
-        api_key: int,
-        version: int,
-        body: bytes,
-        flexible: bool | None = None,
-        to: Target = ANY,
-        *,
-        change: bool | None = None,
-        timeout: float | None = None,
-    ) -> bytes:
-        """Send an encoded body and return the response's body. Does not import kafka-python.
-
-        `flexible` may be omitted for APIs whose flexible versions are known (see requests.py).
-        """
-        since = None if flexible is None else (0 if flexible else 1 << 15)
-        request = RawRequest(api_key, (version, version), lambda _: body, since)
-        response: bytes = self.send(request, to, change=change, timeout=timeout)
-        return response
-
-    def each_broker(
-        self,
-        make_request: Callable[[Broker], Any],
-        *,
-        raw: bool = False,
-        timeout: float | None = None,
-        refresh: bool = False,
-    ) -> Results[int, Any]:
+    def each_broker(self, request: Any) -> Results[int, Any]:
         """Send a request to every broker at once. Returns responses and Failures by broker ID."""
-        brokers = self.brokers(refresh=refresh)
-        calls = [
-            Call(make_request(broker), Node(broker.id), raw=raw, timeout=timeout)
-            for broker in brokers
-        ]
+        ids = sorted(row[0] for row in self._head(False).brokers)
         results: Results[int, Any] = Results()
-        for broker, response in zip(brokers, self.send_all(calls), strict=True):
-            if isinstance(response, Failure):
-                results.failures[broker.id] = response
+        responses = self.send_all([Call(request, Node(id)) for id in ids])
+        for id, found in zip(ids, responses, strict=True):
+            if isinstance(found, Failure):
+                results.failures[id] = found
             else:
-                results.values[broker.id] = response
+                results.values[id] = found
         return results
 
     @contextmanager
@@ -206,14 +167,7 @@ class Cluster:
 
     def versions_of_brokers(self) -> Results[int, str]:
         """The Kafka release of every broker by broker ID. Connects to each."""
-        ids = sorted(row[0] for row in self._head(False).brokers)
-        found: Results[int, str] = Results()
-        for id, link in zip(ids, self.send_all([Call(None, Node(id)) for id in ids]), strict=True):
-            if isinstance(link, Failure):
-                found.failures[id] = link
-            else:
-                found.values[id] = versions.release(link.versions)
-        return found
+        return self.each_broker(None).map(lambda link: versions.release(link.versions))
 
     @property
     def cluster_id(self) -> str:
@@ -250,12 +204,6 @@ class Cluster:
         """Whether the cluster runs without ZooKeeper."""
         return versions.is_kraft(self._link(ANY).versions)
 
-    def negotiate(self, api_key: int, lowest: int, highest: int, to: Target = ANY) -> int:
-        """The highest common version. Raises ShellError with the release that added the API."""
-        link = self._link(to)
-        who = self._pool.describe(link.address)
-        return versions.choose(api_key, (lowest, highest), link.versions, who)
-
     def supports(self, api: Any, version: int = 0, to: Target = ANY) -> bool:
         """Whether a broker supports a version of an API (API key or kafka-python request class)."""
         key = api if isinstance(api, int) else api.API_KEY
@@ -276,10 +224,6 @@ class Cluster:
     def _drive(self, calls: Sequence[Call]) -> list[Job]:
         with self._closing_on_error():
             return self._runner.run(calls, self.deadline)
-
-    def _stream(self, calls: Iterable[Call], ahead: int) -> Iterator[Job]:
-        with self._closing_on_error():
-            yield from self._runner.stream(calls, self.deadline, ahead)
 
     def _link(self, to: Target) -> Link:
         link: Link = self.send(None, to)

@@ -74,7 +74,8 @@ def scan(cluster: Cluster, names: Sequence[str] | None = None) -> MetadataScan:
         API_KEY,
         (LOWEST_VERSION, HIGHEST_VERSION),
         lambda version: encode_request(version, names),
-        read=lambda version, body: MetadataScan(body, version),
+        LOWEST_VERSION,
+        lambda version, body: MetadataScan(body, version),
     )
     metadata: MetadataScan = cluster.send(request)
     if metadata.error_code:

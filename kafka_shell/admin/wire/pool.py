@@ -205,7 +205,9 @@ class Pool:
             for link in tried:
                 if link.ready:
                     self.connected_before = self.responded = True
-                    self._close_others(tried, link)
+                    for other in tried:
+                        if not other.ready:
+                            other.close()
                     return link
             if not left and all(link.closed for link in tried):
                 raise self._no_broker(tried)
@@ -214,11 +216,6 @@ class Pool:
             self.loop.turn(min(until, next_at if left else until, now + REPORT_WAIT_S))
             if time.monotonic() - began > REPORT_WAIT_S:
                 self.report_wait(", ".join(str(each.address) for each in tried if not each.closed))
-
-    def _close_others(self, links: list[Link], winner: Link) -> None:
-        for link in links:
-            if link is not winner and not link.ready:
-                link.close()
 
     def close_reason(self, link: Link) -> ShellError:
         """Why a connection was closed, diagnosed if its error is ambiguous."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from enum import IntEnum
-from typing import Any, Protocol
+from typing import Any, ClassVar, Protocol
 
 from msgspec import Struct
 
@@ -17,9 +17,6 @@ _READS = frozenset(
     {1, 2, 3, 9, 10, 15, 16, 17, 18, 23, 29, 32, 35, 41, 46, 48, 50, 55, 60, 61, 65, 66, 69}
     | {74, 75, 77, 89, 90}
 )
-
-# The first flexible version of APIs that are encoded without kafka-python.
-_FLEXIBLE_SINCE = {1: 12, 2: 6, 3: 9, 9: 6, 10: 3, 15: 5, 16: 3, 18: 3, 32: 4, 60: 0, 75: 0}
 
 
 class CoordinatorKind(IntEnum):
@@ -89,16 +86,15 @@ class Request(Protocol):
 class RawRequest(Struct, frozen=True):
     """A request that does not need kafka-python: `body` encodes a version.
 
-    `flexible_since` is None for APIs whose flexible versions are in a table here. The response is
-    bytes, or the result of `read` for the version and bytes.
+    The response is bytes, or the result of `read` for the version and bytes.
     """
 
     api_key: int
     versions: tuple[int, int]
     body: Callable[[int], bytes]
-    flexible_since: int | None = None
-    validates_only: bool = False
+    flexible_since: int
     read: Callable[[int, bytes], Any] | None = None
+    validates_only: ClassVar[bool] = False
 
     @property
     def name(self) -> str:
@@ -107,10 +103,7 @@ class RawRequest(Struct, frozen=True):
 
     def flexible(self, version: int) -> bool:
         """Whether this version has compact strings and tagged fields."""
-        since = self.flexible_since
-        if since is None:
-            since = _FLEXIBLE_SINCE[self.api_key]
-        return version >= since
+        return version >= self.flexible_since
 
     def encode(self, version: int) -> bytes:
         """The body."""
@@ -129,16 +122,13 @@ class Call(Struct, frozen=True):
     """A request and its target.
 
     `request` is a kafka-python message or a RawRequest; None only connects, and the result is the
-    Link. `lowest` and `highest` limit the versions, `version` selects one. With `raw`, the result
-    is the body's bytes. `change` says whether it may alter the cluster; the default depends on the
-    API key. Without `check`, a response with an error code is a result, not an error. `timeout`
-    (seconds) limits this call.
+    Link. `lowest` and `highest` limit the versions. `change` says whether it may alter the cluster;
+    the default depends on the API key. Without `check`, a response with an error code is a result,
+    not an error. `timeout` (seconds) limits this call.
     """
 
     request: Any
     to: Target = ANY
-    raw: bool = False
-    version: int | None = None
     lowest: int | None = None
     highest: int | None = None
     change: bool | None = None
@@ -147,8 +137,6 @@ class Call(Struct, frozen=True):
 
     def versions(self, request: Request) -> tuple[int, int]:
         """The lowest and highest version to use."""
-        if self.version is not None:
-            return self.version, self.version
         low, high = request.versions
         if self.lowest is not None:
             low = max(low, self.lowest)
@@ -163,7 +151,7 @@ class Call(Struct, frozen=True):
         return request.api_key not in _READS and not request.validates_only
 
 
-METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body)
+METADATA = RawRequest(frames.METADATA, frames.METADATA_VERSIONS, frames.metadata_body, 9)
 """Metadata without topics: the brokers, the cluster ID and the controller."""
 
 NO_REQUEST = RawRequest(-1, (0, 0), lambda _: b"", 0)

@@ -363,9 +363,7 @@ class Runner:
     def _read(self, job: Job, version: int, body: memoryview) -> None:
         if job.request.api_key == frames.METADATA:
             self._pool.update_metadata(body, version)
-        if job.call.raw:
-            job.finish(bytes(body))
-        elif isinstance(job.request, RawRequest):
+        if isinstance(job.request, RawRequest):
             job.finish(job.request.decode(version, body))
         else:
             self._check_response(job, job.request.decode(version, body))

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.admin.records import batches
+from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
 
 if TYPE_CHECKING:
@@ -86,8 +87,7 @@ def _fetch_all(
     for where in at:
         by_leader.setdefault(leaders[where], []).append(where)
     for leader, wheres in by_leader.items():
-        for start in range(0, len(wheres), _PARTITIONS_A_REQUEST):
-            some = wheres[start : start + _PARTITIONS_A_REQUEST]
+        for some in in_slices(wheres, _PARTITIONS_A_REQUEST):
             short: list[TopicPartition] = []
             for found in _fetch(cluster, leader, place, {where: at[where] for where in some}):
                 if isinstance(found, Trouble) or _last_offset(found[2]) >= 0:

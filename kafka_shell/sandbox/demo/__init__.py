@@ -48,8 +48,8 @@ def make_demo(connection: ConnectionConfig, report: Report) -> None:
         new = _missing_topics(cluster)
         tasks: tuple[Callable[[Cluster], None], ...] = (
             _users,
-            _quotas,
-            _acls,
+            lambda cluster: _apply(cluster, quota_changes.plan_alter(cluster, company.QUOTAS)),
+            lambda cluster: _apply(cluster, acl_changes.plan_create(cluster, company.ACLS)),
             _configs,
             lambda cluster: _apply(cluster, topic_changes.plan_create(new)),
             records,
@@ -76,14 +76,6 @@ def _users(cluster: Cluster) -> None:
         if (user, mechanism) not in existing
     ]
     _apply(cluster, scram.plan_upsert(cluster, missing))
-
-
-def _quotas(cluster: Cluster) -> None:
-    _apply(cluster, quota_changes.plan_alter(cluster, company.QUOTAS))
-
-
-def _acls(cluster: Cluster) -> None:
-    _apply(cluster, acl_changes.plan_create(cluster, company.ACLS))
 
 
 def _configs(cluster: Cluster) -> None:

@@ -14,7 +14,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind
+from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.look import look_of
 from kafka_shell.language.parse import parse
@@ -218,7 +218,8 @@ def test_what_would_take_long_is_told_and_left_to_its_command(
 def test_a_check_that_fails_is_not_checked(
     cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(quorum, "describe", lambda cluster: cluster.negotiate(55, 99, 99))
+    too_new = RawRequest(55, (99, 99), lambda _: b"", 0)
+    monkeypatch.setattr(quorum, "describe", lambda cluster: cluster.send(too_new))
     told = health.health(cluster)
     found = by_check(told)["quorum"]
     assert found.severity is Severity.NOT_CHECKED and not told.ok

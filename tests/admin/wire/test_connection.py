@@ -84,23 +84,9 @@ def test_one_request(cluster: Cluster) -> None:
 
 
 @pytest.mark.quick
-def test_raw_bytes(cluster: Cluster) -> None:
-    body = cluster.send(DescribeClusterRequest(), raw=True)
-    assert Reader(body).int32() == 0
-    assert cluster.cluster_id.encode() in body
-
-
-@pytest.mark.quick
 def test_an_encoded_body(cluster: Cluster) -> None:
-    version = cluster.negotiate(3, scan.LOWEST_VERSION, scan.HIGHEST_VERSION)
-    body = cluster.send_raw(3, version, scan.encode_request(version, []))
-    assert scan.MetadataScan(body, version).error_code == 0
-
-
-@pytest.mark.quick
-def test_an_encoded_body_of_an_unknown_api(cluster: Cluster) -> None:
     # ListPartitionReassignments v0: timeout, a null array of topics, no tags.
-    body = cluster.send_raw(46, 0, b"\0\0\x10\0\0\0", flexible=True)
+    body = cluster.send(RawRequest(46, (0, 0), lambda _: b"\0\0\x10\0\0\0", 0))
     assert Reader(body).int32() == 0
 
 
@@ -182,8 +168,7 @@ def test_one_shot_takes_one_connection_and_two_round_trips(
     sent = []
     send = Link.send
     monkeypatch.setattr(Link, "send", lambda *a, **k: (sent.append(a[1]), send(*a, **k))[1])
-    version = cluster.negotiate(3, 9, 13)
-    cluster.send_raw(3, version, scan.encode_request(version, None))
+    scan.scan(cluster)
     assert cluster.brokers()
     assert sent == [18, 3]  # ApiVersions, Metadata: its head told the brokers
 
@@ -196,8 +181,7 @@ def test_kafka_python_is_not_imported_for_bytes(sandbox: Sandbox) -> None:
         "from kafka_shell.admin.wire.connection import Cluster\n"
         "from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses\n"
         f"c = Cluster(ConnectionConfig(parse_addresses({sandbox.bootstrap!r})))\n"
-        "v = c.negotiate(3, 9, 13)\n"
-        "c.send_raw(3, v, scan.encode_request(v, None)); c.brokers()\n"
+        "scan.scan(c); c.brokers()\n"
         "print([m for m in ('kafka', 'ssl', 'asyncio', 'logging') if m in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -264,7 +248,7 @@ def test_older_brokers_find_coordinators_one_by_one(
 
 def test_each_broker_answers(three_brokers: Sandbox) -> None:
     with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
-        results = cluster.each_broker(lambda broker: ListGroupsRequest())
+        results = cluster.each_broker(ListGroupsRequest())
         assert (sorted(results.values), results.failures) == ([1, 2, 3], {})
         assert set(cluster.versions_of_brokers()) == {"4.3"}
         assert {broker.rack for broker in cluster.brokers()} == {"rack-a", "rack-b", "rack-c"}
@@ -337,7 +321,7 @@ def test_an_api_that_an_old_broker_does_not_support(old_sandbox: Sandbox) -> Non
 
 @pytest.mark.quick
 def test_a_version_that_the_broker_has_dropped(cluster: Cluster) -> None:
-    error = refused(cluster, AlterConfigsRequest(resources=[], validate_only=True), version=99)
+    error = refused(cluster, AlterConfigsRequest(resources=[], validate_only=True), lowest=99)
     assert error.code == "unsupported-version"
 
 

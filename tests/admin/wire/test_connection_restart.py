@@ -218,18 +218,16 @@ def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
             answer = cluster.send(DescribeGroupsRequest(groups=[group]), target, timeout=30)
             assert answer.groups[0].group_id == group
             assert cluster._pool.coordinators[target] != first
-            results = cluster.each_broker(lambda broker: ListGroupsRequest(), refresh=True)
+            cluster.brokers(refresh=True)
+            results = cluster.each_broker(ListGroupsRequest())
             assert sorted(results.values) == sorted({1, 2, 3} - {first})
             with pytest.raises(ShellError) as caught:
                 cluster.send(ListGroupsRequest(), Node(first))
             assert caught.value.code in ("unknown-broker", "refused")
         finally:
             start_broker(three_brokers.folder, first)
-        assert sorted(cluster.each_broker(lambda b: ListGroupsRequest(), refresh=True).values) == [
-            1,
-            2,
-            3,
-        ]
+        cluster.brokers(refresh=True)
+        assert sorted(cluster.each_broker(ListGroupsRequest()).values) == [1, 2, 3]
 
 
 def test_a_controller_that_is_killed(three_brokers: Sandbox) -> None:

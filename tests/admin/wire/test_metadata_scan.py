@@ -26,6 +26,7 @@ from kafka_shell.admin.wire.metadata_scan import (
     spell_id,
     uuid_of,
 )
+from kafka_shell.admin.wire.requests import RawRequest
 from tests.admin.helpers import make_topic
 
 pytestmark = pytest.mark.quick
@@ -273,8 +274,9 @@ def test_every_version_is_read_from_a_real_broker(
     cluster: Cluster, name: str, version: int
 ) -> None:
     make_topic(cluster, name, 3)
-    body = cluster.send_raw(3, version, encode_request(version, [name, f"{name}-not"]))
-    read = MetadataScan(body, version)
+    names = [name, f"{name}-not"]
+    request = RawRequest(3, (version, version), lambda _: encode_request(version, names), 9)
+    read = MetadataScan(cluster.send(request), version)
     assert read.names == [name]
     assert read.errors == {f"{name}-not": 3}
     assert read.topic(name).partitions == tuple(

@@ -1,0 +1,20 @@
+"""Messages that kafka-python does not have: their schemas, in Kafka's JSON format."""
+
+from __future__ import annotations
+
+from types import new_class
+from typing import Any
+
+_responses: list[Any] = []  # kafka-python refers to them weakly
+
+
+def load(api: str) -> Any:
+    """The request class of an API. Its response class is registered in kafka-python."""
+    from kafka.protocol.api_message import ApiMessage
+
+    response, request = (
+        new_class(f"{api}{kind}", (ApiMessage,), {"load_json": __package__})
+        for kind in ("Response", "Request")
+    )
+    _responses.append(response)
+    return request
