@@ -293,18 +293,18 @@ def _parse(line: Line, text: str, context: Context) -> Invocation:
     if len(words) > 1 and words[0].text in ("$", "%"):
         words = words[1:]  # pasted with the prompt of another shell
     if words and PASTED.fullmatch(words[0].text):
-        from .pasted_line import suggest_equivalent
+        from .pasted.line import suggest_equivalent
 
         suggest_equivalent(line, words, text, context)
     try:
         invocation = parse(line, REGISTRY, text=text)
     except UsageError:
-        from .pasted_line import suggest_reordered
+        from .pasted.line import suggest_reordered
 
         suggest_reordered(line, text, context)
         raise
     if len(words) > 1 and any(short.word == words[0].text for short in invocation.command.shorts):
-        from .pasted_line import note_reordered
+        from .pasted.line import note_reordered
 
         note_reordered(line, context)
     return invocation

@@ -96,8 +96,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     },
     "dispatch": VALUES
     | {"execute", "commands", "context", "crash", "identity", "language", "output", "settings"}
-    | {"pasted_line", "pipe", "redirect", "connection_options"},
-    "pasted_line": VALUES | {"commands", "context", "language", "admin"},
+    | {"pasted", "pipe", "redirect", "connection_options"},
+    "pasted": VALUES | {"commands", "context", "language", "admin"},
     "script": VALUES | {"context", "dispatch", "journal", "language"},
     # The candidates are the prompt's own, and need no prompt_toolkit.
     "completion": VALUES | {"commands", "language", "view", "context", "settings", "shell"},

@@ -16,8 +16,8 @@ from kafka_shell.admin.acls.model import AclBinding, AclFilter
 from kafka_shell.admin.tokens import read as delegation_tokens
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.commands import REGISTRY
-from kafka_shell.language.pasted import translate
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done
 from tests.admin.test_rights import log_in

@@ -15,10 +15,10 @@ from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import UsageError
 from kafka_shell.language.command import Argument, Command, Kind, Option
 from kafka_shell.language.parse import parse
-from kafka_shell.language.pasted import translate
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
 from kafka_shell.language.tokens import commands, tokenize
+from kafka_shell.pasted.kafka_tools import translate
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.quoting import join, positional, quote, with_option
 

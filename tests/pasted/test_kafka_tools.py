@@ -6,9 +6,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.errors import UsageError
 from kafka_shell.language.argv import split
 from kafka_shell.language.parse import parse
-from kafka_shell.language.pasted import translate
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
+from kafka_shell.pasted.kafka_tools import translate
 
 pytestmark = pytest.mark.quick
 

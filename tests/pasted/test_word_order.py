@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.commands import REGISTRY
-from kafka_shell.language.pasted import translate
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.language.word_order import reorder
+from kafka_shell.pasted.kafka_tools import translate
+from kafka_shell.pasted.word_order import reorder
 from kafka_shell.sandbox.state import Sandbox
 from tests.program import Program
 

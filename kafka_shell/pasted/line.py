@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from kafka_shell.language.pasted import translate
+from kafka_shell.commands import REGISTRY
+from kafka_shell.context import Context
+from kafka_shell.errors import UsageError
 from kafka_shell.language.tokens import Line, Word
-from kafka_shell.language.word_order import reorder
 
-from .commands import REGISTRY
-from .context import Context
-from .errors import UsageError
+from .kafka_tools import translate
+from .word_order import reorder
 
 
 def suggest_reordered(line: Line, text: str, context: Context) -> None:

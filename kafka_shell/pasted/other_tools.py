@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from kafka_shell.errors import UsageError
+from kafka_shell.language.parse import parse
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import words_of
 
-from .parse import parse
-from .registry import Registry
-from .render import render
-from .tokens import words_of
 from .word_order import reorder
 
 _SHARED: Mapping[str, str] = {"-p": "--partitions", "-r": "--replication-factor"}

@@ -6,16 +6,16 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 
 from kafka_shell.errors import UsageError
+from kafka_shell.language.parse import parse
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import words_of
 from kafka_shell.quoting import join
 from kafka_shell.units import in_utc
 
-from .parse import parse
-from .pasted_configs import configs
-from .pasted_options import Action, Given, first, line_of, split_keys
-from .pasted_tools import other_tool
-from .registry import Registry
-from .render import render
-from .tokens import words_of
+from .kafka_configs import configs
+from .options import Action, Given, first, line_of, split_keys
+from .other_tools import other_tool
 
 _TOOL = re.compile(r"(?:.*[/\\])?(kafka-[a-z-]+?)(?:\.sh|\.bat)?")
 _EXPRESSION = re.compile(r"[*+?()\[\]{}|^$\\]")

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_shell.errors import UsageError
-
-from .parse import parse
-from .registry import Registry
-from .render import render
-from .tokens import words_of
+from kafka_shell.language.parse import parse
+from kafka_shell.language.registry import Registry
+from kafka_shell.language.render import render
+from kafka_shell.language.tokens import words_of
 
 # A verb of another tool, or a habit -> the verbs to try here, the likeliest first.
 _VERBS: dict[str, tuple[str, ...]] = {

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
+from kafka_shell.language.convert import config_pairs
 
-from .convert import config_pairs
-from .pasted_options import Action, Given, first, line_of, split_keys
+from .options import Action, Given, first, line_of, split_keys
 
 _ENTITIES = {
     "--topic": "topics",
