@@ -10,20 +10,16 @@ import re
 from collections.abc import Mapping, Sequence
 
 from kafka_shell.language.argv import split
-from kafka_shell.language.command import Option
 from kafka_shell.language.common import CONNECTION, PROGRAM
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
-from kafka_shell.shell.offers import offers
-from kafka_shell.shell.places import Places
 from kafka_shell.structs import replace
-from kafka_shell.view import candidates
-from kafka_shell.view.candidates import Candidate
+from kafka_shell.view.candidates import Candidate, Known, offers, options
 from kafka_shell.view.disk import view_on_disk
 
 from .commands import REGISTRY
-from .context import ClusterSession, Context, Paths
+from .context import Paths
 from .errors import ShellError
 from .quoting import join, quote
 
@@ -80,11 +76,10 @@ def candidates_for(
         return []  # the value of an option of the program: the shell completes files
     command = [word for word in line.command if word != _PLACEHOLDER]
     found = settings.load(line.connection, environ, paths.config_file)
-    context = Context(ClusterSession(found), paths, environ=environ)
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
     place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
-    offered = list(offers(place, view, REGISTRY, Places(context)).offered)
+    offered = list(offers(place, Known(view, REGISTRY, paths.config)).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
     offered = [each for each in offered if each.text.isprintable()]
@@ -99,8 +94,7 @@ def _program_options(place: Wanted, current: str, has_command: bool) -> list[Can
     """Return `--broker`, `--sandbox` ..., which come before the command."""
     if not current.startswith("-") or has_command:
         return []
-    options: tuple[Option, ...] = CONNECTION + PROGRAM
-    return list(candidates.options(options, current).offered)
+    return list(options(CONNECTION + PROGRAM, current).offered)
 
 
 def _of_bash(environ: Mapping[str, str]) -> tuple[list[str], str, int]:

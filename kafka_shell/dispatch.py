@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from contextlib import ExitStack, suppress
 from typing import TextIO
 
+from kafka_shell.language import kinds
 from kafka_shell.language.argv import PASTED
-from kafka_shell.language.command import Invocation, Kind
+from kafka_shell.language.command import Invocation
 from kafka_shell.language.parse import check_line, parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import Line, commands, words_of
@@ -254,7 +255,7 @@ def _run_connected(line: Line, invocation: Invocation, context: Context) -> Stat
 
 def _with_inner_pipe(line: Line, invocation: Invocation) -> tuple[Line, Invocation]:
     """Make the pipe part of the argument of `watch`, so that it is repeated as well."""
-    again = next((a.name for a in invocation.command.arguments if a.kind is Kind.LINE), None)
+    again = next((a.name for a in invocation.command.arguments if a.kind is kinds.LINE), None)
     if again is None or line.pipe is None:
         return line, invocation
     piped = {again: f"{invocation.values[again]} | {line.pipe}"}

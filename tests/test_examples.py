@@ -15,7 +15,8 @@ from kafka_shell.admin.wire.requests import as_request
 from kafka_shell.admin.wire.runner import Runner
 from kafka_shell.admin.wire.versions import api_name
 from kafka_shell.commands import REGISTRY
-from kafka_shell.language.command import Command, Example, Kind
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.plan.model import Effect
@@ -163,5 +164,5 @@ def test_every_argument_and_option_has_help_that_is_a_sentence() -> None:
         assert command.summary.endswith("."), command.name
         for each in (*command.arguments, *command.options):
             assert each.help, f"{command.name} {each.name}"
-            if isinstance(each.kind, Kind) and each.kind is Kind.CHOICE:
+            if each.kind is kinds.CHOICE:
                 assert each.choices, f"{command.name} {each.name} is one of nothing"

@@ -57,7 +57,8 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resource_kinds": {"plan.model", "quoting", "resource"},
     "java": {"errors"},
     "admin.*.model": VALUES,
-    "language": VALUES,
+    # What a command does to a cluster (Effect) and a Secret are values of plans.
+    "language": {"errors", "units", "quoting", "structs", "plan.model"},
     "admin.wire": VALUES,
     # A family may read what another one reads; its changes are its own.
     "admin": VALUES | {"admin"},
@@ -99,13 +100,12 @@ MAY_IMPORT: dict[str, set[str]] = {
     | {"pasted", "pipe", "redirect", "connection_options"},
     "pasted": VALUES | {"commands", "context", "language", "admin"},
     "script": VALUES | {"context", "dispatch", "journal", "language"},
-    # The candidates are the prompt's own, and need no prompt_toolkit.
-    "completion": VALUES | {"commands", "language", "view", "context", "settings", "shell"},
+    "completion": VALUES | {"commands", "language", "view", "context", "settings"},
 }
 ANYTHING = {"app", "__main__", "__init__"}
 # The prompt reads the view, and asks no cluster itself.
 MAY_NOT_IMPORT = {"shell": {"admin"}}
-EXCEPT = {"shell": {"admin.*.model", "admin.client_configs.keys"}}
+EXCEPT = {"shell": {"admin.*.model"}}
 
 # Families of `admin` read one another; their changes are their own, but for these.
 CHANGES_ELSEWHERE = {

@@ -10,9 +10,11 @@ from msgspec import Struct, field
 
 from kafka_shell.errors import UsageError, did_you_mean
 
-from .command import Command, Kind, Option
+from . import kinds
+from .command import Command, Option
 from .common import CHANGING, CONNECTION, PROGRAM, RUNNING
 from .registry import Registry
+from .usage import metavar
 
 # A line of another tool: its options are its own, though some are spelled as commands here.
 PASTED = re.compile(
@@ -51,14 +53,14 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
         if option is None:
             left.append(word)
             continue
-        if option.kind is Kind.FLAG and equals and not option.value_optional:
+        if option.kind is kinds.FLAG and equals and not option.value_optional:
             raise UsageError(f"{name} does not take a value", hint=f"Use {name} without a value.")
-        if option.kind is not Kind.FLAG and not equals:
+        if option.kind is not kinds.FLAG and not equals:
             following = next(words, None)
             if following is None or _mine(command, option, following):
                 if command is None:
                     raise UsageError(
-                        f"{name} requires a value", hint=f"Expected: {option.metavar}."
+                        f"{name} requires a value", hint=f"Expected: {metavar(option)}."
                     )
                 left += [word, *([following] if following is not None else [])]
                 continue
@@ -67,7 +69,7 @@ def split(argv: Sequence[str], registry: Registry) -> Split:
             left.append(word)
             continue
         target = connection if option in CONNECTION else program
-        _put(target, option, value if equals or option.kind is not Kind.FLAG else None)
+        _put(target, option, value if equals or option.kind is not kinds.FLAG else None)
     if at is None and left:
         raise _unknown_option(left[0], registry)
     if at is None:
@@ -90,7 +92,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
             return flag, index, 1
         elif word.startswith("-"):
             option = _find(word, CONNECTION + RUNNING + PROGRAM)
-            skip = option is not None and option.kind is not Kind.FLAG and "=" not in word
+            skip = option is not None and option.kind is not kinds.FLAG and "=" not in word
         elif bare is None:
             bare = index
             if registry.has_first(word) or PASTED.fullmatch(word):
@@ -118,7 +120,7 @@ def _known(name: str, command: Command | None, own: set[str]) -> Option | None:
 def _mine(command: Command | None, option: Option, value: str) -> bool:
     """Whether the command's own option of this name is meant: a broker by its bare number."""
     own = command.option(option.name) if command else None
-    return own is not None and own.kind is Kind.BROKER and value.isdigit()
+    return own is not None and own.kind is kinds.BROKER and value.isdigit()
 
 
 def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
@@ -126,12 +128,12 @@ def _put(target: dict[str, Any], option: Option, value: str | None) -> None:
     name = option.name.removeprefix("--")
     if value is None:
         target[name] = True
-    elif option.kind is Kind.FLAG:
+    elif option.kind is kinds.FLAG:
         target[name] = value
     elif option.many:
         target[name] = (*target.get(name, ()), value)
     else:
-        if option.kind is Kind.CHOICE and value not in option.choices:
+        if option.kind is kinds.CHOICE and value not in option.choices:
             raise UsageError(
                 f"{option.name} must be one of {', '.join(option.choices)}, got {value!r}"
             )

@@ -3,64 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from enum import Enum
 from typing import Any
 
 from msgspec import Struct, field
 
 from kafka_shell.plan.model import Effect
 
-
-class Kind(Enum):
-    """The kind of a value, which determines its validation, conversion and completion."""
-
-    FLAG = "flag"  # an option without a value
-    TEXT = "text"
-    INTEGER = "integer"
-    NUMBER = "number"
-    DURATION = "duration"  # -> int milliseconds; a bare number is milliseconds
-    BYTES = "bytes"  # -> int bytes
-    CHOICE = "choice"  # one of `choices`
-    FILE = "file"
-    COMMAND = "command"  # the name of a command
-    LINE = "line"  # the rest of the line, verbatim (watch, help)
-    TOPIC = "topic"  # an existing topic, or a selector if `many` is set
-    NEW_TOPIC = "new-topic"  # the name of a topic to create
-    BROKER = "broker"  # broker IDs, or a selector if `many` is set
-    HOST_PORT = "host:port"
-    CONFIG_KEY = "config-key"  # a config key of the resource in the same line
-    CONFIG_PAIR = "config-pair"  # key=value of the resource in the same line
-    CONFIG_PAIRS = "config-pairs"  # k1=v1,k2=[v1,v2],k3=v3 (KIP-248) -> tuple of (key, value)
-    CONFIG_KEYS = "config-keys"  # k1,k2 -> tuple of keys
-    GROUP = "group"
-    CLIENT_METRICS = "client-metrics"
-    ENTITY = "entity"  # --entity-name (KIP-248), whose kind depends on --entity-type
-    USER = "user"
-    CLIENT_ID = "client-id"
-    IP = "ip"
-    PRINCIPAL = "principal"
-    ASSIGNMENT = "assignment"  # 1:2,2:3 -> replicas of each partition; -
-    TOPIC_PARTITIONS = "topic-partitions"  # orders:0,3-5 or orders -> (topic, partitions or None)
-    TIME = "time"  # 2026-01-31T10:00, -1h, epoch ms -> the text; units.parse_time reads it
-    RATE = "rate"  # 50MB/s -> int bytes a second
-    QUOTA_PAIR = "quota-pair"  # producer_byte_rate=5MB/s -> (key, text)
-    QUOTA_KEY = "quota-key"
-    CLIENT_CONFIG_PAIR = "client-config-pair"  # acks=all -> (key, value), of KIP-649
-    CLIENT_CONFIG_KEYS = "client-config-keys"
-    ACL_RULE = "acl-rule"  # allow User:bob Read,Write from 10.0.0.1 -> the text
-    ACL_OPERATION = "operation"  # Read,describe-configs -> "Read,DescribeConfigs"
-    TRANSACTIONAL_ID = "transactional-id"
-    LOG_DIR = "log-dir"  # the path of a log directory on a broker
-    TOKEN = "token"  # the ID of a delegation token
-    FEATURE = "feature"  # the name of a feature
-    FEATURE_LEVEL = "feature-level"  # metadata.version=25 or =4.1 -> (name, text)
-    PROPERTY = "property"  # k=v of a client .properties file
-    SECRET = "secret"  # -> a Secret, which is printed as ***
-    PROFILE = "profile"
-    SQL = "sql"  # a query on audit tables
-    AUDIT_TABLE = "audit-table"  # names of audit tables: a,b
-    AUDIT_CONTROL = "audit-control"  # IDs, families and tags of controls: T03,security
-    THEME = "theme"
+from .kind import Kind
 
 
 class Argument(Struct, frozen=True):
@@ -79,6 +28,11 @@ class Argument(Struct, frozen=True):
     option: str = ""
     choices: tuple[str, ...] = ()
     unless: tuple[str, ...] = ()
+
+    @property
+    def label(self) -> str:
+        """Its name in messages: TOPIC."""
+        return self.name.upper()
 
 
 class Option(Struct, frozen=True):
@@ -105,6 +59,14 @@ class Option(Struct, frozen=True):
     hidden: bool = False
     least: int | None = None
     most: int | None = None
+
+    @property
+    def label(self) -> str:
+        """Its name in messages: --partitions."""
+        return self.name
+
+
+Parameter = Argument | Option
 
 
 class Example(Struct, frozen=True):

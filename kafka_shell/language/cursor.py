@@ -1,4 +1,4 @@
-"""Text and a position -> what is being typed: a command, an option, or a value of some Kind."""
+"""Text and a position -> what is being typed: a command, an option, or a value of some kind."""
 
 from __future__ import annotations
 
@@ -9,26 +9,16 @@ from msgspec import Struct, field
 
 from kafka_shell.structs import replace
 
-from .command import Argument, Command, Invocation, Kind, Option
-from .fragment import fragment_of
+from . import kinds
+from .command import Argument, Command, Invocation, Option
+from .kind import Kind
 from .logical_lines import Span
 from .registry import Registry
-from .scan import Known, Parameter, Role, Scan, Scope, Use, bare, find_command, is_open, scan
+from .scan import Known, Role, Scan, Scope, Use, bare, find_command, is_open, scan
 from .tokens import Line, Word, commands
 
 LONGEST = 100_000  # nobody completes a line as long as this
 DEEPEST = 8  # watch 5 watch 5 watch 5 ...
-
-_ENTITIES = {
-    "topics": Kind.TOPIC,
-    "brokers": Kind.BROKER,
-    "broker-loggers": Kind.BROKER,
-    "users": Kind.USER,
-    "clients": Kind.CLIENT_ID,
-    "ips": Kind.IP,
-    "groups": Kind.GROUP,
-    "client-metrics": Kind.CLIENT_METRICS,
-}
 
 
 class Want(Enum):
@@ -52,7 +42,7 @@ class Wanted(Struct, frozen=True):
     (the quote that is open there) is set, starts after that quote. A command of two words has both
     in `prefix`.
 
-    For VALUE: `kind` (ENTITY is resolved), the `argument` or `option` it belongs to, `choices`,
+    For VALUE: its `kind` on this line, the `argument` or `option` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
     rest of the line by name, flags with none. `is_option` tells whether a value would be read as an
@@ -76,6 +66,22 @@ class Wanted(Struct, frozen=True):
     in_pipe: bool = False
     is_option: Callable[[str], bool] = _nothing_is_an_option
 
+    @property
+    def name(self) -> str:
+        """The name of the argument or option, without dashes."""
+        parameter = self.argument or self.option
+        return bare(parameter.name) if parameter else ""
+
+    @property
+    def taken(self) -> set[str]:
+        """The keys that the line gives the same argument or option already."""
+        return {word.partition("=")[0] for word in self.words.get(self.name, ())}
+
+    @property
+    def tail(self) -> str:
+        """What follows a candidate: `=` after the key of a pair."""
+        return "=" if self.part == "key" else ""
+
 
 def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> Wanted:
     """What is being typed at `position`. Never raises, whatever the text."""
@@ -94,7 +100,7 @@ def wanted(text: str, position: int, registry: Registry, *, depth: int = 0) -> W
         quote = text[head.incomplete.span[0]]
     file = _file(head, position)
     if file:
-        return _at(file, Wanted(Want.VALUE, quote=quote, kind=Kind.FILE), position)
+        return _at(file, Wanted(Want.VALUE, quote=quote, kind=kinds.FILE), position)
     before = list(head.words)
     current = Word("", "", (position, position))
     if before and before[-1].span[1] == position:
@@ -205,12 +211,12 @@ class _Typing(Struct, frozen=True):
         """
         command, argument = found.scope.command, use.parameter
         taken = set(rest.words)
-        arguments = [a for a in command.arguments if a.kind is not Kind.LINE]
+        arguments = [a for a in command.arguments if a.kind is not kinds.LINE]
         open_ = [a for a in arguments if a.name in taken or is_open(a, command, taken)]
         open_ = [a for a in open_ if a.many or a.name not in taken]
         if not isinstance(argument, Argument) or argument not in open_:
             argument = open_[0] if open_ else None
-        pairs = next((a for a in open_ if a.kind is Kind.CONFIG_PAIR), None)
+        pairs = next((a for a in open_ if isinstance(a.kind, kinds.Pair)), None)
         alternatives: tuple[Kind, ...] = ()
         if argument and pairs and argument is not pairs and argument.name in taken:
             argument, alternatives = pairs, (argument.kind,)
@@ -221,20 +227,21 @@ class _Typing(Struct, frozen=True):
 
     def _value(self, use: Use, rest: Wanted, rival: Option | None = None) -> Wanted:
         parameter = rival or use.parameter
-        if parameter is None or parameter.kind is Kind.FLAG:
+        if parameter is None or parameter.kind is kinds.FLAG:
             return replace(rest, want=Want.NOTHING, span=(self.position, self.position))
-        kind = _kind(parameter, rest.words)
-        fragment = fragment_of(kind, use.value)
+        given = len(rest.words.get(bare(parameter.name), ()))
+        kind = parameter.kind.within(rest.words, given)
+        fragment = kind.cut(use.value)
         found = replace(
             rest,
             want=Want.VALUE,
-            kind=Kind.BROKER if kind is Kind.ASSIGNMENT else kind,
+            kind=kind,
             argument=parameter if isinstance(parameter, Argument) else None,
             option=parameter if isinstance(parameter, Option) else None,
             choices=parameter.choices,
             part=fragment.part,
             key=fragment.key,
-            alternatives=(Kind.HOST_PORT,) if rival else (),
+            alternatives=(kinds.HOST_PORT,) if rival else (),
             is_option=_never if fragment.start else rest.is_option,
         )
         return _at(use.word, found, self.position, use.start + fragment.start)
@@ -258,17 +265,6 @@ def _rival(use: Use, found: Scan) -> Option | None:
 
 def _nothing_to_run(invocation: Invocation, context: object) -> None:
     """The command of a line that has none yet."""
-
-
-def _kind(parameter: Parameter, words: Mapping[str, tuple[str, ...]]) -> Kind:
-    """The parameter's kind. An entity's follows from the --entity-type at the same place."""
-    if parameter.kind is not Kind.ENTITY:
-        return parameter.kind
-    types = words.get("entity-type", ())
-    names = len(words.get(bare(parameter.name), ()))
-    if not types:
-        return Kind.ENTITY
-    return _ENTITIES.get(types[min(names, len(types) - 1)], Kind.ENTITY)
 
 
 def _given(found: Scan, current: Word) -> dict[str, tuple[str, ...]]:

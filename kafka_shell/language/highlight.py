@@ -6,8 +6,8 @@ import re
 
 from kafka_shell.errors import ShellError
 
-from .command import Kind
-from .convert import convert
+from . import kinds
+from .kind import convert
 from .logical_lines import Span
 from .registry import Registry
 from .scan import Found, Role, Scope, Use, find_command, scan
@@ -20,8 +20,6 @@ LONGEST = 20_000
 DEEPEST = 8
 
 _NUMBER = re.compile(r"[+-]?[0-9][0-9.]*(?:[A-Za-z]{1,3}(?:/s)?)?")
-_SELECTORS = (Kind.TOPIC, Kind.BROKER, Kind.CLIENT_METRICS)
-_PAIRS = (Kind.CONFIG_PAIR, Kind.PROPERTY)
 
 
 def classify(text: str, registry: Registry, *, depth: int = 0) -> Classified:
@@ -116,7 +114,7 @@ def _value(use: Use) -> Classified:
     span = (word.at(use.start)[0], word.span[1]) if use.start and not word.quoted else word.span
     if parameter is None or not _right(use):
         return [(span, "error")]
-    if parameter.kind in _PAIRS and not word.quoted:
+    if isinstance(parameter.kind, kinds.Pair) and not word.quoted:
         key, _, value = use.value.partition("=")
         at = use.start + len(key)
         return [
@@ -124,16 +122,16 @@ def _value(use: Use) -> Classified:
             (word.at(at, at + 1), "operator"),
             (word.at(at + 1), _plain(value)),
         ]
-    if parameter.kind in _SELECTORS and is_pattern(use.value):
+    if parameter.kind.pattern and is_pattern(use.value):
         return [(span, "pattern")]
     return [(span, "string" if word.quoted else _plain(use.value))]
 
 
 def _right(use: Use) -> bool:
     parameter = use.parameter
-    if parameter is None or parameter.kind is Kind.FLAG:
+    if parameter is None or parameter.kind is kinds.FLAG:
         return True
-    if parameter.kind is Kind.CHOICE:
+    if parameter.kind is kinds.CHOICE:
         return use.value in parameter.choices
     try:
         convert(parameter, use.value)

@@ -7,9 +7,10 @@ from typing import Any
 
 from kafka_shell.errors import UsageError, did_you_mean
 
-from .command import Argument, Command, Invocation, Kind, Option
+from . import kinds
+from .command import Argument, Command, Invocation, Option
 from .common import PROGRAM
-from .convert import convert, is_list, label
+from .kind import convert
 from .logical_lines import Span
 from .registry import Registry
 from .scan import Found, Scan, Scope, Trouble, Use, bare, find_command, scan
@@ -92,7 +93,7 @@ def _defaults(scope: Scope) -> dict[str, Any]:
     for known in scope.known:
         parameter = known.parameter
         values[known.name] = (
-            () if parameter.many else False if parameter.kind is Kind.FLAG else None
+            () if parameter.many else False if parameter.kind is kinds.FLAG else None
         )
     return values
 
@@ -108,7 +109,7 @@ def _values(
         if not given:
             values[name] = True
             spans[name] = tuple(use.word.span for use in uses)
-        elif parameter.kind is Kind.LINE:
+        elif parameter.kind is kinds.LINE:
             values[name], spans[name] = _line_value(given, line, text)
         else:
             values[name], spans[name] = _value(name, given, line)
@@ -119,25 +120,25 @@ def _value(name: str, given: Sequence[Use], line: Line | None) -> tuple[Any, tup
     parameter = given[0].parameter
     assert parameter is not None
     if len(given) > 1 and not parameter.many:
-        raise UsageError(f"{label(parameter)} is set twice", code="twice",
+        raise UsageError(f"{parameter.label} is set twice", code="twice",
                          span=given[1].word.span)  # fmt: skip
     parts: list[Any] = []
     places: list[Span] = []
     for use in given:
         value, spans = _converted(use, line)
         places += [use.word.at(use.start + start, use.start + end) for start, end in spans]
-        if is_list(parameter):
+        if parameter.kind.several:
             parts.extend(value)
         else:
             parts.append(value)
-    whole = parameter.many or is_list(parameter)
+    whole = parameter.many or parameter.kind.several
     return (tuple(parts) if whole else parts[0]), tuple(places)
 
 
 def _converted(use: Use, line: Line | None) -> tuple[Any, tuple[Span, ...]]:
     assert use.parameter is not None
     try:
-        if use.parameter.kind is Kind.FLAG:
+        if use.parameter.kind is kinds.FLAG:
             return use.value, ((0, len(use.value)),)
         return convert(use.parameter, use.value)
     except UsageError as error:
@@ -211,7 +212,7 @@ def _missing(scope: Scope, which: str, keys: Sequence[str], end: Span | None) ->
 
 def _label(scope: Scope, key: str) -> str:
     known = scope.by_name.get(key)
-    return label(known.parameter) if known else key
+    return known.parameter.label if known else key
 
 
 # -- errors ----------------------------------------------------------------------------------------
@@ -232,7 +233,9 @@ def _explain(
         known = scope.both(name)[0]
         message = f"{name} requires a value"
         hint = (
-            "" if known.parameter.kind is Kind.TEXT else f"Expected: {_expected(known.parameter)}."
+            ""
+            if known.parameter.kind.name == "text"
+            else f"Expected: {_expected(known.parameter)}."
         )
     else:
         message = f"unexpected word '{_short(word.text)}'"
@@ -241,7 +244,7 @@ def _explain(
 
 
 def _expected(parameter: Argument | Option) -> str:
-    return ", ".join(parameter.choices) or parameter.kind.value
+    return ", ".join(parameter.choices) or parameter.kind.name
 
 
 def _option_hint(name: str, scope: Scope, registry: Sequence[Command]) -> str:

@@ -6,10 +6,9 @@ from typing import Any
 
 from kafka_shell.quoting import join, quote
 
-from .command import Argument, Command, Invocation, Kind, Option
-from .convert import is_list
+from . import kinds
+from .command import Argument, Command, Invocation, Option
 from .scan import Known, Scope, distribute
-from .spelling import spell
 from .tokens import tokenize
 
 
@@ -26,7 +25,7 @@ def render(invocation: Invocation) -> str:
         value = values.get(known.name)
         if _absent(value):
             continue
-        if known.parameter.kind is Kind.LINE:
+        if known.parameter.kind is kinds.LINE:
             line = _line(str(value))
         elif known.name in placed:
             plain += _texts(known, value)
@@ -45,10 +44,9 @@ def _absent(value: Any) -> bool:
 
 
 def _texts(known: Known, value: Any) -> list[str]:
-    parameter = known.parameter
-    if parameter.many and not is_list(parameter):
-        return [spell(parameter, each) for each in value]
-    return [spell(parameter, value)]
+    kind = known.parameter.kind
+    whole = kind.several or not known.parameter.many
+    return [kind.spell(value)] if whole else [kind.spell(each) for each in value]
 
 
 def _option(known: Known, value: Any) -> list[str]:
@@ -73,13 +71,13 @@ def _placed(arguments: list[Known], command: Command, values: dict[str, Any]) ->
     words: list[str] = []
     meant: list[str] = []
     plain = [
-        k for k in arguments if k.name in given and k.parameter.kind is not Kind.LINE
+        k for k in arguments if k.name in given and k.parameter.kind is not kinds.LINE
     ]  # fmt: skip
     for known in plain:
         texts = _texts(known, values[known.name])
         words += texts
         meant += [known.name] * len(texts)
-    takes_line = any(known.parameter.kind is Kind.LINE for known in arguments)
+    takes_line = any(known.parameter.kind is kinds.LINE for known in arguments)
     placed = distribute(words, command, given - {known.name for known in plain})
     same = [argument.name if argument else "" for argument, _ in placed] == meant
     if same and not takes_line:

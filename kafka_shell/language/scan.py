@@ -12,16 +12,14 @@ from enum import Enum
 
 from msgspec import Struct, field
 
-from .command import Argument, Command, Kind, Option
+from . import kinds
+from .command import Argument, Command, Option, Parameter
 from .common import common_options
 from .registry import Registry
 from .tokens import Word, tokenize
 
-Parameter = Argument | Option
-
 _BARE_ID = re.compile(r"[0-9]+")
 _AMOUNT = re.compile(r"[0-9]")
-_AMOUNTS = (Kind.INTEGER, Kind.NUMBER, Kind.DURATION)
 
 
 class Role(Enum):
@@ -139,7 +137,7 @@ class Scope:
         name = bare(option.name if bare(option.name) not in taken else free[0])
         open_ = [
             each for each in every
-            if all(k.parameter.kind is Kind.BROKER for k in self._spelled.get(each, ()))
+            if all(k.parameter.kind is kinds.BROKER for k in self._spelled.get(each, ()))
         ]  # fmt: skip
         self._add(Known(option, name, free[0], False), open_)
 
@@ -227,7 +225,7 @@ def _by_short(line: str, words: Sequence[Word], registry: Registry) -> Found:
 def scan(words: Sequence[Word], scope: Scope) -> Scan:
     """The role of each word after the command's name."""
     found = Scan(scope)
-    line = scope.command.arguments and scope.command.arguments[-1].kind is Kind.LINE
+    line = scope.command.arguments and scope.command.arguments[-1].kind is kinds.LINE
     before = list(scope.command.arguments[:-1]) if line else []
     plain: list[Word] = []
     at, options_end = 0, False
@@ -257,7 +255,7 @@ def _before_line(before: list[Argument], word: Word, found: Scan) -> Argument | 
     """The argument before the line's own text that takes this one word; None: the text begins."""
     while before:
         argument = before.pop(0)
-        amount = not argument.required and argument.kind in _AMOUNTS
+        amount = not argument.required and isinstance(argument.kind, kinds.Number)
         if argument.name not in found.used and (not amount or _AMOUNT.match(word.text)):
             return argument
     return None
@@ -278,11 +276,11 @@ def _option(found: Scan, word: Word, words: Sequence[Word], at: int) -> int:
     found.use(Role.OPTION, word, known)
     optional = isinstance(option, Option) and option.value_optional
     if equals:
-        if option.kind is Kind.FLAG and not optional:
+        if option.kind is kinds.FLAG and not optional:
             found.troubles.append(Trouble("flag-value", word, spelling))
         else:
             found.use(Role.VALUE, word, known, len(spelling) + 1)
-    elif option.kind is not Kind.FLAG and not optional:
+    elif option.kind is not kinds.FLAG and not optional:
         if _alone(option, following):
             found.use(Role.VALUE, word, known, len(word.text))
         elif following is None or scope.is_option(following.text):
@@ -320,7 +318,9 @@ def distribute(
     another member of an `exactly_one` group). Of two arguments that take many, the first takes one
     word (`a,b` selects more), or all the words before the first key=value.
     """
-    open_ = [a for a in command.arguments if a.kind is not Kind.LINE and is_open(a, command, given)]
+    open_ = [
+        a for a in command.arguments if a.kind is not kinds.LINE and is_open(a, command, given)
+    ]
     placed: list[tuple[Argument | None, int]] = []
     at = 0
     for index, argument in enumerate(open_):
@@ -329,7 +329,7 @@ def distribute(
         placed += [(argument, at + i) for i in range(count)]
         at += count
     # what is left joins a list begun by an option, or shows what cannot stand together
-    shut = [a for a in command.arguments if a.kind is not Kind.LINE and a not in open_]
+    shut = [a for a in command.arguments if a.kind is not kinds.LINE and a not in open_]
     spare = next((a for a in shut if a.many or a.name not in given), None)
     return placed + [(spare, i) for i in range(at, len(words))]
 
@@ -346,8 +346,8 @@ def is_open(argument: Argument, command: Command, given: set[str]) -> bool:
 def _share(argument: Argument, later: Sequence[Argument], words: Sequence[str]) -> int:
     """How many of the next words the argument takes."""
     free = len(words) - sum(1 for each in later if each.required)
-    pairs = any(each.kind is Kind.CONFIG_PAIR for each in later)
-    if pairs and argument.kind is not Kind.CONFIG_PAIR:
+    pairs = any(isinstance(each.kind, kinds.Pair) for each in later)
+    if pairs and not isinstance(argument.kind, kinds.Pair):
         keyed = next((i for i, word in enumerate(words) if "=" in word), len(words))
         free = keyed
     if not argument.many or (not pairs and any(each.many for each in later)):

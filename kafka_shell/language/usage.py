@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from .command import Argument, Command, Kind, Option
-from .scan import Parameter, bare
+from . import kinds
+from .command import Argument, Command, Option, Parameter
+from .scan import bare
 
 
 def usage(command: Command) -> str:
@@ -57,7 +58,7 @@ def _named(parameter: Parameter, names: Sequence[str]) -> bool:
 def _plain(parameter: Parameter) -> str:
     if isinstance(parameter, Argument):
         return f"{parameter.name.upper()}{'...' if parameter.many else ''}"
-    if parameter.kind is Kind.FLAG:
+    if parameter.kind is kinds.FLAG:
         return parameter.name
     value = f"{metavar(parameter)}{'...' if parameter.many else ''}"
     if parameter.bare:
@@ -73,6 +74,4 @@ def metavar(option: Option) -> str:
         return option.metavar
     if option.choices:
         return "{" + ",".join(option.choices) + "}"
-    if option.kind is Kind.CONFIG_PAIR:
-        return "KEY=VALUE"
-    return str(option.kind.value).upper()
+    return option.kind.metavar

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import zip_longest
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, IP_QUOTAS
-from kafka_shell.language.convert import config_pairs
+from kafka_shell.commands.configs.kinds import config_pairs
 
 from .options import Action, Given, first, line_of, split_keys
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 from prompt_toolkit.buffer import CompletionState
 from prompt_toolkit.completion import CompleteEvent, Completer, Completion
@@ -11,27 +11,23 @@ from prompt_toolkit.formatted_text import FormattedText
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.characters import escape
+from kafka_shell.commands.configs.complete import CONFIGS, is_about_quotas, subject_of
 from kafka_shell.context import Context
-from kafka_shell.language.command import Kind
+from kafka_shell.language import kinds
 from kafka_shell.language.cursor import LONGEST, Want, Wanted, wanted
+from kafka_shell.language.kind import Source
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.scan import find_command
 from kafka_shell.language.selectors import is_pattern, select
 from kafka_shell.language.tokens import part_at
-from kafka_shell.quoting import quote
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
-from kafka_shell.view.cache import FRESH_S, Cache
-from kafka_shell.view.candidates import Candidate
-from kafka_shell.view.view import ClusterView
-
-from .offers import CONFIGS, documented, is_about_quotas, offers, part_of
-from .places import Places
-from .subject import group_of, subject_of
+from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
+from kafka_shell.view.candidates import Candidate, Known, offers
+from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
 PREVIEWED = 5_000  # with more names, globs are not previewed while typing
-_NAMES = (Kind.TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.HOST_PORT)
 Subject = tuple[ResourceType, ConfigResource | None, str]
 
 
@@ -57,7 +53,7 @@ class ShellCompleter(Completer):
     def __init__(self, cache: Callable[[], Cache], registry: Registry, context: Context) -> None:
         self._cache = cache
         self._registry = registry
-        self._places = Places(context)
+        self._config = context.paths.config
         self._waiting: tuple[str, int] | None = None
 
     # -- for prompt_toolkit ------------------------------------------------------------------------
@@ -71,7 +67,7 @@ class ShellCompleter(Completer):
         self._request(found, view, document)
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
-        offered = offers(found, view, self._registry, self._places)
+        offered = offers(found, Known(view, self._registry, self._config))
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
             yield Offer(candidate, _quoted(candidate, found), start)
@@ -98,9 +94,7 @@ class ShellCompleter(Completer):
     def subject(self, document: Document, highlighted: str) -> Subject | None:
         """Return the config key to document: the highlighted one, else the one being typed."""
         found = self._wanted(document)
-        if found.want is not Want.VALUE or found.kind not in CONFIGS:
-            return None
-        if is_about_quotas(found):
+        if _source(found) is not CONFIGS or is_about_quotas(found):
             return None
         view = self._cache().view
         kind, resource = subject_of(found, view)
@@ -114,10 +108,10 @@ class ShellCompleter(Completer):
         """Return key, heading and text of a quota or client config, which brokers do not
         document."""
         found = self._wanted(document)
-        if found.want is not Want.VALUE:
+        if (source := _source(found)) is None:
             return None
         for key in (found.key, highlighted, found.prefix):
-            about = documented(found, key, self._cache().view)
+            about = source.document(found, key, self._cache().view)
             if about is not None:
                 return (key, *about)
         return None
@@ -129,12 +123,13 @@ class ShellCompleter(Completer):
         Regular expressions are not evaluated because they can take too long.
         """
         found = self._wanted(document)
-        part = part_of(found) if found.want is Want.VALUE else ""
-        if part:
-            return _read_error(part, self._cache().view)
-        names = self._cache().view.topics.value.names
+        view = self._cache().view
+        for key in _needs(found, view):
+            if isinstance(key, str) and key != TOPICS:
+                return _read_error(key, view)
+        names = view.topics.value.names
         glob = found.prefix
-        if found.kind is not Kind.TOPIC or not is_pattern(glob) or "/" in glob:
+        if found.kind is not kinds.TOPIC or not is_pattern(glob) or "/" in glob:
             return ""
         if len(names) > PREVIEWED:
             return ""
@@ -155,60 +150,31 @@ class ShellCompleter(Completer):
     def _request(self, found: Wanted, view: ClusterView, document: Document) -> None:
         """Request the data for candidates that the view lacks, and remember the waiting text."""
         self._waiting = None
-        of_configs = found.kind in CONFIGS and not is_about_quotas(found)
-        if found.want is Want.VALUE and of_configs:
-            self._request_configs(*subject_of(found, view), view, document)
-            return
-        self._prefetch(found, view)
-        if found.want is not Want.VALUE:
-            return
-        if found.kind in _NAMES and not view.read_at:
-            self._wait(document)
-        group = group_of(found) if found.kind is Kind.TOPIC_PARTITIONS else None
-        if group is not None and group not in view.group_topics:
-            self._wait(document)
-        part = part_of(found)
-        if part:
-            current = view.part(part)
-            if not current.read_at or current.older_than(FRESH_S, view.read_at):
-                self._wait(document)
-            self._cache().request(part)
-
-    def _prefetch(self, found: Wanted, view: ClusterView) -> None:
-        """Request the configs of a topic or the topics of a group as soon as it is named."""
-        if (group := group_of(found)) is not None:
-            self._cache().request(group)
-        if found.command is None or not view.read_at:
-            return
-        if any(option.kind in CONFIGS for option in found.options):
-            _, resource = subject_of(found, view)
-            if resource is not None:
-                self._cache().request(resource)
-
-    def _request_configs(
-        self,
-        kind: ResourceType,
-        resource: ConfigResource | None,
-        view: ClusterView,
-        document: Document,
-    ) -> None:
-        cache = self._cache()
-        docs = view.documentation.get(kind)
-        if docs is None or not docs.read_at:
-            cache.request(kind)
-            self._wait(document)
-        if resource is None:
-            return
-        current = view.configs.get(resource)
-        if current is None or current.older_than(FRESH_S, view.read_at):
-            self._wait(document)
-        cache.request(resource)
-
-    def _wait(self, document: Document) -> None:
-        self._waiting = (document.text, document.cursor_position)
+        keys = [*_needs(found, view)]
+        for key in keys:
+            current = view.lookup(key)
+            fresh = current is not None and not current.older_than(FRESH_S, view.read_at)
+            if current is None or not current.read_at or not fresh:
+                self._waiting = (document.text, document.cursor_position)
+        for kind in {option.kind for option in found.options} if view.read_at else ():
+            # the configs of a topic or the topics of a group, as soon as it is named
+            later = kind.source.needs(found, view) if kind.source is not None else ()
+            keys += [each for each in later if isinstance(each, ConfigResource | TopicsOf)]
+        for key in dict.fromkeys(keys):
+            if key != TOPICS:  # these are read as soon as somebody types
+                self._cache().request(key)
 
     def _wanted(self, document: Document) -> Wanted:
         return _wanted_at(document.text, document.cursor_position, self._registry)
+
+
+def _source(found: Wanted) -> Source | None:
+    return found.kind.source if found.kind is not None else None
+
+
+def _needs(found: Wanted, view: ClusterView) -> Sequence[Key]:
+    source = _source(found)
+    return source.needs(found, view) if source is not None and not found.choices else ()
 
 
 def _read_error(part: str, view: ClusterView) -> str:
@@ -244,17 +210,9 @@ def _wanted_at(text: str, position: int, registry: Registry) -> Wanted:
 
 def _only_on_tab(found: Wanted) -> bool:
     """Return whether candidates are shown only after Tab or a first letter."""
-    return found.want in (Want.COMMAND, Want.OPTION) or found.kind is Kind.FILE
+    return found.want in (Want.COMMAND, Want.OPTION) or found.kind is kinds.FILE
 
 
 def _quoted(candidate: Candidate, found: Wanted) -> str:
     """Return the candidate with the quotes it needs, considering an open quote."""
-    if found.want is not Want.VALUE:
-        return candidate.text
-    if found.kind is Kind.SQL:  # queries contain spaces and single quotes
-        return candidate.text if found.quote else f'"{candidate.text}'
-    if found.quote:
-        return candidate.text + (candidate.tail or found.quote)
-    if found.kind is Kind.ACL_RULE and candidate.tail:
-        return f"'{candidate.text}{candidate.tail}"  # rules contain spaces
-    return quote(candidate.text) + candidate.tail
+    return found.kind.quoted(candidate, found.quote) if found.kind is not None else candidate.text

@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
@@ -22,7 +22,7 @@ from kafka_shell.structs import replace
 
 from . import names, readers
 from .disk import HasCache, Shelf
-from .view import NAMES, PARTS, ClusterView, Docs, Part, TopicsOf
+from .view import NAMES, PARTS, ClusterView, Docs, Key, Part, TopicsOf
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -31,7 +31,6 @@ if TYPE_CHECKING:
 TOPICS = "topics"
 CONFIGS = "configs"
 GROUPS = "groups"
-Want = str | ConfigResource | ResourceType | TopicsOf
 
 FRESH_S = 30.0
 DEADLINE_S = 15.0  # per refresh; commands have their own deadlines
@@ -77,8 +76,8 @@ class Cache:
         self._state = CacheState()
         self._listeners: list[Callable[[], None]] = []
         self._condition = threading.Condition()
-        self._wanted: dict[Want, None] = {}
-        self._doing: frozenset[Want] = frozenset()
+        self._wanted: dict[Key, None] = {}
+        self._doing: frozenset[Key] = frozenset()
         self._thread: threading.Thread | None = None
         self._cluster: Cluster | None = None
         self._closed = False
@@ -118,7 +117,7 @@ class Cache:
 
         Unknown parts are ignored: a plan may change something the view does not contain.
         """
-        wants: list[Want] = []
+        wants: list[Key] = []
         if not parts or TOPICS in parts or "brokers" in parts:
             wants.append(TOPICS)
         if not parts or CONFIGS in parts:
@@ -132,9 +131,9 @@ class Cache:
         current = self._view.part(part)
         return bool(current.read_at) or current.error is not None
 
-    def request(self, want: Want) -> None:
+    def request(self, want: Key) -> None:
         """Read configs, config documentation, the topics of a group or one of PARTS if needed."""
-        part = self._current(want)
+        part = self._view.lookup(want)
         max_age = float("inf") if isinstance(want, ResourceType) else FRESH_S
         if part is not None and part.error is not None:
             max_age = FRESH_S
@@ -142,15 +141,6 @@ class Cache:
             return
         if not self._backing_off():
             self._want([want])
-
-    def _current(self, want: Want) -> Part[Any] | None:
-        if isinstance(want, ConfigResource):
-            return self._view.configs.get(want)
-        if isinstance(want, ResourceType):
-            return self._view.documentation.get(want)
-        if isinstance(want, TopicsOf):
-            return self._view.group_topics.get(want)
-        return self._view.part(want)
 
     def retry(self) -> None:
         """Try again now if reading failed. Called when a command has reached the cluster."""
@@ -171,7 +161,7 @@ class Cache:
     def _backing_off(self) -> bool:
         return self._state.failure is not None and self._clock() < self._state.retry_at
 
-    def _want(self, wants: Iterable[Want], *, again: bool = False) -> None:
+    def _want(self, wants: Iterable[Key], *, again: bool = False) -> None:
         """Wake the thread. `again` also repeats reads in progress, which may be out of date."""
         with self._condition:
             new = [want for want in wants if again or want not in self._doing]
@@ -209,7 +199,7 @@ class Cache:
         self._names_on_disk = {name: kept.part(name).value.names for name in NAMES}
         self._swap(replace(kept, name=self._view.name))
 
-    def _serve(self, wants: list[Want]) -> None:
+    def _serve(self, wants: list[Key]) -> None:
         if not self._view.read_at and TOPICS not in wants:
             wants.append(TOPICS)  # other parts require brokers and topics
         self._set_state(replace(self._state, reading=tuple(map(_label, wants))))
@@ -223,7 +213,7 @@ class Cache:
         else:
             self._set_state(CacheState())
 
-    def _read(self, cluster: Cluster, wants: list[Want]) -> None:
+    def _read(self, cluster: Cluster, wants: list[Key]) -> None:
         if TOPICS in wants:
             known = self._view.cluster_id
             view = readers.read_topics(cluster, self._view, self._clock())
@@ -320,7 +310,7 @@ class Cache:
                 listener()
 
 
-def _label(want: Want) -> str:
+def _label(want: Key) -> str:
     if isinstance(want, ResourceType):
         return f"{want.name.lower().replace('_', '-')} documentation"
     if isinstance(want, TopicsOf):

@@ -94,6 +94,8 @@ class TopicsOf(Struct, frozen=True):
     group: str
 
 
+# What can be read on demand: documentation, configs, the topics of a group, or one of PARTS.
+Key = str | ResourceType | ConfigResource | TopicsOf
 Docs = Mapping[str, ConfigDoc]
 Entries = Mapping[str, ConfigEntry]
 EMPTY_INDEX = NameIndex()
@@ -166,6 +168,16 @@ class ClusterView(Struct, frozen=True):
         """Return one of PARTS."""
         found: Part[Any] = getattr(self, name)
         return found
+
+    def lookup(self, key: Key) -> Part[Any] | None:
+        """Return the part with this key, or None if it was never read."""
+        if isinstance(key, ConfigResource):
+            return self.configs.get(key)
+        if isinstance(key, ResourceType):
+            return self.documentation.get(key)
+        if isinstance(key, TopicsOf):
+            return self.group_topics.get(key)
+        return self.part(key)
 
     def with_part(self, name: str, part: Part[Any]) -> ClusterView:
         """Return the view with one of PARTS replaced."""

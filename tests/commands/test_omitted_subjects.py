@@ -8,9 +8,13 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.configs.kinds import CLIENT_METRICS, ENTITY
+from kafka_shell.commands.groups.offsets import GROUP_PARTITIONS
+from kafka_shell.commands.topics.changes import NEW_TOPIC
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Kind, Option
-from kafka_shell.language.convert import convert
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Option
+from kafka_shell.language.kind import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize
@@ -23,10 +27,10 @@ pytestmark = pytest.mark.quick
 
 # Kinds whose value is what a change is about; an empty one means the default entity, or nothing.
 NAMED = {
-    Kind.TOPIC, Kind.NEW_TOPIC, Kind.TOPIC_PARTITIONS, Kind.BROKER, Kind.GROUP,
-    Kind.CLIENT_METRICS, Kind.TRANSACTIONAL_ID,
+    kinds.TOPIC, NEW_TOPIC, kinds.TOPIC_PARTITIONS, kinds.BROKER, kinds.GROUP,
+    CLIENT_METRICS, kinds.TRANSACTIONAL_ID, GROUP_PARTITIONS,
 }  # fmt: skip
-SUBJECTS = NAMED | {Kind.ENTITY, Kind.USER, Kind.CLIENT_ID, Kind.IP, Kind.TOKEN}
+SUBJECTS = NAMED | {ENTITY, kinds.USER, kinds.CLIENT_ID, kinds.IP, kinds.TOKEN}
 # Flags that name a subject: a default, the cluster, all of something.
 NAMING_FLAGS = {
     "broker-default", "entity-default", "user-default", "client-id-default", "ip-default",
@@ -116,10 +120,10 @@ def test_of_two_types_each_is_named(shell: Shell) -> None:
 
 
 def test_an_empty_name_is_refused() -> None:
-    exact = (Kind.GROUP, Kind.TRANSACTIONAL_ID, Kind.FILE)  # these may be called " " and ","
+    exact = (kinds.GROUP, kinds.TRANSACTIONAL_ID, kinds.FILE)  # these may be called " " and ","
     places = [(command, each) for command in CHANGES
               for each in (*command.arguments, *command.options)
-              if each.kind in (NAMED | {Kind.FILE})]  # fmt: skip
+              if each.kind in (NAMED | {kinds.FILE})]  # fmt: skip
     assert len(places) > 30
     for command, parameter in places:
         for text in [""] if parameter.kind in exact else ["", " ", ","]:

@@ -19,8 +19,8 @@ from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.audit import drift, evaluate
 from kafka_shell.audit.control import Control, Level
 from kafka_shell.commands import REGISTRY
+from kafka_shell.commands.acls.rules import parse_rule
 from kafka_shell.commands.undo import undo_lines, unknown_undo_lines
-from kafka_shell.language.acl_rules import parse_rule
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.language.parse import parse

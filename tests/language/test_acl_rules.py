@@ -18,9 +18,9 @@ from kafka_shell.admin.acls.model import (
 )
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.acls.options import added, removed
+from kafka_shell.commands.acls.rules import OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import UsageError
-from kafka_shell.language.acl_rules import OPERATIONS, Rule, Target, parse_rule
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.tokens import tokenize

@@ -7,8 +7,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from kafka_shell.language.command import Kind
+from kafka_shell.commands.configs.kinds import (
+    CONFIG_KEY,
+    CONFIG_KEYS,
+    CONFIG_PAIR,
+    CONFIG_PAIRS,
+    ENTITY,
+)
+from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
+from kafka_shell.language import kinds
 from kafka_shell.language.cursor import Want, Wanted, wanted
+from kafka_shell.language.kind import Kind
 from kafka_shell.language.tokens import tokenize
 from tests.language.registry import REGISTRY
 
@@ -77,41 +86,41 @@ def test_what_is_wanted(marked: str, want: Want, prefix: str, replaced: str) -> 
 @pytest.mark.parametrize(
     ("marked", "kind", "owner", "part", "key"),
     [
-        ("describe-topic ¦", Kind.TOPIC, "topic", "", ""),
-        ("create-topic ¦ --partitions 3", Kind.NEW_TOPIC, "topic", "", ""),
-        ("create-topic t --config ret¦", Kind.CONFIG_PAIR, "--config", "key", ""),
-        ("create-topic t --config a.b=¦", Kind.CONFIG_PAIR, "--config", "value", "a.b"),
-        ("create-topic t --config a.b='¦", Kind.CONFIG_PAIR, "--config", "value", "a.b"),
-        ("create-topic t --replica-assignment 1:2,¦", Kind.BROKER, "--replica-assignment", "", ""),
-        ("alter-configs ¦", Kind.TOPIC, "topic", "", ""),
-        ("alter-configs orders ¦", Kind.CONFIG_PAIR, "config", "key", ""),
-        ("alter-configs ¦ k=v", Kind.TOPIC, "topic", "", ""),
-        ("alter-configs orders ret¦ k=v", Kind.CONFIG_PAIR, "config", "key", ""),
-        ("alter-configs --group g ¦", Kind.CONFIG_PAIR, "config", "key", ""),
-        ("alter-configs ¦ --group g", Kind.CONFIG_PAIR, "config", "key", ""),
-        ("alter-configs orders --delete-config a,b¦", Kind.CONFIG_KEYS, "--delete-config", "", ""),
-        ("alter-configs orders a.ms=¦", Kind.CONFIG_PAIR, "config", "value", "a.ms"),
-        ("describe-configs orders ¦", Kind.CONFIG_KEY, "key", "", ""),
-        ("describe-configs --topic orders ¦", Kind.CONFIG_KEY, "key", "", ""),
-        ("broker ¦", Kind.BROKER, "--broker-id", "", ""),
-        ("broker 1 ¦", Kind.CONFIG_KEY, "key", "", ""),
-        ("config-command --entity-type topics --entity-name ¦", Kind.TOPIC, "--entity-name",
+        ("describe-topic ¦", kinds.TOPIC, "topic", "", ""),
+        ("create-topic ¦ --partitions 3", NEW_TOPIC, "topic", "", ""),
+        ("create-topic t --config ret¦", CONFIG_PAIR, "--config", "key", ""),
+        ("create-topic t --config a.b=¦", CONFIG_PAIR, "--config", "value", "a.b"),
+        ("create-topic t --config a.b='¦", CONFIG_PAIR, "--config", "value", "a.b"),
+        ("create-topic t --replica-assignment 1:2,¦", ASSIGNMENT, "--replica-assignment", "", ""),
+        ("alter-configs ¦", kinds.TOPIC, "topic", "", ""),
+        ("alter-configs orders ¦", CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs ¦ k=v", kinds.TOPIC, "topic", "", ""),
+        ("alter-configs orders ret¦ k=v", CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs --group g ¦", CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs ¦ --group g", CONFIG_PAIR, "config", "key", ""),
+        ("alter-configs orders --delete-config a,b¦", CONFIG_KEYS, "--delete-config", "", ""),
+        ("alter-configs orders a.ms=¦", CONFIG_PAIR, "config", "value", "a.ms"),
+        ("describe-configs orders ¦", CONFIG_KEY, "key", "", ""),
+        ("describe-configs --topic orders ¦", CONFIG_KEY, "key", "", ""),
+        ("broker ¦", kinds.BROKER, "--broker-id", "", ""),
+        ("broker 1 ¦", CONFIG_KEY, "key", "", ""),
+        ("config-command --entity-type topics --entity-name ¦", kinds.TOPIC, "--entity-name",
          "", ""),
-        ("config-command --entity-name ¦ --entity-type users", Kind.USER, "--entity-name", "", ""),
+        ("config-command --entity-name ¦ --entity-type users", kinds.USER, "--entity-name", "", ""),
         ("config-command --entity-type users --entity-name u --entity-type clients --entity-name ¦",
-         Kind.CLIENT_ID, "--entity-name", "", ""),
-        ("config-command --entity-name ¦", Kind.ENTITY, "--entity-name", "", ""),
-        ("config-command --broker ¦", Kind.BROKER, "--broker", "", ""),
-        ("config-command --broker h:¦", Kind.HOST_PORT, "--broker", "", ""),
-        ("config-command --add-config ¦", Kind.CONFIG_PAIRS, "--add-config", "key", ""),
-        ("config-command --add-config a=1,b¦", Kind.CONFIG_PAIRS, "--add-config", "key", ""),
-        ("config-command --add-config a=[1,2],b=¦", Kind.CONFIG_PAIRS, "--add-config",
+         kinds.CLIENT_ID, "--entity-name", "", ""),
+        ("config-command --entity-name ¦", ENTITY, "--entity-name", "", ""),
+        ("config-command --broker ¦", kinds.BROKER, "--broker", "", ""),
+        ("config-command --broker h:¦", kinds.HOST_PORT, "--broker", "", ""),
+        ("config-command --add-config ¦", CONFIG_PAIRS, "--add-config", "key", ""),
+        ("config-command --add-config a=1,b¦", CONFIG_PAIRS, "--add-config", "key", ""),
+        ("config-command --add-config a=[1,2],b=¦", CONFIG_PAIRS, "--add-config",
          "value", "b"),
-        ("list-topics --command-config ¦", Kind.FILE, "--command-config", "", ""),
-        ("set ¦", Kind.CHOICE, "name", "", ""),
-        ("set output ¦", Kind.TEXT, "value", "", ""),
-        ("--broker x --alter-configs --topic t ¦", Kind.CONFIG_PAIR, "config", "key", ""),
-        ("--topic ¦ --describe-topic", Kind.TOPIC, "topic", "", ""),
+        ("list-topics --command-config ¦", kinds.FILE, "--command-config", "", ""),
+        ("set ¦", kinds.CHOICE, "name", "", ""),
+        ("set output ¦", kinds.TEXT, "value", "", ""),
+        ("--broker x --alter-configs --topic t ¦", CONFIG_PAIR, "config", "key", ""),
+        ("--topic ¦ --describe-topic", kinds.TOPIC, "topic", "", ""),
     ],
 )  # fmt: skip
 def test_values(marked: str, kind: Kind, owner: str, part: str, key: str) -> None:
@@ -155,8 +164,8 @@ def test_words_of_the_rest_of_the_line() -> None:
 
 
 def test_other_kinds_that_would_fit() -> None:
-    assert at("alter-configs orders ret¦").alternatives == (Kind.TOPIC,)
-    assert at("config-command --broker ¦").alternatives == (Kind.HOST_PORT,)
+    assert at("alter-configs orders ret¦").alternatives == (kinds.TOPIC,)
+    assert at("config-command --broker ¦").alternatives == (kinds.HOST_PORT,)
     assert at("config-command --bootstrap-server ¦").alternatives == ()
 
 

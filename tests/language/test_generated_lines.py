@@ -13,7 +13,8 @@ from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.undo import undo_lines
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Option
 from kafka_shell.language.parse import parse
 from kafka_shell.language.render import render
 from kafka_shell.language.scan import Role, Scope, find_command, scan
@@ -54,9 +55,9 @@ def test_a_quoted_word_is_one_word_here_and_in_a_shell(text: str) -> None:
 # Every argument and every option with a value, of every command.
 PLACES: list[tuple[Command, Argument | Option]] = [
     *((command, each) for command in REGISTRY for each in command.arguments
-      if each.kind is not Kind.LINE),
+      if each.kind is not kinds.LINE),
     *((command, each) for command in REGISTRY for each in command.options
-      if each.kind is not Kind.FLAG and not each.value_optional),
+      if each.kind is not kinds.FLAG and not each.value_optional),
 ]  # fmt: skip
 
 

@@ -5,15 +5,15 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Kind, Option
-from kafka_shell.language.convert import convert
-from kafka_shell.language.spelling import spell
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Option
+from kafka_shell.language.kind import convert
 
 pytestmark = pytest.mark.quick
 
-PARTITIONS = Argument("topic", Kind.TOPIC_PARTITIONS, "Which.")
-TIME = Option("--time", Kind.TIME, "When.")
-TIME_OR_END = Option("--time", Kind.TIME, "When.", choices=("earliest", "latest"))
+PARTITIONS = Argument("topic", kinds.TOPIC_PARTITIONS, "Which.")
+TIME = Option("--time", kinds.TIME, "When.")
+TIME_OR_END = Option("--time", kinds.TIME, "When.", choices=("earliest", "latest"))
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ TIME_OR_END = Option("--time", Kind.TIME, "When.", choices=("earliest", "latest"
 )
 def test_partitions(text: str, value: tuple[str, object], spelled: str) -> None:
     assert convert(PARTITIONS, text)[0] == value
-    assert spell(PARTITIONS, value) == spelled
+    assert PARTITIONS.kind.spell(value) == spelled
     assert convert(PARTITIONS, spelled)[0] == value
 
 

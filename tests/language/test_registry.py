@@ -8,10 +8,11 @@ import pytest
 from kafka_shell import commands
 from kafka_shell.commands import INDEX, REGISTRY, commands_of
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Option
 from kafka_shell.language.common import PROGRAM, common_options
-from kafka_shell.language.convert import convert
 from kafka_shell.language.cursor import wanted
+from kafka_shell.language.kind import convert
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import words_of_command
 from kafka_shell.language.render import render
@@ -87,12 +88,12 @@ def test_names_of_values_are_not_shared() -> None:
 
 def test_only_the_last_argument_takes_the_rest_of_the_line() -> None:
     for command in REGISTRY:
-        kinds = [argument.kind for argument in command.arguments[:-1]]
-        assert Kind.LINE not in kinds, command.name
+        before = [argument.kind for argument in command.arguments[:-1]]
+        assert kinds.LINE not in before, command.name
         assert usage(command).startswith(command.name)
 
 
-NUMERIC = (Kind.INTEGER, Kind.NUMBER, Kind.DURATION, Kind.BYTES, Kind.RATE)
+NUMERIC = (kinds.INTEGER, kinds.DURATION, kinds.RATE)
 # Numbers of which every one may be right.
 ANY_NUMBER = {"--shift-by": "offsets are shifted back and forth"}
 NUMBERS: list[Option] = list(
@@ -118,7 +119,7 @@ def test_a_number_has_a_range() -> None:
 
 
 def check_range(option: Option, least: float) -> None:
-    unit = "ms" if option.kind is Kind.DURATION else ""
+    unit = "ms" if option.kind is kinds.DURATION else ""
     right, wrong = [least], [least - 1]
     if option.most is not None:
         right.append(option.most)

@@ -7,8 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from kafka_shell.commands.configs.kinds import CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR, CONFIG_PAIRS
+from kafka_shell.commands.topics.changes import ASSIGNMENT
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Option
+from kafka_shell.language.kind import Kind
 from kafka_shell.language.parse import parse
 from kafka_shell.language.registry import Registry
 from kafka_shell.language.render import render
@@ -30,7 +34,7 @@ pytestmark = pytest.mark.quick
         ("alter-configs retention.ms=7d --broker-id 1",
          "alter-configs --broker-id 1 retention.ms=7d"),
         ("describe-configs --topic a --topic b k", "describe-configs --topic a --topic b k"),
-        ("watch 5.0   list-topics --long", "watch 5 list-topics --long"),
+        ("watch 05   list-topics --long", "watch 5 list-topics --long"),
         ("watch 5 'a | b'", "watch 5 'a | b'"),
         ("reset-offsets g --to -1h", "reset-offsets g --to=-1h"),
         ("delete-topic --force t", "delete-topic t --yes"),
@@ -59,31 +63,29 @@ PART = ANY | ODD
 IDS = st.lists(st.integers(0, 9), min_size=2, max_size=2, unique=True)
 
 TEXTS: dict[Kind, st.SearchStrategy[str]] = {
-    Kind.TEXT: PART,
-    Kind.USER: PART,
-    Kind.TOPIC_PARTITIONS: st.sampled_from(["a", "a:0", "a.b:0,3-5", "a:7,1"]),
-    Kind.RATE: st.integers(0, 10**15).map(str) | st.sampled_from(["50MB/s", "1MiB"]),
-    Kind.INTEGER: st.integers(-(10**17), 10**17).map(str),
-    Kind.NUMBER: st.floats(allow_nan=False, allow_infinity=False).map(repr),
-    Kind.DURATION: st.integers(-(10**6), 10**12).map(str) | st.sampled_from(["7d", "PT2H", "-1h"]),
-    Kind.BYTES: st.integers(0, 10**15).map(str) | st.sampled_from(["1GiB", "50MB/s"]),
-    Kind.CHOICE: st.sampled_from(["one", "two words"]),
-    Kind.TOPIC: st.sampled_from(["a", "a,b", "svc-*", r"/^svc-\d+|x/", "-t", "--", "a=b"]),
-    Kind.BROKER: st.integers(0, 99).map(str),
-    Kind.CONFIG_PAIR: st.tuples(KEY, PART).map("=".join),
-    Kind.PROPERTY: st.tuples(KEY, PART).map("=".join),
-    Kind.CONFIG_KEY: KEY,
-    Kind.CONFIG_KEYS: st.lists(KEY, min_size=1, max_size=3).map(" , ".join),
-    Kind.CONFIG_PAIRS: st.lists(
+    kinds.TEXT: PART,
+    kinds.USER: PART,
+    kinds.TOPIC_PARTITIONS: st.sampled_from(["a", "a:0", "a.b:0,3-5", "a:7,1"]),
+    kinds.RATE: st.integers(0, 10**15).map(str) | st.sampled_from(["50MB/s", "1MiB", "1GiB"]),
+    kinds.INTEGER: st.integers(-(10**17), 10**17).map(str),
+    kinds.DURATION: st.integers(-(10**6), 10**12).map(str) | st.sampled_from(["7d", "PT2H", "-1h"]),
+    kinds.CHOICE: st.sampled_from(["one", "two words"]),
+    kinds.TOPIC: st.sampled_from(["a", "a,b", "svc-*", r"/^svc-\d+|x/", "-t", "--", "a=b"]),
+    kinds.BROKER: st.integers(0, 99).map(str),
+    CONFIG_PAIR: st.tuples(KEY, PART).map("=".join),
+    kinds.PROPERTY: st.tuples(KEY, PART).map("=".join),
+    CONFIG_KEY: KEY,
+    CONFIG_KEYS: st.lists(KEY, min_size=1, max_size=3).map(" , ".join),
+    CONFIG_PAIRS: st.lists(
         st.tuples(KEY, st.sampled_from(["v", "", "[a,b]", r"[\]\\x ]", " [ ,] ", "a=b", "é]"])),
         min_size=1, max_size=3,
     ).map(lambda pairs: ",".join(f"{key}={value}" for key, value in pairs)),
-    Kind.ASSIGNMENT: st.lists(IDS, min_size=1, max_size=3).map(
+    ASSIGNMENT: st.lists(IDS, min_size=1, max_size=3).map(
         lambda rows: ",".join(":".join(map(str, row)) for row in rows)
     ),
-    Kind.LINE: PART | st.sampled_from(["list-topics --long", "a  b | c", "'x'", "-- -x", "x > y"]),
+    kinds.LINE: PART | st.sampled_from(["list-topics --long", "a  b | c", "'x'", "-- -x", "x > y"]),
 }  # fmt: skip
-KINDS = st.sampled_from([kind for kind in TEXTS if kind is not Kind.LINE])
+KINDS = st.sampled_from([kind for kind in TEXTS if kind is not kinds.LINE])
 
 
 @st.composite
@@ -101,13 +103,13 @@ def commands(draw: st.DrawFn) -> Command:
         # What stands before a line may be left out, as the seconds of `watch` may: else nobody
         # could tell where the line begins.
         arguments = [replace(argument, required=False, many=False) for argument in arguments]
-        arguments.append(Argument("line", Kind.LINE, "", required=draw(st.booleans())))
+        arguments.append(Argument("line", kinds.LINE, "", required=draw(st.booleans())))
     options = [
-        Option(f"--{name}", draw(KINDS | st.just(Kind.FLAG)), "", choices=("one", "two words"),
+        Option(f"--{name}", draw(KINDS | st.just(kinds.FLAG)), "", choices=("one", "two words"),
                value_optional=draw(st.booleans()))
         for name in names[count:]
     ]  # fmt: skip
-    own_broker = draw(st.sampled_from([(), (Option("--broker", Kind.BROKER, ""),)]))
+    own_broker = draw(st.sampled_from([(), (Option("--broker", kinds.BROKER, ""),)]))
     effect = draw(st.sampled_from(Effect))
     return Command("do-it", "", "", nothing, effect, tuple(arguments), (*options, *own_broker))
 
@@ -121,14 +123,14 @@ def typed(draw: st.DrawFn) -> Typed:
     for parameter in (*command.arguments, *command.options):
         times = draw(st.integers(0, 3)) if parameter.many else draw(st.integers(0, 1))
         for _ in range(times):
-            text = "" if parameter.kind is Kind.FLAG else draw(TEXTS[parameter.kind])
-            if parameter.kind is Kind.LINE:
+            text = "" if parameter.kind is kinds.FLAG else draw(TEXTS[parameter.kind])
+            if parameter.kind is kinds.LINE:
                 line = [text]
             elif isinstance(parameter, Argument):
                 words += (
                     [parameter.option, text] if draw(st.booleans()) and parameter.option else [text]
                 )
-            elif parameter.kind is Kind.FLAG:
+            elif parameter.kind is kinds.FLAG:
                 words.append(parameter.name)
             else:
                 words.append(f"{parameter.name}={text}")

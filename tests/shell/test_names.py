@@ -9,8 +9,10 @@ from prompt_toolkit.document import Document
 
 from kafka_shell.admin.cluster.model import Feature
 from kafka_shell.admin.quotas.model import DEFAULT, Quota, QuotaEntity
-from kafka_shell.language.command import Kind
-from kafka_shell.language.fragment import Fragment, fragment_of
+from kafka_shell.commands.acls.kinds import ACL_RULE
+from kafka_shell.commands.quotas.commands import QUOTA_KEY, QUOTA_PAIR
+from kafka_shell.language import kinds
+from kafka_shell.language.kind import Fragment, Kind
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
@@ -172,20 +174,20 @@ def test_a_part_is_requested_when_a_line_needs_it(tmp_path: Path, text: str, par
 @pytest.mark.parametrize(
     ("kind", "text", "fragment"),
     [
-        (Kind.TOPIC_PARTITIONS, "orders", Fragment(0)),
-        (Kind.TOPIC_PARTITIONS, "orders:", Fragment(7, "partition", "orders")),
-        (Kind.TOPIC_PARTITIONS, "orders:0,3-", Fragment(11, "partition", "orders")),
-        (Kind.ACL_RULE, "", Fragment(0, "permission", "")),
-        (Kind.ACL_RULE, "allow ", Fragment(6, "principal", "allow")),
-        (Kind.ACL_RULE, "allow User:b Read,", Fragment(18, "operation", "allow User:b")),
-        (Kind.ACL_RULE, "allow User:b Read from ", Fragment(23, "host", "allow User:b Read from")),
-        (Kind.ACL_RULE, "a b c d e f", Fragment(10, "done", "a b c d e")),
-        (Kind.QUOTA_PAIR, "producer_byte_rate=5", Fragment(19, "value", "producer_byte_rate")),
-        (Kind.QUOTA_KEY, "a,b", Fragment(2)),
+        (kinds.TOPIC_PARTITIONS, "orders", Fragment(0)),
+        (kinds.TOPIC_PARTITIONS, "orders:", Fragment(7, "partition", "orders")),
+        (kinds.TOPIC_PARTITIONS, "orders:0,3-", Fragment(11, "partition", "orders")),
+        (ACL_RULE, "", Fragment(0, "permission", "")),
+        (ACL_RULE, "allow ", Fragment(6, "principal", "allow")),
+        (ACL_RULE, "allow User:b Read,", Fragment(18, "operation", "allow User:b")),
+        (ACL_RULE, "allow User:b Read from ", Fragment(23, "host", "allow User:b Read from")),
+        (ACL_RULE, "a b c d e f", Fragment(10, "done", "a b c d e")),
+        (QUOTA_PAIR, "producer_byte_rate=5", Fragment(19, "value", "producer_byte_rate")),
+        (QUOTA_KEY, "a,b", Fragment(2)),
     ],
 )
 def test_the_part_that_is_being_typed(kind: Kind, text: str, fragment: Fragment) -> None:
-    assert fragment_of(kind, text) == fragment
+    assert kind.cut(text) == fragment
 
 
 def test_why_there_are_no_names_is_said(tmp_path: Path) -> None:

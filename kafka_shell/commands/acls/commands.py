@@ -7,8 +7,11 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
+
+from .kinds import ACL_OPERATION, ACL_RULE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -51,9 +54,9 @@ def _filters(invocation: Invocation) -> list[AclFilter]:
     """A filter for each combination of named resource, principal and operation."""
     from kafka_shell.admin.acls.model import AclFilter, AclOperation, AclPermission, AclResourceType
     from kafka_shell.admin.acls.model import PatternType as Pattern
-    from kafka_shell.language.acl_rules import Target
 
     from .options import operations, principals, targets
+    from .rules import Target
 
     pattern_type, kind = invocation["resource-pattern-type"], invocation["resource-type"]
     # A name without a pattern type selects all ACLs that apply to the resource.
@@ -170,18 +173,15 @@ def _client_host(invocation: Invocation) -> str | None:
 def _resources(wildcard: str) -> tuple[Option, ...]:
     """The options that name resources; `wildcard` is the help text for `*`."""
     return (
-        Option("--topic", Kind.TOPIC, f"A topic{wildcard}; may be repeated.", many=True,
-               metavar="TOPIC"),
-        Option("--group", Kind.GROUP, f"A group{wildcard}; may be repeated.", many=True,
-               metavar="GROUP"),
-        Option("--cluster", Kind.FLAG, "The cluster itself."),
-        Option("--transactional-id", Kind.TRANSACTIONAL_ID,
-               f"A transactional ID{wildcard}; may be repeated.", many=True, metavar="ID"),
-        Option("--delegation-token", Kind.TOKEN, "A delegation token ID; may be repeated.",
-               many=True, metavar="ID"),
-        Option("--user-principal", Kind.PRINCIPAL,
-               "A user whose tokens are managed; may be repeated.", many=True,
-               metavar="PRINCIPAL"),
+        Option("--topic", kinds.TOPIC, f"A topic{wildcard}; may be repeated.", many=True),
+        Option("--group", kinds.GROUP, f"A group{wildcard}; may be repeated.", many=True),
+        Option("--cluster", kinds.FLAG, "The cluster itself."),
+        Option("--transactional-id", kinds.TRANSACTIONAL_ID,
+               f"A transactional ID{wildcard}; may be repeated.", many=True),
+        Option("--delegation-token", kinds.TOKEN, "A delegation token ID; may be repeated.",
+               many=True),
+        Option("--user-principal", kinds.PRINCIPAL,
+               "A user whose tokens are managed; may be repeated.", many=True),
     )  # fmt: skip
 
 
@@ -197,23 +197,23 @@ COMMANDS: tuple[Command, ...] = (
         run=list_acls,
         options=(
             *_RESOURCES,
-            Option("--resource-type", Kind.CHOICE, "Only ACLs on this type of resource.",
+            Option("--resource-type", kinds.CHOICE, "Only ACLs on this type of resource.",
                    choices=_TYPES),
-            Option("--name", Kind.TEXT, "Only ACLs on resources with this name, of any type.",
+            Option("--name", kinds.TEXT, "Only ACLs on resources with this name, of any type.",
                    metavar="NAME"),
-            Option("--resource-pattern-type", Kind.CHOICE,
+            Option("--resource-pattern-type", kinds.CHOICE,
                    f"match (default): all ACLs that apply to the name. {_PATTERN_HELP}"
                    " any: literal or prefixed with exactly this name.",
                    choices=("match", "literal", "prefixed", "any")),
-            Option("--principal", Kind.PRINCIPAL, "Only ACLs of this principal; may be repeated.",
-                   many=True, metavar="PRINCIPAL"),
-            Option("--host", Kind.IP, "Only ACLs with exactly this host (* matches only *).",
+            Option("--principal", kinds.PRINCIPAL, "Only ACLs of this principal; may be repeated.",
+                   many=True),
+            Option("--host", kinds.IP, "Only ACLs with exactly this host (* matches only *).",
                    metavar="HOST"),
-            Option("--operation", Kind.ACL_OPERATION, "Only ACLs on these operations: Read,Write.",
+            Option("--operation", ACL_OPERATION, "Only ACLs on these operations: Read,Write.",
                    many=True, choices=_OPERATIONS, metavar="OPERATIONS"),
-            Option("--permission", Kind.CHOICE, "Only ACLs that allow, or that deny.",
+            Option("--permission", kinds.CHOICE, "Only ACLs that allow, or that deny.",
                    choices=("allow", "deny")),
-            Option("--by", Kind.CHOICE, "Sort and group by resource (default) or principal.",
+            Option("--by", kinds.CHOICE, "Sort and group by resource (default) or principal.",
                    choices=("resource", "principal")),
         ),
         shorts=(Short("acls", "list-acls"),),
@@ -240,41 +240,34 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.CHANGE,
         options=(
             *_RESOURCES,
-            Option("--add", Kind.ACL_RULE, "Add this rule; may be repeated.", many=True,
-                   metavar="RULE", bare=True),
-            Option("--remove", Kind.ACL_RULE, "Remove this rule; may be repeated.", many=True,
-                   metavar="RULE", bare=True),
-            Option("--copy-from", Kind.PRINCIPAL,
-                   "Copy all ACLs of this principal to --copy-to.", metavar="PRINCIPAL"),
-            Option("--copy-to", Kind.PRINCIPAL,
-                   "The principal to copy ACLs to; may be repeated.", many=True,
-                   metavar="PRINCIPAL"),
-            Option("--remove-principal", Kind.PRINCIPAL,
-                   "Remove all ACLs of this principal; may be repeated.", many=True,
-                   metavar="PRINCIPAL"),
-            Option("--resource-pattern-type", Kind.CHOICE,
+            Option("--add", ACL_RULE, "Add this rule; may be repeated.", many=True, bare=True),
+            Option("--remove", ACL_RULE, "Remove this rule; may be repeated.", many=True,
+                   bare=True),
+            Option("--copy-from", kinds.PRINCIPAL, "Copy all ACLs of this principal to --copy-to."),
+            Option("--copy-to", kinds.PRINCIPAL,
+                   "The principal to copy ACLs to; may be repeated.", many=True),
+            Option("--remove-principal", kinds.PRINCIPAL,
+                   "Remove all ACLs of this principal; may be repeated.", many=True),
+            Option("--resource-pattern-type", kinds.CHOICE,
                    f"{_PATTERN_HELP} any and match only for removal.",
                    choices=("literal", "prefixed", "any", "match")),
-            Option("--allow-principal", Kind.PRINCIPAL,
+            Option("--allow-principal", kinds.PRINCIPAL,
                    "Principal to allow, for --add or --remove without a rule; may be repeated.",
-                   many=True, metavar="PRINCIPAL"),
-            Option("--deny-principal", Kind.PRINCIPAL, "The same for deny ACLs; may be repeated.",
-                   many=True, metavar="PRINCIPAL",
-                   excludes=("--producer", "--consumer")),
-            Option("--allow-host", Kind.IP, "The client host; may be repeated (default: *).",
-                   many=True,
-                   metavar="HOST"),
-            Option("--deny-host", Kind.IP, "The client host; may be repeated (default: *).",
-                   many=True,
-                   metavar="HOST"),
-            Option("--operation", Kind.ACL_OPERATION,
+                   many=True),
+            Option("--deny-principal", kinds.PRINCIPAL, "The same for deny ACLs; may be repeated.",
+                   many=True, excludes=("--producer", "--consumer")),
+            Option("--allow-host", kinds.IP, "The client host; may be repeated (default: *).",
+                   many=True, metavar="HOST"),
+            Option("--deny-host", kinds.IP, "The client host; may be repeated (default: *).",
+                   many=True, metavar="HOST"),
+            Option("--operation", ACL_OPERATION,
                    "Operations: Read,Write; may be repeated (default: All).", many=True,
                    choices=_OPERATIONS, metavar="OPERATIONS",
                    excludes=("--producer", "--consumer")),
-            Option("--producer", Kind.FLAG,
+            Option("--producer", kinds.FLAG,
                    "Write, Describe and Create on topics; Write, Describe on transactional IDs."),
-            Option("--consumer", Kind.FLAG, "Read and Describe on topics, Read on groups."),
-            Option("--idempotent", Kind.FLAG,
+            Option("--consumer", kinds.FLAG, "Read and Describe on topics, Read on groups."),
+            Option("--idempotent", kinds.FLAG,
                    "With --producer: IdempotentWrite on the cluster (before Kafka 3.0)."),
         ),
         at_least_one=(("add", "remove", "copy-from", "remove-principal"),),
@@ -310,12 +303,11 @@ COMMANDS: tuple[Command, ...] = (
         family="access",
         run=check_acl,
         options=(
-            Option("--principal", Kind.PRINCIPAL, "The principal: User:bob.", required=True,
-                   metavar="PRINCIPAL"),
-            Option("--operation", Kind.ACL_OPERATION, "The operations: Read,Write.", many=True,
+            Option("--principal", kinds.PRINCIPAL, "The principal: User:bob.", required=True),
+            Option("--operation", ACL_OPERATION, "The operations: Read,Write.", many=True,
                    required=True, choices=_OPERATIONS[1:], metavar="OPERATIONS"),
             *_ONE_RESOURCE,
-            Option("--host", Kind.IP,
+            Option("--host", kinds.IP,
                    "The client's IP address (default: an address that no ACL names).",
                    metavar="HOST"),
         ),

@@ -20,7 +20,8 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.errors import UsageError
-from kafka_shell.language.acl_rules import (
+
+from .rules import (
     FORM,
     OPERATIONS,
     Rule,

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 from kafka_shell.answers import Nothing
 from kafka_shell.commands.configs.config_dynamic import SUPPORTED, with_acl_commands
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.kind import Source
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 
 if TYPE_CHECKING:
@@ -21,9 +23,18 @@ if TYPE_CHECKING:
     )
     from kafka_shell.context import Context
 
-_CLIENT_ID = Option("--client-id", Kind.CLIENT_ID, "A client ID of the user.", metavar="ID")
+
+def _source() -> Source:
+    from .complete import CLIENT_CONFIGS
+
+    return CLIENT_CONFIGS
+
+
+CLIENT_CONFIG_PAIR = kinds.Pair("client-config-pair", _source)
+CLIENT_CONFIG_KEYS = kinds.Keys("client-config-keys", _source, "KEYS")
+_CLIENT_ID = Option("--client-id", kinds.CLIENT_ID, "A client ID of the user.", metavar="ID")
 _DEFAULT = Option(
-    "--client-id-default", Kind.FLAG, "The default of all client IDs of the user.",
+    "--client-id-default", kinds.FLAG, "The default of all client IDs of the user.",
     excludes=("--client-id",),
 )  # fmt: skip
 
@@ -141,17 +152,17 @@ COMMANDS = (
         family="clients",
         run=describe_client_configs,
         arguments=(
-            Argument("user", Kind.USER, "A user (default: all users).", required=False,
+            Argument("user", kinds.USER, "A user (default: all users).", required=False,
                      option="--user"),
         ),
         options=(
             _CLIENT_ID,
             _DEFAULT,
-            Option("--strict", Kind.FLAG, "Without --client-id: exclude configs of client IDs."),
-            Option("--resolve", Kind.FLAG,
+            Option("--strict", kinds.FLAG, "Without --client-id: exclude configs of client IDs."),
+            Option("--resolve", kinds.FLAG,
                    "Show the effective configs of a client and their sources.",
                    excludes=("--client-id-default", "--strict", "--supported")),
-            Option("--supported", Kind.FLAG, "Show the configs that running clients support."),
+            Option("--supported", kinds.FLAG, "Show the configs that running clients support."),
         ),
         search=("dynamic", "kip-649", "acks", "session"),
         apis=(1, 2),
@@ -170,17 +181,17 @@ COMMANDS = (
         run=alter_client_configs,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("config", Kind.CLIENT_CONFIG_PAIR, "Configs to set: acks=all.", many=True,
+            Argument("config", CLIENT_CONFIG_PAIR, "Configs to set: acks=all.", many=True,
                      required=False, option="--add-config"),
         ),
         options=(
-            Option("--user", Kind.USER, "The user; may be repeated.", many=True,
+            Option("--user", kinds.USER, "The user; may be repeated.", many=True,
                    required=True, metavar="NAME"),
-            Option("--client-id", Kind.CLIENT_ID, "Only this client ID; may be repeated.",
+            Option("--client-id", kinds.CLIENT_ID, "Only this client ID; may be repeated.",
                    many=True, metavar="ID"),
-            Option("--delete-config", Kind.CLIENT_CONFIG_KEYS,
+            Option("--delete-config", CLIENT_CONFIG_KEYS,
                    f"Delete configs: k1,k2. {SUPPORTED} deletes the registrations of clients.",
-                   many=True, metavar="KEYS"),
+                   many=True),
         ),
         at_least_one=(("config", "delete-config"),),
         search=("dynamic", "kip-649", "acks", "session"),

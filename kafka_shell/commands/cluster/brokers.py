@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Short
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Results
 
@@ -40,7 +41,7 @@ COMMANDS = (
         family="cluster",
         run=describe_broker,
         arguments=(
-            Argument("broker-id", Kind.BROKER, "Brokers: 1  1,2  '*'", many=True,
+            Argument("broker-id", kinds.BROKER, "Brokers: 1  1,2  '*'", many=True,
                      option="--broker-id"),
         ),
         shorts=(Short("broker", "describe-broker"),),

@@ -8,7 +8,8 @@ from kafka_shell.admin.cluster.model import ClusterMetadata, Health
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
 
@@ -99,7 +100,7 @@ COMMANDS = (
         summary="Show brokers, controller, cluster ID, counts and features.",
         family="cluster",
         run=cluster_metadata,
-        options=(Option("--quorum", Kind.FLAG, "Show the metadata quorum, as describe-quorum."),),
+        options=(Option("--quorum", kinds.FLAG, "Show the metadata quorum, as describe-quorum."),),
         shorts=(Short("brokers", "cluster-metadata"), Short("cluster", "cluster-metadata")),
         search=("nodes", "racks", "version", "controller", "quorum"),
         examples=(
@@ -115,9 +116,9 @@ COMMANDS = (
         run=health,
         search=("status", "check", "offline", "under-replicated"),
         options=(
-            Option("--probe-timeout", Kind.DURATION,
+            Option("--probe-timeout", kinds.DURATION,
                    "Timeout for each broker and controller: 2s (100ms to 3s).",
-                   metavar="DURATION", least=100, most=_MOST_PROBE_MS),
+                   least=100, most=_MOST_PROBE_MS),
         ),
         description=(
             "Probes every broker and controller, and checks partitions, the metadata quorum,"
@@ -139,12 +140,12 @@ COMMANDS = (
         family="cluster",
         run=api_versions,
         arguments=(
-            Argument("api", Kind.TEXT, "Only these APIs: a key or part of a name.", many=True,
+            Argument("api", kinds.TEXT, "Only these APIs: a key or part of a name.", many=True,
                      required=False),
         ),
         options=(
-            Option("--broker-id", Kind.BROKER, "Only these brokers.", many=True, metavar="ID"),
-            Option("--differences", Kind.FLAG, "Only APIs whose versions differ between brokers."),
+            Option("--broker-id", kinds.BROKER, "Only these brokers.", many=True),
+            Option("--differences", kinds.FLAG, "Only APIs whose versions differ between brokers."),
         ),
         search=("protocol", "compatibility", "rolling upgrade"),
         examples=(
@@ -160,7 +161,7 @@ COMMANDS = (
         run=unregister_broker,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("broker-id", Kind.BROKER, "IDs of stopped brokers: 4 or 4,5.",
+            Argument("broker-id", kinds.BROKER, "IDs of stopped brokers: 4 or 4,5.",
                      many=True, option="--broker-id"),
         ),
         search=("remove broker", "decommission"),

@@ -6,12 +6,16 @@ import re
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.kind import Kind
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Features, Quorum, Voter
     from kafka_shell.context import Context
+    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.view.candidates import Candidates, Known
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
 _ADD = re.compile(rf"(?P<id>\d{{1,9}})@(?P<at>.+?)(?::(?P<directory>{_DIRECTORY}))?")
@@ -173,6 +177,16 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
 
 _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
+
+def _offer(found: Wanted, known: Known) -> Candidates:
+    from .complete import offer
+
+    return offer(found, known)
+
+
+FEATURE = Kind("feature", kinds.in_view("features", _offer))
+FEATURE_LEVEL = kinds.Pair("feature-level", kinds.in_view("features", _offer))  # =25 or =4.1
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="describe-quorum",
@@ -194,16 +208,15 @@ COMMANDS: tuple[Command, ...] = (
         run=alter_quorum,
         effect=Effect.DESTROY,
         options=(
-            Option("--add", Kind.TEXT,
+            Option("--add", kinds.TEXT,
                    "Add a controller: ID@HOST:PORT[:DIRECTORY-ID]; may be repeated.",
                    many=True, metavar="VOTER"),
-            Option("--remove", Kind.TEXT,
-                   "Remove a voter: ID[:DIRECTORY-ID]; may be repeated.",
+            Option("--remove", kinds.TEXT, "Remove a voter: ID[:DIRECTORY-ID]; may be repeated.",
                    many=True, metavar="VOTER"),
-            Option("--controller-id", Kind.INTEGER,
+            Option("--controller-id", kinds.INTEGER,
                    "The same as --remove, as in kafka-metadata-quorum.",
                    metavar="ID", least=0, most=2**31 - 1),
-            Option("--controller-directory-id", Kind.TEXT, "The directory ID of --controller-id.",
+            Option("--controller-directory-id", kinds.TEXT, "The directory ID of --controller-id.",
                    metavar="DIRECTORY-ID"),
         ),
         at_least_one=(("add", "remove", "controller-id"),),
@@ -237,18 +250,17 @@ COMMANDS: tuple[Command, ...] = (
         run=update_features,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("feature", Kind.FEATURE_LEVEL, "Levels to set: group.version=1. " + _LEVELS,
+            Argument("feature", FEATURE_LEVEL, "Levels to set: group.version=1. " + _LEVELS,
                      many=True, required=False, option="--feature"),
         ),
         options=(
-            Option("--release-version", Kind.TEXT,
+            Option("--release-version", kinds.TEXT,
                    "Set all features to the defaults of a release: 4.1.",
                    metavar="RELEASE", excludes=("--metadata", "--disable")),
-            Option("--metadata", Kind.TEXT, "The same as metadata.version=RELEASE.",
+            Option("--metadata", kinds.TEXT, "The same as metadata.version=RELEASE.",
                    metavar="RELEASE"),
-            Option("--disable", Kind.FEATURE, "The same as FEATURE=0; may be repeated.", many=True,
-                   metavar="FEATURE"),
-            Option("--unsafe", Kind.FLAG, "Allow a downgrade that loses metadata."),
+            Option("--disable", FEATURE, "The same as FEATURE=0; may be repeated.", many=True),
+            Option("--unsafe", kinds.FLAG, "Allow a downgrade that loses metadata."),
         ),
         at_least_one=(("feature", "release-version", "metadata", "disable"),),
         search=("upgrade", "downgrade", "metadata.version", "kraft.version", "finalize"),

@@ -16,11 +16,14 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.answers import Listing, Nothing
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern, split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Parts, Results
 from kafka_shell.structs import replace
+
+from .kinds import CLIENT_METRICS, CONFIG_KEY, CONFIG_KEYS, CONFIG_PAIR
 
 _STREAM_ABOVE = 1_000  # topics; with more, `--all` prints configs as they arrive
 
@@ -32,21 +35,20 @@ if TYPE_CHECKING:
 _OTHER_SUBJECTS = ("--broker-id", "--broker-default", "--group", "--logger", "--client-metrics")
 
 SUBJECT = Argument(
-    "topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", required=False, option="--topic",
+    "topic", kinds.TOPIC, "Topics: a,b  svc-*  /regex/", required=False, option="--topic",
     unless=_OTHER_SUBJECTS,
 )  # fmt: skip
 SUBJECT_OPTIONS = (
-    Option("--broker-id", Kind.BROKER, "Brokers: 1  1,2  '*'.", metavar="ID",
+    Option("--broker-id", kinds.BROKER, "Brokers: 1  1,2  '*'.",
            excludes=("--broker-default", "--group", "--logger", "--client-metrics")),
-    Option("--broker-default", Kind.FLAG, "The cluster-wide default of all brokers.",
+    Option("--broker-default", kinds.FLAG, "The cluster-wide default of all brokers.",
            excludes=("--group", "--logger", "--client-metrics")),
-    Option("--group", Kind.GROUP, "A group; may be repeated.", many=True, metavar="GROUP",
+    Option("--group", kinds.GROUP, "A group; may be repeated.", many=True,
            excludes=("--logger", "--client-metrics")),
-    Option("--logger", Kind.BROKER, "The loggers of a broker, by broker ID.", metavar="ID",
+    Option("--logger", kinds.BROKER, "The loggers of a broker, by broker ID.",
            excludes=("--client-metrics",)),
-    Option("--client-metrics", Kind.CLIENT_METRICS,
-           "A client metrics subscription; may be repeated.", many=True,
-           metavar="NAME"),
+    Option("--client-metrics", CLIENT_METRICS,
+           "A client metrics subscription; may be repeated.", many=True),
 )  # fmt: skip
 
 
@@ -285,8 +287,7 @@ COMMANDS = (
         family="configs",
         run=list_configs,
         arguments=(
-            Argument("kind", Kind.CHOICE, "client-metrics or group.",
-                     choices=tuple(_LISTED)),
+            Argument("kind", kinds.CHOICE, "client-metrics or group.", choices=tuple(_LISTED)),
         ),
         search=("subscriptions", "telemetry", "names"),
         description=(
@@ -306,14 +307,14 @@ COMMANDS = (
         run=describe_configs,
         arguments=(
             SUBJECT,
-            Argument("key", Kind.CONFIG_KEY, "Only these config keys.", many=True, required=False),
+            Argument("key", CONFIG_KEY, "Only these config keys.", many=True, required=False),
         ),
         options=(
             *SUBJECT_OPTIONS,
-            Option("--all", Kind.FLAG, "Also show defaults and inherited values."),
-            Option("--only-set", Kind.FLAG, "Only overridden values of the named keys.",
+            Option("--all", kinds.FLAG, "Also show defaults and inherited values."),
+            Option("--only-set", kinds.FLAG, "Only overridden values of the named keys.",
                    excludes=("--all",)),
-            Option("--documentation", Kind.FLAG, "Include the broker's documentation."),
+            Option("--documentation", kinds.FLAG, "Include the broker's documentation."),
         ),
         shorts=(
             Short("configs", "describe-configs"),
@@ -348,17 +349,15 @@ COMMANDS = (
         effect=Effect.CHANGE,
         arguments=(
             SUBJECT,
-            Argument("config", Kind.CONFIG_PAIR, "Configs to set: key=value.", many=True,
+            Argument("config", CONFIG_PAIR, "Configs to set: key=value.", many=True,
                      required=False, option="--add-config"),
         ),
         options=(
             *SUBJECT_OPTIONS,
-            Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
-                   many=True, metavar="KEYS"),
-            Option("--append", Kind.CONFIG_PAIR, _PAIR.format("Append to"), many=True,
-                   metavar="KEY=VALUE"),
-            Option("--subtract", Kind.CONFIG_PAIR, _PAIR.format("Subtract from"), many=True,
-                   metavar="KEY=VALUE"),
+            Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
+                   many=True),
+            Option("--append", CONFIG_PAIR, _PAIR.format("Append to"), many=True),
+            Option("--subtract", CONFIG_PAIR, _PAIR.format("Subtract from"), many=True),
         ),
         at_least_one=(("config", "delete-config", "append", "subtract"),),
         search=("set", "change", "retention"),

@@ -15,7 +15,8 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.commands.configs.model import ConfigTable
 from kafka_shell.errors import UsageError
 from kafka_shell.files import bad_file
-from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
@@ -23,6 +24,7 @@ from kafka_shell.units import to_path
 
 from .commands import alter
 from .config_clients import refuse_literal_default, unnamed
+from .kinds import CLIENT_METRICS, CONFIG_KEYS, CONFIG_PAIRS, ENTITY
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -164,17 +166,17 @@ def _from_file(file: str) -> list[tuple[str, str]]:
 
 
 _SPELLINGS = {
-    "--topic": (Kind.TOPIC, "Short for --entity-type topics --entity-name."),
-    "--broker": (Kind.BROKER, "A broker ID; short for --entity-type brokers."),
-    "--broker-logger": (Kind.BROKER, "Short for --entity-type broker-loggers."),
-    "--group": (Kind.GROUP, "Short for --entity-type groups."),
-    "--client-metrics": (Kind.CLIENT_METRICS, "Short for --entity-type client-metrics."),
-    "--user": (Kind.USER, "Short for --entity-type users; can be combined with --client."),
-    "--user-defaults": (Kind.FLAG, "Short for --entity-type users --entity-default."),
-    "--client": (Kind.CLIENT_ID, "Short for --entity-type clients."),
-    "--client-defaults": (Kind.FLAG, "Short for --entity-type clients --entity-default."),
-    "--ip": (Kind.IP, "Short for --entity-type ips."),
-    "--ip-defaults": (Kind.FLAG, "Short for --entity-type ips --entity-default."),
+    "--topic": (kinds.TOPIC, "Short for --entity-type topics --entity-name."),
+    "--broker": (kinds.BROKER, "A broker ID; short for --entity-type brokers."),
+    "--broker-logger": (kinds.BROKER, "Short for --entity-type broker-loggers."),
+    "--group": (kinds.GROUP, "Short for --entity-type groups."),
+    "--client-metrics": (CLIENT_METRICS, "Short for --entity-type client-metrics."),
+    "--user": (kinds.USER, "Short for --entity-type users; can be combined with --client."),
+    "--user-defaults": (kinds.FLAG, "Short for --entity-type users --entity-default."),
+    "--client": (kinds.CLIENT_ID, "Short for --entity-type clients."),
+    "--client-defaults": (kinds.FLAG, "Short for --entity-type clients --entity-default."),
+    "--ip": (kinds.IP, "Short for --entity-type ips."),
+    "--ip-defaults": (kinds.FLAG, "Short for --entity-type ips --entity-default."),
 }
 _ENTITY = ("--entity-type", "--entity-name", "--entity-default")
 _USERS, _IDS = ("--user", "--user-defaults"), ("--client", "--client-defaults")
@@ -185,7 +187,7 @@ def _shorthand(name: str) -> Option:
     kind, about = _SPELLINGS[name]
     beside = _IDS if name in _USERS else _USERS if name in _IDS else ()
     others = tuple(each for each in _SPELLINGS if each != name and each not in beside)
-    metavar = "" if kind is Kind.FLAG else "NAME"
+    metavar = "" if kind is kinds.FLAG else "NAME"
     return Option(name, kind, about, metavar=metavar, excludes=(*_ENTITY, *others))
 
 
@@ -197,21 +199,21 @@ COMMANDS = (
         run=config_command,
         effect=Effect.CHANGE,
         options=(
-            Option("--entity-type", Kind.CHOICE, "The type of entity; users with clients selects"
+            Option("--entity-type", kinds.CHOICE, "The type of entity; users with clients selects"
                    " client IDs of a user.", choices=(*ENTITY_TYPES, *_CLIENTS), metavar="TYPE",
                    many=True),
-            Option("--entity-name", Kind.ENTITY, "The name of the entity: a topic, a broker ID ...",
-                   metavar="NAME", many=True),
-            Option("--entity-default", Kind.FLAG,
+            Option("--entity-name", ENTITY, "The name of the entity: a topic, a broker ID ...",
+                   many=True),
+            Option("--entity-default", kinds.FLAG,
                    "The default entity of brokers, users, clients or ips."),
             *map(_shorthand, _SPELLINGS),
-            Option("--describe", Kind.FLAG, "Describe the configs."),
-            Option("--alter", Kind.FLAG, "Alter the configs."),
-            Option("--add-config", Kind.CONFIG_PAIRS, "Configs to set: k1=v1,k2=[v1,v2],k3=v3",
-                   metavar="PAIRS", excludes=("--describe",)),
-            Option("--add-config-file", Kind.FILE, "A .properties file of configs to add.",
-                   metavar="FILE", excludes=("--describe",)),
-            Option("--delete-config", Kind.CONFIG_KEYS, "Configs to delete: k1,k2", metavar="KEYS",
+            Option("--describe", kinds.FLAG, "Describe the configs."),
+            Option("--alter", kinds.FLAG, "Alter the configs."),
+            Option("--add-config", CONFIG_PAIRS, "Configs to set: k1=v1,k2=[v1,v2],k3=v3",
+                   excludes=("--describe",)),
+            Option("--add-config-file", kinds.FILE, "A .properties file of configs to add.",
+                   excludes=("--describe",)),
+            Option("--delete-config", CONFIG_KEYS, "Configs to delete: k1,k2",
                    excludes=("--describe",)),
         ),
         exactly_one=(("describe", "alter"),),

@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Listing, Nothing
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
@@ -144,7 +145,7 @@ _VIEWS = ("--offsets", "--members", "--state")
 
 def _view(name: str, help: str) -> Option:
     others = tuple(each for each in _VIEWS if each != name)
-    return Option(name, Kind.FLAG, help, excludes=others)
+    return Option(name, kinds.FLAG, help, excludes=others)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -154,13 +155,13 @@ COMMANDS: tuple[Command, ...] = (
         family="groups",
         run=list_groups,
         options=(
-            Option("--type", Kind.CHOICE, "Only groups of this type; may be repeated.", many=True,
+            Option("--type", kinds.CHOICE, "Only groups of this type; may be repeated.", many=True,
                    choices=TYPES, aliases=("--group-type",), metavar="TYPE"),
-            Option("--state", Kind.CHOICE, "Only groups in this state; may be repeated.",
+            Option("--state", kinds.CHOICE, "Only groups in this state; may be repeated.",
                    many=True, choices=STATES, metavar="STATE"),
-            Option("--long", Kind.FLAG, "Also show type, state, protocol and coordinator.",
+            Option("--long", kinds.FLAG, "Also show type, state, protocol and coordinator.",
                    aliases=("-l",)),
-            Option("--lag", Kind.FLAG,
+            Option("--lag", kinds.FLAG,
                    "Also show members and lag, largest lag first (queries all coordinators)."),
         ),
         shorts=(Short("groups", "list-groups"),),
@@ -179,7 +180,7 @@ COMMANDS: tuple[Command, ...] = (
         family="groups",
         run=describe_group,
         arguments=(
-            Argument("group", Kind.GROUP, "Groups (default: all).", many=True, required=False,
+            Argument("group", kinds.GROUP, "Groups (default: all).", many=True, required=False,
                      option="--group"),
         ),
         options=(
@@ -214,10 +215,10 @@ COMMANDS: tuple[Command, ...] = (
         run=delete_group,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("group", Kind.GROUP, "Groups to delete.", many=True, option="--group"),
+            Argument("group", kinds.GROUP, "Groups to delete.", many=True, option="--group"),
         ),
         options=(
-            Option("--if-exists", Kind.FLAG, "Skip groups that do not exist."),
+            Option("--if-exists", kinds.FLAG, "Skip groups that do not exist."),
         ),
         search=("remove", "drop", "consumer"),
         apis=(2, 9, 15, 16, 42, 69, 77, 89, 90),
@@ -232,14 +233,14 @@ COMMANDS: tuple[Command, ...] = (
         family="groups",
         run=remove_members,
         effect=Effect.DESTROY,
-        arguments=(Argument("group", Kind.GROUP, "The group.", option="--group"),),
+        arguments=(Argument("group", kinds.GROUP, "The group.", option="--group"),),
         options=(
-            Option("--member", Kind.TEXT, "Only the member with this ID; may be repeated.",
+            Option("--member", kinds.TEXT, "Only the member with this ID; may be repeated.",
                    many=True, metavar="ID"),
-            Option("--instance", Kind.TEXT,
+            Option("--instance", kinds.TEXT,
                    "Only the member with this group.instance.id; may be repeated.", many=True,
                    metavar="ID", aliases=("--group-instance-id",)),
-            Option("--reason", Kind.TEXT, "The reason, logged by the coordinator.", metavar="TEXT"),
+            Option("--reason", kinds.TEXT, "The reason, logged by the coordinator."),
         ),
         search=("kick", "leave", "evict", "consumer"),
         apis=(13, 15, 16, 69, 77, 89),

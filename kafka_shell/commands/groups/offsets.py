@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language import selectors
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds, selectors
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.units import in_utc
@@ -204,16 +205,30 @@ def delete_offsets(invocation: Invocation, context: Context) -> Plan:
     return plan
 
 
-_GROUP = Argument("group", Kind.GROUP, "The group.", option="--group")
+def _targets() -> Source:
+    from .complete import TARGETS
+
+    return TARGETS
+
+
+def _partitions() -> Source:
+    from .complete import PARTITIONS
+
+    return PARTITIONS
+
+
+_TARGET = Kind("text", _targets)
+GROUP_PARTITIONS = kinds.Partitions("topic-partitions", _partitions, "TOPIC")
+_GROUP = Argument("group", kinds.GROUP, "The group.", option="--group")
 _HIDDEN = {
-    "--to-earliest": Kind.FLAG,
-    "--to-latest": Kind.FLAG,
-    "--to-current": Kind.FLAG,
-    "--to-offset": Kind.INTEGER,
-    "--shift-by": Kind.INTEGER,
-    "--to-datetime": Kind.TEXT,
-    "--by-duration": Kind.TEXT,
-    "--from-file": Kind.FILE,
+    "--to-earliest": kinds.FLAG,
+    "--to-latest": kinds.FLAG,
+    "--to-current": kinds.FLAG,
+    "--to-offset": kinds.INTEGER,
+    "--shift-by": kinds.INTEGER,
+    "--to-datetime": kinds.TEXT,
+    "--by-duration": kinds.TEXT,
+    "--from-file": kinds.FILE,
 }
 
 COMMANDS: tuple[Command, ...] = (
@@ -225,23 +240,21 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.DESTROY,
         arguments=(_GROUP,),
         options=(
-            Option("--to", Kind.TEXT,
+            Option("--to", _TARGET,
                    "The new offsets: earliest, latest, 1200, -10, -1h, group:g ...",
                    metavar="WHERE"),
-            Option("--offset", Kind.TEXT, "Single offsets: orders:0=5,1=none; may be repeated.",
+            Option("--offset", kinds.TEXT, "Single offsets: orders:0=5,1=none; may be repeated.",
                    many=True, metavar="T:P=N", excludes=("--topic",)),
-            Option("--topic", Kind.TOPIC_PARTITIONS,
-                   "Only these partitions: orders:0,3-5  orders  svc-*", many=True,
-                   metavar="TOPIC"),
-            Option("--export", Kind.FILE, "Write the new offsets to a file for --to file:FILE.",
-                   metavar="FILE"),
-            Option("--type", Kind.CHOICE, "The type of group to create if it does not exist.",
+            Option("--topic", GROUP_PARTITIONS,
+                   "Only these partitions: orders:0,3-5  orders  svc-*", many=True),
+            Option("--export", kinds.FILE, "Write the new offsets to a file for --to file:FILE."),
+            Option("--type", kinds.CHOICE, "The type of group to create if it does not exist.",
                    choices=("classic", "share"), metavar="TYPE"),
             *(Option(name, kind, "An option of kafka-consumer-groups; see --to.", hidden=True,
                      least=0 if name == "--to-offset" else None)
               for name, kind in _HIDDEN.items()),
-            Option("--all-topics", Kind.FLAG, "The default without --topic.", hidden=True),
-            Option("--execute", Kind.FLAG, "The default without --dry-run.", hidden=True),
+            Option("--all-topics", kinds.FLAG, "The default without --topic.", hidden=True),
+            Option("--execute", kinds.FLAG, "The default without --dry-run.", hidden=True),
         ),
         exactly_one=(("to", "offset", *(name.removeprefix("--") for name in _HIDDEN)),),
         search=("rewind", "seek", "replay", "skip", "commit", "offset", "lag"),
@@ -276,9 +289,8 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.DESTROY,
         arguments=(_GROUP,),
         options=(
-            Option("--topic", Kind.TOPIC_PARTITIONS,
-                   "Partitions: orders:0,3-5  orders  svc-*", many=True, required=True,
-                   metavar="TOPIC"),
+            Option("--topic", GROUP_PARTITIONS,
+                   "Partitions: orders:0,3-5  orders  svc-*", many=True, required=True),
         ),
         search=("remove", "forget", "offset"),
         apis=(2, 9, 15, 16, 47, 69, 77, 89, 90, 92),

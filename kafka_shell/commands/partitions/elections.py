@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.topics.model import Partition
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
@@ -73,16 +74,15 @@ def _timeout(invocation: Invocation) -> int:
 
 
 def _partitions(default: str) -> Argument:
-    return Argument("topic", Kind.TOPIC_PARTITIONS,
+    return Argument("topic", kinds.TOPIC_PARTITIONS,
                     f"Partitions: orders:0,3-5  orders  svc-*{default}",
                     many=True, required=False, option="--topic")  # fmt: skip
 
 
 _FILE = Option(
     "--path-to-json-file",
-    Kind.FILE,
+    kinds.FILE,
     'A JSON file: {"partitions": [{"topic": "orders", "partition": 0}]}',
-    metavar="FILE",
     excludes=("--topic",),
 )
 
@@ -130,10 +130,10 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.CHANGE,
         arguments=(_partitions(""),),
         options=(
-            Option("--election-type", Kind.CHOICE,
+            Option("--election-type", kinds.CHOICE,
                    "preferred (default), or unclean: a replica not in sync, which loses records.",
                    choices=(_PREFERRED, _UNCLEAN), metavar="TYPE"),
-            Option("--all-topic-partitions", Kind.FLAG,
+            Option("--all-topic-partitions", kinds.FLAG,
                    "All not led by their preferred replica; with unclean, all without a leader.",
                    excludes=("--topic", "--path-to-json-file")),
             _FILE,

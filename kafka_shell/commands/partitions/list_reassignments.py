@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.errors import UnexpectedEnd
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import CHANGING
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
@@ -141,10 +142,9 @@ COMMANDS: tuple[Command, ...] = (
         run=verify_reassign_partitions,
         options=(
             FILE,
-            Option("--topics", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/",
-                   many=True, aliases=("--topic",), metavar="TOPICS",
-                   excludes=("--reassignment-json-file",)),
-            Option("--finish", Kind.FLAG, "Wait until reassignments end, then remove throttles."),
+            Option("--topics", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
+                   aliases=("--topic",), metavar="TOPICS", excludes=("--reassignment-json-file",)),
+            Option("--finish", kinds.FLAG, "Wait until reassignments end, then remove throttles."),
             *CHANGING,
         ),
         description=(
@@ -170,7 +170,7 @@ COMMANDS: tuple[Command, ...] = (
         family="partitions",
         run=list_reassignments,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
+            Argument("topic", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
                      required=False, option="--topic"),
         ),
         search=("moves", "progress", "reassign"),

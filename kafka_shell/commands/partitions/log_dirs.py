@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.kind import Kind
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import positional
@@ -167,8 +169,8 @@ def _progress_command(replicas: Sequence[Place]) -> str:
     return f"describe-log-dirs {named} --broker-id {brokers}"
 
 
-_BROKER = Option("--broker-id", Kind.BROKER, "Only these brokers: 1,2 (default: all).", many=True,
-                 metavar="ID")  # fmt: skip
+_LOG_DIR = Kind("log-dir", kinds.in_view("log_dirs"), "DIR")
+_BROKER = Option("--broker-id", kinds.BROKER, "Only these brokers: 1,2 (default: all).", many=True)
 
 COMMANDS: tuple[Command, ...] = (
     Command(
@@ -177,14 +179,14 @@ COMMANDS: tuple[Command, ...] = (
         family="partitions",
         run=describe_log_dirs,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS,
+            Argument("topic", kinds.TOPIC_PARTITIONS,
                      "Only these partitions: orders:0,3-5  orders  svc-*  (default: all)",
                      many=True, required=False, option="--topic"),
         ),
         options=(
             _BROKER,
-            Option("--log-dir", Kind.LOG_DIR, "Only this log directory.", metavar="DIR"),
-            Option("--by", Kind.CHOICE,
+            Option("--log-dir", _LOG_DIR, "Only this log directory."),
+            Option("--by", kinds.CHOICE,
                    "One line per dir (default), replica (default with topics), broker ...",
                    choices=_BY, metavar="WHAT"),
         ),
@@ -211,16 +213,15 @@ COMMANDS: tuple[Command, ...] = (
         run=alter_log_dirs,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
+            Argument("topic", kinds.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
                      many=True, option="--topic"),
         ),
         options=(
-            Option("--log-dir", Kind.LOG_DIR, "The target, as shown by describe-log-dirs.",
-                   required=True, metavar="DIR"),
-            Option("--broker-id", Kind.BROKER,
-                   "Only these brokers (default: all with this log directory).", many=True,
-                   metavar="ID"),
-            Option("--wait", Kind.FLAG, "Wait until the replicas are copied."),
+            Option("--log-dir", _LOG_DIR, "The target, as shown by describe-log-dirs.",
+                   required=True),
+            Option("--broker-id", kinds.BROKER,
+                   "Only these brokers (default: all with this log directory).", many=True),
+            Option("--wait", kinds.FLAG, "Wait until the replicas are copied."),
         ),
         search=("disk", "jbod", "move", "balance"),
         description=(

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -19,11 +20,9 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-THROTTLE = Option("--throttle", Kind.RATE, "Replication throttle per broker: 50MB/s.",
-                  metavar="RATE", least=1)  # fmt: skip
-WAIT = Option("--wait", Kind.FLAG, "Wait until the reassignment ends, then remove its throttle.")
-FILE = Option("--reassignment-json-file", Kind.FILE, "A reassignment in Kafka's JSON format.",
-               metavar="FILE")  # fmt: skip
+THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
+WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
+FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
 
@@ -205,23 +204,22 @@ COMMANDS: tuple[Command, ...] = (
         effect=Effect.CHANGE,
         options=(
             FILE,
-            Option("--topics", Kind.TOPIC, "Spread these topics evenly: a,b  svc-*  /regex/",
+            Option("--topics", kinds.TOPIC, "Spread these topics evenly: a,b  svc-*  /regex/",
                    many=True, aliases=("--topic",), metavar="TOPICS"),
-            Option("--topics-to-move-json-file", Kind.FILE, "The same for topics in a JSON file.",
-                   metavar="FILE"),
-            Option("--broker-list", Kind.BROKER, "The brokers for --topics (default: all running).",
-                   many=True, metavar="IDS"),
-            Option("--drain", Kind.BROKER, "Move all replicas (or those of --topics) off a broker.",
-                   metavar="BROKER", excludes=("--broker-list",)),
+            Option("--topics-to-move-json-file", kinds.FILE, "The same for topics in a JSON file."),
+            Option("--broker-list", kinds.BROKER,
+                   "The brokers for --topics (default: all running).", many=True, metavar="IDS"),
+            Option("--drain", kinds.BROKER,
+                   "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
+                   excludes=("--broker-list",)),
             THROTTLE,
-            Option("--additional", Kind.FLAG,
+            Option("--additional", kinds.FLAG,
                    "Allow changing running reassignments and their throttle."),
-            Option("--disallow-replication-factor-change", Kind.FLAG,
+            Option("--disallow-replication-factor-change", kinds.FLAG,
                    "Refuse partitions whose replication factor would change."),
-            Option("--export", Kind.FILE, "Also write the reassignment in Kafka's JSON format.",
-                   metavar="FILE"),
+            Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
             WAIT,
-            Option("--cancel", Kind.FLAG, "Cancel running reassignments of a file or of --topics.",
+            Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file or of --topics.",
                    excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
                              "--wait", "--topics-to-move-json-file")),
         ),

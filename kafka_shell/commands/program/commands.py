@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell import units
 from kafka_shell.errors import ShellError, Status, UsageError, did_you_mean
 from kafka_shell.identity import on_expected_cluster
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.common import LONGEST_WAIT_MS
+from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.outcome import HistoryLine
 from kafka_shell.structs import replace
 from kafka_shell.units import counted, to_path
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from kafka_shell.context import Context
+    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.view.candidates import Candidates, Known
 
 
 def connect(invocation: Invocation, context: Context) -> str:
@@ -185,7 +192,29 @@ def leave(invocation: Invocation, context: Context) -> None:
         context.shell.leave()
 
 
-_LAST = Option("--last", Kind.INTEGER, "Only the newest N.", metavar="N", least=1)
+@cache
+def _themes(folder: Path) -> Mapping[str, str]:
+    from kafka_shell.output.theme import available
+
+    return {info.name: info.description for info in available(user=folder)}
+
+
+def _offer_themes(found: Wanted, known: Known) -> Candidates:
+    from kafka_shell.view.candidates import pick
+
+    themes = _themes(known.config / "themes")
+    return pick(themes, found.prefix, lambda name: (themes[name], ""))
+
+
+def _offer_values(found: Wanted, known: Known) -> Candidates:
+    from kafka_shell.view.candidates import same_about
+
+    name = next(iter(found.words.get("name", ())), "")
+    return same_about(SETTINGS.get(name, ()), found.prefix)
+
+
+_THEME, _VALUE = Kind("theme", Source(_offer_themes)), Kind("text", Source(_offer_values))
+_LAST = Option("--last", kinds.INTEGER, "Only the newest N.", least=1)
 
 COMMANDS = (
     Command(
@@ -195,7 +224,7 @@ COMMANDS = (
         run=connect,
         needs_cluster=False,
         arguments=(
-            Argument("where", Kind.PROFILE, "A profile's name, host:port, or sandbox.",
+            Argument("where", kinds.PROFILE, "A profile's name, host:port, or sandbox.",
                      required=False),
         ),
         examples=(Example("connect", "show the current cluster"),),
@@ -214,8 +243,8 @@ COMMANDS = (
         run=watch,
         needs_cluster=False,
         arguments=(
-            Argument("seconds", Kind.TEXT, "The interval: 5 (seconds), 500ms, 1m."),
-            Argument("line", Kind.LINE, "The command to run."),
+            Argument("seconds", kinds.TEXT, "The interval: 5 (seconds), 500ms, 1m."),
+            Argument("line", kinds.LINE, "The command to run."),
         ),
         search=("repeat", "every"),
         description="Ctrl-C ends it. For example: watch 5 health\n"
@@ -228,10 +257,10 @@ COMMANDS = (
         family="shell",
         run=source,
         needs_cluster=False,
-        arguments=(Argument("file", Kind.FILE, "A file of shell commands."),),
+        arguments=(Argument("file", kinds.FILE, "A file of shell commands."),),
         options=(
-            Option("--keep-going", Kind.FLAG, "Continue after a command fails."),
-            Option("--generated", Kind.FLAG,
+            Option("--keep-going", kinds.FLAG, "Continue after a command fails."),
+            Option("--generated", kinds.FLAG,
                    "Accept plain commands only: refuse !, pipes, redirects and source."),
         ),
         search=("script", "run"),
@@ -246,7 +275,7 @@ COMMANDS = (
         family="shell",
         run=history,
         needs_cluster=False,
-        arguments=(Argument("text", Kind.TEXT, "Only commands with this text.", required=False),),
+        arguments=(Argument("text", kinds.TEXT, "Only commands with this text.", required=False),),
         options=(_LAST,),
         examples=(Example("history --last 5", "show the last five commands"),),
     ),
@@ -256,7 +285,7 @@ COMMANDS = (
         family="shell",
         run=theme,
         needs_cluster=False,
-        arguments=(Argument("name", Kind.THEME, "The name of a theme.", required=False),),
+        arguments=(Argument("name", _THEME, "The name of a theme.", required=False),),
         search=("colour", "color", "dark", "light"),
         examples=(Example("theme", "list all themes"),
                   Example("theme mono", "switch to a theme without color")),
@@ -268,9 +297,8 @@ COMMANDS = (
         run=set_option,
         needs_cluster=False,
         arguments=(
-            Argument("name", Kind.CHOICE, "The setting.", required=False,
-                     choices=tuple(SETTINGS)),
-            Argument("value", Kind.TEXT, "Its new value.", required=False),
+            Argument("name", kinds.CHOICE, "The setting.", required=False, choices=tuple(SETTINGS)),
+            Argument("value", _VALUE, "Its new value.", required=False),
         ),
         examples=(Example("set", "show all settings and their sources"),),
     ),

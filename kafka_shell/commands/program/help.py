@@ -8,7 +8,8 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import UsageError, did_you_mean
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import CONNECTION, PROGRAM, RUNNING, common_options
 from kafka_shell.language.tokens import tokenize
 from kafka_shell.language.usage import metavar, usage
@@ -122,7 +123,7 @@ def argument_row(argument: Argument) -> tuple[str, str]:
 def option_row(option: Option) -> tuple[str, str]:
     """How the option is written with its value, and its help."""
     names = ", ".join((option.name, *option.aliases))
-    if option.kind is not Kind.FLAG and not option.value_optional:
+    if option.kind is not kinds.FLAG and not option.value_optional:
         names += f" {metavar(option)}"
     return names, option.help
 
@@ -215,7 +216,7 @@ COMMANDS = (
         run=show_help,
         needs_cluster=False,
         arguments=(
-            Argument("command", Kind.COMMAND, "A command, or a word to search for.",
+            Argument("command", kinds.COMMAND, "A command, or a word to search for.",
                      required=False),
         ),
         examples=(

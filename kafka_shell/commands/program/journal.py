@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.outcome import JournalEntry
 
 if TYPE_CHECKING:
@@ -118,11 +119,11 @@ COMMANDS = (
         run=journal,
         needs_cluster=False,
         arguments=(
-            Argument("id", Kind.TEXT, "Only these entries.", many=True, required=False),
+            Argument("id", kinds.TEXT, "Only these entries.", many=True, required=False),
         ),
         options=(
-            Option("--last", Kind.INTEGER, "Only the newest N.", metavar="N", least=1),
-            Option("--undo", Kind.FLAG,
+            Option("--last", kinds.INTEGER, "Only the newest N.", least=1),
+            Option("--undo", kinds.FLAG,
                    "Print the commands that undo changes of this cluster: the last one, the last"
                    " N, or those named."),
         ),

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands.program.model import SandboxReport
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.language.common import SANDBOX
 
 if TYPE_CHECKING:
@@ -109,20 +110,20 @@ COMMANDS = (
         arguments=(
             Argument(
                 "action",
-                Kind.CHOICE,
+                kinds.CHOICE,
                 "start, stop, status or wipe.",
                 choices=("start", "stop", "status", "wipe"),
             ),
         ),
         options=(
             *SANDBOX,
-            Option("--topics", Kind.INTEGER,
+            Option("--topics", kinds.INTEGER,
                    "Create N topics on stand-in brokers, to simulate a large cluster.",
-                   metavar="N", least=0, most=1_000_000),
-            Option("--stand-in-brokers", Kind.INTEGER,
+                   least=0, most=1_000_000),
+            Option("--stand-in-brokers", kinds.INTEGER,
                    "Registered brokers without a process (default: one per 100 topics).",
-                   metavar="N", least=0, most=10_000),
-            Option("--yes", Kind.FLAG, "Wipe without confirmation."),
+                   least=0, most=10_000),
+            Option("--yes", kinds.FLAG, "Wipe without confirmation."),
         ),
         search=("demo", "try", "local", "playground"),
         description="`wipe` stops the sandbox and deletes its data. `kafka.sh --sandbox` starts it"

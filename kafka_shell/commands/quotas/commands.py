@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Listing, Nothing
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
+from kafka_shell.language.kind import Source
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 
@@ -16,18 +18,27 @@ if TYPE_CHECKING:
     from kafka_shell.admin.quotas.model import Quota, QuotaEntity, QuotaLadder
     from kafka_shell.context import Context
 
+
+def _source() -> Source:
+    from .complete import QUOTAS
+
+    return QUOTAS
+
+
+QUOTA_PAIR = kinds.Pair("quota-pair", _source)  # producer_byte_rate=5MB/s -> (key, text)
+QUOTA_KEY = kinds.Words("quota-key", _source, "KEYS")
 _IPS = ("--ip", "--ip-default")
-_USER = Option("--user", Kind.USER, "A user; may be repeated.", many=True, excludes=_IPS)
-_USER_DEFAULT = Option("--user-default", Kind.FLAG, "The default of all users.", excludes=_IPS)
+_USER = Option("--user", kinds.USER, "A user; may be repeated.", many=True, excludes=_IPS)
+_USER_DEFAULT = Option("--user-default", kinds.FLAG, "The default of all users.", excludes=_IPS)
 _CLIENT = Option(
-    "--client-id", Kind.CLIENT_ID, "A client ID; may be repeated.", many=True, excludes=_IPS
+    "--client-id", kinds.CLIENT_ID, "A client ID; may be repeated.", many=True, excludes=_IPS
 )
-_CLIENT_DEFAULT = Option("--client-id-default", Kind.FLAG, "The default of all client IDs.",
+_CLIENT_DEFAULT = Option("--client-id-default", kinds.FLAG, "The default of all client IDs.",
                          excludes=_IPS)  # fmt: skip
-_IP = Option("--ip", Kind.IP, "An IP address; may be repeated.", many=True)
-_IP_DEFAULT = Option("--ip-default", Kind.FLAG, "The default of all IP addresses.")
+_IP = Option("--ip", kinds.IP, "An IP address; may be repeated.", many=True)
+_IP_DEFAULT = Option("--ip-default", kinds.FLAG, "The default of all IP addresses.")
 ENTITY = (_USER, _USER_DEFAULT, _CLIENT, _CLIENT_DEFAULT, _IP, _IP_DEFAULT)
-_KEYS = Argument("key", Kind.QUOTA_KEY, "Only these quotas.", many=True, required=False)
+_KEYS = Argument("key", QUOTA_KEY, "Only these quotas.", many=True, required=False)
 
 
 # -- entities --------------------------------------------------------------------------------------
@@ -212,16 +223,16 @@ COMMANDS = (
         family="clients",
         run=list_quotas,
         arguments=(
-            Argument("kind", Kind.CHOICE, "Only one type of entity.", required=False,
+            Argument("kind", kinds.CHOICE, "Only one type of entity.", required=False,
                      choices=("users", "clients", "ips"),
                      unless=("--user", "--user-default", "--client-id", "--client-id-default")),
         ),
         options=(
-            Option("--user", Kind.USER, "The client IDs of this user.", many=True),
-            Option("--user-default", Kind.FLAG, "The client IDs of the default user."),
-            Option("--client-id", Kind.CLIENT_ID, "The users with this client ID.", many=True),
-            Option("--client-id-default", Kind.FLAG, "The users with a default client ID."),
-            Option("--long", Kind.FLAG, "Also show the quotas and the number of nested entities."),
+            Option("--user", kinds.USER, "The client IDs of this user.", many=True),
+            Option("--user-default", kinds.FLAG, "The client IDs of the default user."),
+            Option("--client-id", kinds.CLIENT_ID, "The users with this client ID.", many=True),
+            Option("--client-id-default", kinds.FLAG, "The users with a default client ID."),
+            Option("--long", kinds.FLAG, "Also show the quotas and the number of nested entities."),
         ),
         search=("limits", "throttle", "rate"),
         apis=(48,),
@@ -239,7 +250,7 @@ COMMANDS = (
         arguments=(_KEYS,),
         options=(
             *ENTITY,
-            Option("--strict", Kind.FLAG, "Only exact matches, without the client IDs of a user."),
+            Option("--strict", kinds.FLAG, "Only exact matches, without the client IDs of a user."),
         ),
         shorts=(Short("quotas", "describe-quotas"),),
         search=("limits", "throttle", "rate"),
@@ -263,14 +274,14 @@ COMMANDS = (
         run=alter_quotas,
         effect=Effect.CHANGE,
         arguments=(
-            Argument("quota", Kind.QUOTA_PAIR, "Quotas to set: producer_byte_rate=5MB/s.",
+            Argument("quota", QUOTA_PAIR, "Quotas to set: producer_byte_rate=5MB/s.",
                      many=True,
                      required=False, option="--add-config"),
         ),
         options=(
             *ENTITY,
-            Option("--delete-config", Kind.QUOTA_KEY, "Remove quotas: k1,k2; may be repeated.",
-                   many=True, aliases=("--delete",), metavar="KEYS"),
+            Option("--delete-config", QUOTA_KEY, "Remove quotas: k1,k2; may be repeated.",
+                   many=True, aliases=("--delete",)),
         ),
         at_least_one=(
             ("user", "user-default", "client-id", "client-id-default", "ip", "ip-default"),
@@ -299,10 +310,10 @@ COMMANDS = (
         family="clients",
         run=resolve_quota,
         options=(
-            Option("--user", Kind.USER, "The user (default: any user without quotas of its own)."),
-            Option("--client-id", Kind.CLIENT_ID,
+            Option("--user", kinds.USER, "The user (default: any user without quotas of its own)."),
+            Option("--client-id", kinds.CLIENT_ID,
                    "The client ID (default: any client ID without quotas of its own)."),
-            Option("--ip", Kind.IP, "The IP address of the client."),
+            Option("--ip", kinds.IP, "The IP address of the client."),
         ),
         at_least_one=(("user", "client-id", "ip"),),
         search=("effective", "limits", "throttle", "which", "applies"),

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 
 from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, Default, QuotaEntity
+from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.kind import Source
 from kafka_shell.quota_units import format_quota
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, pick
+from kafka_shell.view.candidates import NONE, Candidates, Known, pick
 from kafka_shell.view.view import ClusterView
-
-Words = Mapping[str, tuple[str, ...]]
 
 # key -> summary, documentation, sample values
 _KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
@@ -46,45 +46,46 @@ _KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def keys(
-    view: ClusterView, words: Words, typed: str, *, pairs: bool, taken: Iterable[str] = (),
-    only_set: bool = False,
-) -> Candidates:  # fmt: skip
-    """The quota keys of the entity, those already set first; `pairs` appends `=`."""
-    entity = entity_of(words)
-    current = _current_quotas(view, entity)
-    known = [key for key in _keys_of(entity) if key not in set(taken)]
-    if only_set and current:
-        known = [key for key in known if key in current]
-    known.sort(key=lambda key: key not in current)
+def offer(found: Wanted, known: Known) -> Candidates:
+    """Return the quota keys of the entity, those already set first, or the values of a key."""
+    entity = entity_of(found.words)
+    current = {each.key: each.value for each in known.view.quotas.value if each.entity == entity}
+    if found.part == "value":
+        return _values(found, current)
+    names = [key for key in _keys_of(entity) if key not in found.taken]
+    if found.name == "delete-config" and current:
+        names = [key for key in names if key in current]
+    names.sort(key=lambda key: key not in current)
 
     def about(key: str) -> tuple[str, str]:
         value_text = f"  now {format_quota(key, current[key])}" if key in current else ""
         return _KEYS[key][0] + value_text, "override" if value_text else ""
 
-    return pick(known, typed, about, "=" if pairs else "")
+    return pick(names, found.prefix, about, found.tail)
 
 
-def values(view: ClusterView, words: Words, key: str, typed: str) -> Candidates:
-    """The current value and sample values."""
+def _values(found: Wanted, current: Mapping[str, float]) -> Candidates:
+    """Return the current value and sample values."""
+    key = found.key
     if key not in _KEYS:
         return NONE
-    current = _current_quotas(view, entity_of(words))
     known = {format_quota(key, current[key]): "now"} if key in current else {}
     known |= {sample: "" for sample in _KEYS[key][2] if sample not in known}
-    return pick(known, typed, lambda value: (known[value], ""))
+    return pick(known, found.prefix, lambda value: (known[value], ""))
 
 
-def documentation(view: ClusterView, words: Words, key: str) -> tuple[str, str] | None:
-    """The heading and documentation of a quota key; None for other keys."""
+def document(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:
+    """Return heading and documentation of a quota key; None for other keys."""
     if key not in _KEYS:
         return None
-    current = _current_quotas(view, entity_of(words)).get(key)
+    entity = entity_of(found.words)
+    now = [f" · now {format_quota(key, each.value)}" for each in view.quotas.value
+           if (each.entity, each.key) == (entity, key)]  # fmt: skip
     summary, prose, _ = _KEYS[key]
-    return summary + ("" if current is None else f" · now {format_quota(key, current)}"), prose
+    return "".join([summary, *now]), prose
 
 
-def entity_of(words: Words) -> QuotaEntity:
+def entity_of(words: Mapping[str, tuple[str, ...]]) -> QuotaEntity:
     """The entity that the words typed so far name."""
     found: dict[str, str | Default] = {}
     for name, field in _NAMED.items():
@@ -111,12 +112,4 @@ def _keys_of(entity: QuotaEntity) -> tuple[str, ...]:
     return CLIENT_QUOTAS if entity.parts else (*CLIENT_QUOTAS, *IP_QUOTAS)
 
 
-def _current_quotas(view: ClusterView, entity: QuotaEntity) -> dict[str, float]:
-    return {quota.key: quota.value for quota in view.quotas.value if quota.entity == entity}
-
-
-def addresses(view: ClusterView, typed: str) -> Candidates:
-    """The IP addresses that have quotas."""
-    ips = {quota.entity.ip for quota in view.quotas.value}
-    known = sorted(ip for ip in ips if isinstance(ip, str))
-    return Candidates(tuple(Candidate(ip) for ip in known if ip.startswith(typed)))
+QUOTAS = Source(offer, lambda found, view: ("quotas",), document)

@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
+from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Results
 
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
     )
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.view.candidates import Candidates, Known
 
 # The names and numbers that kafka-get-offsets accepts for --time.
 _SPECS = {
@@ -147,6 +151,15 @@ def _target(invocation: Invocation, context: Context) -> tuple[int | None, int |
 
 _PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
 
+
+def _offer(found: Wanted, known: Known) -> Candidates:
+    from kafka_shell.view.candidates import also, same_about
+
+    return also(same_about(("latest",), found.prefix), known.times(found.prefix))
+
+
+_TO = Kind("text", Source(_offer))
+
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="list-offsets",
@@ -154,17 +167,17 @@ COMMANDS: tuple[Command, ...] = (
         family="topics",
         run=list_offsets,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, f"{_PARTITIONS} (default: all)", many=True,
+            Argument("topic", kinds.TOPIC_PARTITIONS, f"{_PARTITIONS} (default: all)", many=True,
                      required=False, option="--topic"),
         ),
         options=(
-            Option("--time", Kind.TIME,
+            Option("--time", kinds.TIME,
                    "Offset at: 2026-01-31T10:00, -1h, earliest (-2), latest (-1) ...",
                    choices=tuple(_SPECS), metavar="TIME"),
-            Option("--isolation", Kind.CHOICE,
+            Option("--isolation", kinds.CHOICE,
                    "read_committed: the end is the last stable offset.",
                    choices=_ISOLATION, metavar="LEVEL"),
-            Option("--exclude-internal", Kind.FLAG, "Exclude internal topics.",
+            Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.",
                    aliases=("--exclude-internal-topics",)),
         ),
         shorts=(Short("offsets", "list-offsets"),),
@@ -195,16 +208,16 @@ COMMANDS: tuple[Command, ...] = (
         run=delete_records,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, _PARTITIONS, many=True, required=False,
+            Argument("topic", kinds.TOPIC_PARTITIONS, _PARTITIONS, many=True, required=False,
                      option="--topic"),
         ),
         options=(
-            Option("--to", Kind.TEXT,
+            Option("--to", _TO,
                    "Delete records before an offset, a time (2026-01-31T10:00, -7d) or latest.",
                    metavar="OFFSET|TIME|latest"),
-            Option("--offset-json-file", Kind.FILE,
+            Option("--offset-json-file", kinds.FILE,
                    "A JSON file of partitions and offsets (kafka-delete-records).",
-                   metavar="FILE", excludes=("--to",)),
+                   excludes=("--to",)),
         ),
         exactly_one=(("topic", "offset-json-file"),),
         search=("purge", "truncate", "empty", "trim"),

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
+from .kinds import AUDIT_CONTROL
 from .sources import READ_APIS, SOURCE_OPTIONS, SPARK_OPTIONS, collected, side_of
 
 if TYPE_CHECKING:
@@ -142,21 +144,18 @@ COMMANDS = (
         effect=Effect.CHANGE,
         options=(
             *SOURCE_OPTIONS,
-            Option("--controls", Kind.AUDIT_CONTROL,
-                   "Only controls with these IDs, families or tags.",
-                   many=True, metavar="NAMES"),
-            Option("--severity", Kind.CHOICE, "Only controls with at least this severity.",
+            Option("--controls", AUDIT_CONTROL, "Only controls with these IDs, families or tags.",
+                   many=True),
+            Option("--severity", kinds.CHOICE, "Only controls with at least this severity.",
                    choices=("critical", "high", "medium", "low")),
-            Option("--output", Kind.CHOICE, "The output format.",
+            Option("--output", kinds.CHOICE, "The output format.",
                    choices=("table", "json", "yaml", "csv", "sarif")),
-            Option("--policy", Kind.FILE,
-                   "A TOML file with the policy, thresholds and suppressions.",
-                   metavar="FILE"),
-            Option("--against", Kind.TEXT, "Also compare with a snapshot (DIR) or a profile.",
+            Option("--policy", kinds.FILE,
+                   "A TOML file with the policy, thresholds and suppressions."),
+            Option("--against", kinds.TEXT, "Also compare with a snapshot (DIR) or a profile.",
                    metavar="WHAT"),
-            Option("--report", Kind.FILE, "Also write the report as an HTML file.",
-                   metavar="FILE"),
-            Option("--fix", Kind.FLAG, "Apply the remedies; asks for confirmation."),
+            Option("--report", kinds.FILE, "Also write the report as an HTML file."),
+            Option("--fix", kinds.FLAG, "Apply the remedies; asks for confirmation."),
             *SPARK_OPTIONS,
         ),
         search=("check", "controls", "compliance", "findings", "lint"),

@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation
 
+from .kinds import AUDIT_TABLE, SQL
 from .sources import (
     READ_APIS,
     SOURCE_OPTIONS,
@@ -111,7 +113,7 @@ COMMANDS = (
         family="audit",
         run=sql,
         apis=READ_APIS,
-        arguments=(Argument("query", Kind.SQL, "A quoted SELECT statement."),),
+        arguments=(Argument("query", SQL, "A quoted SELECT statement."),),
         options=(*SOURCE_OPTIONS, *SPARK_OPTIONS),
         search=("select", "query"),
         description="spark tables lists the tables. Only tables named in the query are read.",
@@ -126,7 +128,7 @@ COMMANDS = (
         family="audit",
         run=snapshot,
         apis=READ_APIS,
-        arguments=(Argument("dir", Kind.FILE, "The folder to add the snapshot to."),),
+        arguments=(Argument("dir", kinds.FILE, "The folder to add the snapshot to."),),
         options=(SOURCE_OPTIONS[0], *SPARK_OPTIONS),
         search=("save", "parquet", "export", "baseline"),
         description=(
@@ -143,9 +145,8 @@ COMMANDS = (
         run=diff,
         apis=READ_APIS,
         arguments=(
-            Argument("a", Kind.TEXT, "A snapshot (DIR or DIR@ID), a profile, or now."),
-            Argument("b", Kind.TEXT, "What to compare it with (default: now).",
-                     required=False),
+            Argument("a", kinds.TEXT, "A snapshot (DIR or DIR@ID), a profile, or now."),
+            Argument("b", kinds.TEXT, "What to compare it with (default: now).", required=False),
         ),
         options=SPARK_OPTIONS,
         search=("compare", "drift", "changed"),
@@ -159,7 +160,7 @@ COMMANDS = (
         run=tables,
         needs_cluster=False,
         arguments=(
-            Argument("table", Kind.AUDIT_TABLE, "Table names.", many=True, required=False),
+            Argument("table", AUDIT_TABLE, "Table names.", many=True, required=False),
         ),
         search=("schema", "columns"),
         examples=(

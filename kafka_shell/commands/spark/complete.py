@@ -9,9 +9,9 @@ from pathlib import Path
 
 from kafka_shell.audit.model import AuditTable
 from kafka_shell.errors import ShellError
-from kafka_shell.language.command import Kind
 from kafka_shell.language.cursor import Wanted
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, pick
+from kafka_shell.language.kind import Source
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Known, pick
 
 _WORDS = (
     "select", "from", "where", "join", "left", "on", "using", "group by", "having", "order by",
@@ -22,16 +22,6 @@ _WORDS = (
 _SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?(\w+)`?(?:\s+(?:as\s+)?(\w+))?")
 _AFTER_SOURCE = re.compile(r"(?i)\b(?:from|join)\s+`?$")
 _ALIAS = re.compile(r"(\w+)\.$")
-
-
-def of_kind(kind: Kind, found: Wanted, user_controls: Path) -> Candidates:
-    """Candidates of an audit kind. `user_controls` is the folder of the user's controls."""
-    if kind is Kind.AUDIT_TABLE:
-        return _tables(found.prefix)
-    if kind is Kind.AUDIT_CONTROL:
-        known = _controls(user_controls)
-        return pick(known, found.prefix, lambda name: (known[name], ""))
-    return _of_query(found)
 
 
 @cache
@@ -66,7 +56,12 @@ def _tables(typed: str) -> Candidates:
     return pick(known, typed, lambda name: (known[name].about, ""))
 
 
-def _of_query(found: Wanted) -> Candidates:
+def _controls_offered(found: Wanted, known: Known) -> Candidates:
+    controls = _controls(known.config / "controls")
+    return pick(controls, found.prefix, lambda name: (controls[name], ""))
+
+
+def _of_query(found: Wanted, known: Known) -> Candidates:
     """Tables after FROM and JOIN; else columns of the tables named so far."""
     before, typed = found.key, found.prefix
     if _AFTER_SOURCE.search(before):
@@ -110,3 +105,8 @@ def _plain(words: Iterable[str], typed: str) -> Candidates:
         tuple(Candidate(word, "SQL") for word in words if typed and word.startswith(typed.lower()))
         or (tuple(Candidate(word, "SQL") for word in words) if not typed else ())
     )
+
+
+TABLES = Source(lambda found, known: _tables(found.prefix))
+CONTROLS = Source(_controls_offered)
+QUERY = Source(_of_query)

@@ -6,7 +6,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from kafka_shell.language.command import Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Invocation, Option
 
 if TYPE_CHECKING:
     from kafka_shell.audit.collection import Collection
@@ -98,15 +99,14 @@ def side_of(text: str, engine: Engine, context: Context) -> Collection:
 
 
 SOURCE_OPTIONS = (
-    Option("--clusters", Kind.PROFILE, "Profiles of config.toml: a,b; may be repeated.", many=True,
+    Option("--clusters", kinds.PROFILE, "Profiles of config.toml: a,b; may be repeated.", many=True,
            metavar="NAMES"),
-    Option("--snapshot", Kind.FILE, "Read a snapshot instead: DIR (the newest) or DIR@ID.",
+    Option("--snapshot", kinds.FILE, "Read a snapshot instead: DIR (the newest) or DIR@ID.",
            metavar="DIR", excludes=("--clusters",)),
 )  # fmt: skip
 SPARK_OPTIONS = (
-    Option("--master", Kind.TEXT, "The Spark master URL (default: local[*]).",
-           metavar="URL"),
-    Option("--remote", Kind.TEXT, "The Spark Connect URL: sc://host:port.", metavar="URL",
+    Option("--master", kinds.TEXT, "The Spark master URL (default: local[*]).", metavar="URL"),
+    Option("--remote", kinds.TEXT, "The Spark Connect URL: sc://host:port.", metavar="URL",
            excludes=("--master",)),
 )  # fmt: skip
 

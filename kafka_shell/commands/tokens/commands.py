@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.units import to_path
 
@@ -160,9 +161,9 @@ def _checked(hmac: Secret, invocation: Invocation) -> Secret:
     return hmac
 
 
-_TOKEN = Argument("token", Kind.TOKEN, "Token IDs, as listed by describe-tokens.", many=True,
+_TOKEN = Argument("token", kinds.TOKEN, "Token IDs, as listed by describe-tokens.", many=True,
                   required=False)  # fmt: skip
-_HMAC = Option("--hmac", Kind.SECRET, "The HMAC of a token that you may not DESCRIBE.", many=True,
+_HMAC = Option("--hmac", kinds.SECRET, "The HMAC of a token that you may not DESCRIBE.", many=True,
                metavar="HMAC")  # fmt: skip
 _NO_LOGIN = "Requires a SASL or TLS login that is not itself a token (the demo has none)."
 
@@ -173,9 +174,8 @@ COMMANDS: tuple[Command, ...] = (
         family="access",
         run=describe_tokens,
         options=(
-            Option("--owner-principal", Kind.PRINCIPAL,
-                   "Only tokens of this owner; may be repeated.",
-                   many=True, metavar="PRINCIPAL"),
+            Option("--owner-principal", kinds.PRINCIPAL,
+                   "Only tokens of this owner; may be repeated.", many=True),
         ),
         shorts=(Short("tokens", "describe-tokens"),),
         search=("delegation", "hmac"),
@@ -196,18 +196,14 @@ COMMANDS: tuple[Command, ...] = (
         run=create_token,
         effect=Effect.CHANGE,
         options=(
-            Option("--owner-principal", Kind.PRINCIPAL,
-                   "The owner (default: you); requires CREATE_TOKENS on that user.",
-                   metavar="PRINCIPAL"),
-            Option("--renewer-principal", Kind.PRINCIPAL,
-                   "A principal that may renew it, besides the owner; may be repeated.", many=True,
-                   metavar="PRINCIPAL"),
-            Option("--max-life-time-period", Kind.DURATION,
-                   "Maximum lifetime including renewals: 7d; limited by the brokers.",
-                   metavar="DURATION", least=-1),
-            Option("--properties-file", Kind.FILE,
-                   "Write client properties for the login instead of showing the token.",
-                   metavar="FILE"),
+            Option("--owner-principal", kinds.PRINCIPAL,
+                   "The owner (default: you); requires CREATE_TOKENS on that user."),
+            Option("--renewer-principal", kinds.PRINCIPAL,
+                   "A principal that may renew it, besides the owner; may be repeated.", many=True),
+            Option("--max-life-time-period", kinds.DURATION,
+                   "Maximum lifetime including renewals: 7d; limited by the brokers.", least=-1),
+            Option("--properties-file", kinds.FILE,
+                   "Write client properties for the login instead of showing the token."),
         ),
         search=("delegation", "login", "credential"),
         description=(
@@ -230,9 +226,8 @@ COMMANDS: tuple[Command, ...] = (
         arguments=(_TOKEN,),
         options=(
             _HMAC,
-            Option("--renew-time-period", Kind.DURATION,
-                   "The new expiry, from now (default: set by the broker).",
-                   metavar="DURATION", least=-1),
+            Option("--renew-time-period", kinds.DURATION,
+                   "The new expiry, from now (default: set by the broker).", least=-1),
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "extend"),
@@ -252,9 +247,8 @@ COMMANDS: tuple[Command, ...] = (
         arguments=(_TOKEN,),
         options=(
             _HMAC,
-            Option("--expiry-time-period", Kind.DURATION,
-                   "Time until they expire (default: now).",
-                   metavar="DURATION", least=-1),
+            Option("--expiry-time-period", kinds.DURATION, "Time until they expire (default: now).",
+                   least=-1),
         ),
         at_least_one=(("token", "hmac"),),
         search=("delegation", "revoke", "delete", "logout"),

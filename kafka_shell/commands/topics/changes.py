@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -9,11 +10,13 @@ from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigRe
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, span_of_key
+from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
 from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.errors import UsageError
 from kafka_shell.files import read_text
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
-from kafka_shell.language.convert import assignment as assignment_of
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Parameter
+from kafka_shell.language.kind import Fragment, Kind, invalid
 from kafka_shell.plan.model import Effect, Plan, merge_plans
 from kafka_shell.structs import replace
 
@@ -21,15 +24,56 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-_TOPICS = Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
+_REPLICAS = re.compile(r"\s*[0-9]{1,9}\s*(?::\s*[0-9]{1,9}\s*)*")
+
+
+class _Assignment(Kind):
+    """1:2,2:3 -> the replicas of each partition; `-` means standard input, which is read later."""
+
+    def convert(self, parameter: Parameter, text: str) -> tuple[tuple[int, ...], ...] | str:
+        return text if text == "-" else _replicas(parameter, text)
+
+    def spell(self, value: tuple[tuple[int, ...], ...] | str) -> str:
+        return value if isinstance(value, str) else ",".join(":".join(map(str, e)) for e in value)
+
+    def cut(self, text: str) -> Fragment:
+        return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
+
+
+def _replicas(parameter: Parameter, text: str) -> tuple[tuple[int, ...], ...]:
+    """Return the replicas of each partition."""
+    partitions: list[tuple[int, ...]] = []
+    at = 0
+    for part in text.split(","):
+        place = (at, at + len(part))
+        at += len(part) + 1
+        if not _REPLICAS.fullmatch(part):
+            raise invalid(
+                parameter,
+                "broker IDs such as 1:2,2:3",
+                part or text,
+                at=place,
+                hint="Give one list per partition, with the preferred leader first.",
+            )
+        replicas = tuple(int(each) for each in part.split(":"))
+        if len(set(replicas)) < len(replicas):
+            raise invalid(parameter, "a list of distinct brokers per partition", part, at=place)
+        if partitions and len(replicas) != len(partitions[0]):
+            raise invalid(parameter, "lists with the same number of replicas", part, at=place)
+        partitions.append(replicas)
+    return tuple(partitions)
+
+
+NEW_TOPIC = kinds.Names("new-topic")  # the name of a topic to create
+ASSIGNMENT = _Assignment("assignment", kinds.BROKER.source, "B:B,B:B")
+_TOPICS = Argument("topic", kinds.TOPIC, "Topics: a,b  svc-*  /regex/", many=True,
                    option="--topic")  # fmt: skip
-_PARTITIONS = Option("--partitions", Kind.INTEGER, "The number of partitions.", metavar="N",
+_PARTITIONS = Option("--partitions", kinds.INTEGER, "The number of partitions.",
                      least=1, most=2**31 - 1)  # fmt: skip
 _ASSIGNMENT = Option(
     "--replica-assignment",
-    Kind.ASSIGNMENT,
+    ASSIGNMENT,
     "Replicas of each partition, preferred leader first: 1:2,2:3; - reads standard input.",
-    metavar="B:B,B:B",
 )
 _NO_SUCH_TOPIC = 3
 _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
@@ -86,7 +130,7 @@ def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ..
         )
     text = ",".join(read_text("/dev/stdin", largest=_MAX_ASSIGNMENT_BYTES).split())
     try:
-        return assignment_of(_ASSIGNMENT, text.strip(","))
+        return _replicas(_ASSIGNMENT, text.strip(","))
     except UsageError as error:
         error.span = invocation.span("replica-assignment")
         raise
@@ -170,21 +214,20 @@ COMMANDS = (
         apis=(19, 32),
         effect=Effect.CHANGE,
         arguments=(
-            Argument("topic", Kind.NEW_TOPIC, "Names of the new topics.", many=True,
+            Argument("topic", NEW_TOPIC, "Names of the new topics.", many=True,
                      required=False, option="--topic"),
         ),
         options=(
             _PARTITIONS,
-            Option("--replication-factor", Kind.INTEGER, "The number of replicas per partition.",
-                   metavar="N", least=1, most=32767),
-            Option("--replica-assignment", Kind.ASSIGNMENT, _ASSIGNMENT.help,
-                   metavar="B:B,B:B", excludes=("--partitions", "--replication-factor")),
-            Option("--config", Kind.CONFIG_PAIR, "Set a topic config; may be repeated.",
-                   many=True, metavar="KEY=VALUE"),
-            Option("--if-not-exists", Kind.FLAG, "Skip topics that already exist."),
-            Option("--from-file", Kind.FILE,
+            Option("--replication-factor", kinds.INTEGER, "The number of replicas per partition.",
+                   least=1, most=32767),
+            Option("--replica-assignment", ASSIGNMENT, _ASSIGNMENT.help,
+                   excludes=("--partitions", "--replication-factor")),
+            Option("--config", CONFIG_PAIR, "Set a topic config; may be repeated.", many=True),
+            Option("--if-not-exists", kinds.FLAG, "Skip topics that already exist."),
+            Option("--from-file", kinds.FILE,
                    "Create the topics listed in a YAML, JSON or CSV file.",
-                   metavar="FILE",
+
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
                              "--config")),
         ),
@@ -215,17 +258,16 @@ COMMANDS = (
         options=(
             _PARTITIONS,
             _ASSIGNMENT,
-            Option("--replication-factor", Kind.INTEGER,
+            Option("--replication-factor", kinds.INTEGER,
                    "Replicas per partition. New replicas are placed in other racks if possible.",
-                   metavar="N", least=1, most=32767,
-                   excludes=("--partitions", "--replica-assignment")),
+                   least=1, most=32767, excludes=("--partitions", "--replica-assignment")),
             THROTTLE,
             WAIT,
-            Option("--config", Kind.CONFIG_PAIR, "Set a config; may be repeated.", many=True,
-                   aliases=("--add-config",), metavar="KEY=VALUE"),
-            Option("--delete-config", Kind.CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
-                   many=True, metavar="KEYS"),
-            Option("--if-exists", Kind.FLAG, "Skip topics that do not exist."),
+            Option("--config", CONFIG_PAIR, "Set a config; may be repeated.", many=True,
+                   aliases=("--add-config",)),
+            Option("--delete-config", CONFIG_KEYS, "Delete configs: k1,k2; may be repeated.",
+                   many=True),
+            Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
         ),
         at_least_one=(
             ("partitions", "replica-assignment", "replication-factor", "config", "delete-config"),
@@ -250,7 +292,7 @@ COMMANDS = (
         effect=Effect.DESTROY,
         arguments=(_TOPICS,),
         options=(
-            Option("--if-exists", Kind.FLAG, "Skip topics that do not exist."),
+            Option("--if-exists", kinds.FLAG, "Skip topics that do not exist."),
         ),
         search=("remove", "drop"),
         examples=(

@@ -10,7 +10,8 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
 from kafka_shell.answers import Lazy, Listing, Nothing
 from kafka_shell.commands import select
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure, Results
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-_EXCLUDE_INTERNAL = Option("--exclude-internal", Kind.FLAG, "Exclude internal topics.")
+_EXCLUDE_INTERNAL = Option("--exclude-internal", kinds.FLAG, "Exclude internal topics.")
 _NO_TOPIC = Nothing("no topics (only topics you may DESCRIBE are visible)")
 _FILTERS = (
     "under-replicated-partitions",
@@ -173,12 +174,12 @@ COMMANDS = (
         family="topics",
         run=list_topics,
         arguments=(
-            Argument("topic", Kind.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
+            Argument("topic", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/", many=True,
                      required=False, option="--topic"),
         ),
         options=(
             _EXCLUDE_INTERNAL,
-            Option("--long", Kind.FLAG, "Also show partitions, replication factor and health.",
+            Option("--long", kinds.FLAG, "Also show partitions, replication factor and health.",
                    aliases=("-l",)),
         ),
         shorts=(Short("topics", "list-topics"), Short("ls", "list-topics")),
@@ -198,19 +199,18 @@ COMMANDS = (
         run=describe_topic,
         apis=(32, 55),
         arguments=(
-            Argument("topic", Kind.TOPIC, "Topics: a,b  svc-*  /regex/ (default: all)",
+            Argument("topic", kinds.TOPIC, "Topics: a,b  svc-*  /regex/ (default: all)",
                      many=True, required=False, option="--topic"),
         ),
         options=(
-            Option("--under-replicated-partitions", Kind.FLAG,
+            Option("--under-replicated-partitions", kinds.FLAG,
                    "Only under-replicated partitions."),
-            Option("--under-min-isr-partitions", Kind.FLAG,
+            Option("--under-min-isr-partitions", kinds.FLAG,
                    "Only partitions with fewer in-sync replicas than min.insync.replicas."),
-            Option("--at-min-isr-partitions", Kind.FLAG,
+            Option("--at-min-isr-partitions", kinds.FLAG,
                    "Only partitions with exactly min.insync.replicas in-sync replicas."),
-            Option("--unavailable-partitions", Kind.FLAG, "Only partitions without a leader."),
-            Option("--topics-with-overrides", Kind.FLAG,
-                   "Only topics with overridden configs.",
+            Option("--unavailable-partitions", kinds.FLAG, "Only partitions without a leader."),
+            Option("--topics-with-overrides", kinds.FLAG, "Only topics with overridden configs.",
                    excludes=tuple(f"--{name}" for name in _FILTERS)),
             _EXCLUDE_INTERNAL,
         ),

@@ -111,7 +111,7 @@ def _configs(file: str, where: str, value: Any) -> tuple[tuple[str, str], ...]:
     if value in (None, ""):
         return ()
     if isinstance(value, str):
-        from kafka_shell.language.convert import config_pairs
+        from kafka_shell.commands.configs.kinds import config_pairs
 
         try:
             return config_pairs(value)

@@ -6,7 +6,8 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.units import counted
@@ -87,7 +88,7 @@ def fence_producer(invocation: Invocation, context: Context) -> Plan:
     return transaction_changes.plan_fence(context.cluster, invocation["transactional-id"])
 
 
-_IDS = Argument("transactional-id", Kind.TRANSACTIONAL_ID, "Transactional IDs.", many=True,
+_IDS = Argument("transactional-id", kinds.TRANSACTIONAL_ID, "Transactional IDs.", many=True,
                 option="--transactional-id")  # fmt: skip
 
 COMMANDS: tuple[Command, ...] = (
@@ -97,14 +98,13 @@ COMMANDS: tuple[Command, ...] = (
         family="transactions",
         run=list_transactions,
         options=(
-            Option("--state", Kind.TEXT, "Only these states: Ongoing,PrepareCommit; may be"
+            Option("--state", kinds.TEXT, "Only these states: Ongoing,PrepareCommit; may be"
                    " repeated.", many=True, choices=_STATES, metavar="STATES"),
-            Option("--producer-id", Kind.INTEGER, "Only this producer ID; may be repeated.",
+            Option("--producer-id", kinds.INTEGER, "Only this producer ID; may be repeated.",
                    many=True, metavar="ID", least=0),
-            Option("--duration-filter", Kind.DURATION,
-                   "Only transactions open for longer than this (Kafka 3.8).", metavar="DURATION",
-                   least=0),
-            Option("--transactional-id-pattern", Kind.TEXT,
+            Option("--duration-filter", kinds.DURATION,
+                   "Only transactions open for longer than this (Kafka 3.8).", least=0),
+            Option("--transactional-id-pattern", kinds.TEXT,
                    "Only IDs that fully match this regular expression (Kafka 4.1).",
                    metavar="REGEX"),
         ),
@@ -137,7 +137,7 @@ COMMANDS: tuple[Command, ...] = (
         family="transactions",
         run=describe_producers,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, TOPIC_HELP, many=True, option="--topic"),
+            Argument("topic", kinds.TOPIC_PARTITIONS, TOPIC_HELP, many=True, option="--topic"),
         ),
         options=(PARTITION, BROKER),
         search=("idempotent", "sequence", "last stable offset", "txn"),

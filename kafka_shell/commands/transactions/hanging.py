@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import ShellError, UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.quoting import positional
@@ -151,7 +152,7 @@ def _minutes(invocation: Invocation, text: str) -> int:
 
 _MAX_TIMEOUT = Option(
     "--max-transaction-timeout",
-    Kind.TEXT,
+    kinds.TEXT,
     "Ignore producers that wrote within this time (default: 15 minutes). Set it to"
     " transaction.max.timeout.ms of the brokers.",
     metavar="MINUTES",
@@ -163,12 +164,12 @@ COMMANDS: tuple[Command, ...] = (
         family="transactions",
         run=find_hanging_transactions,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, f"{TOPIC_HELP} (default: all topics)",
+            Argument("topic", kinds.TOPIC_PARTITIONS, f"{TOPIC_HELP} (default: all topics)",
                      many=True, required=False, option="--topic"),
         ),
         options=(
             PARTITION,
-            Option("--broker-id", Kind.BROKER, "Only partitions with a replica on this broker,"
+            Option("--broker-id", kinds.BROKER, "Only partitions with a replica on this broker,"
                    " querying that replica.", metavar="N"),
             _MAX_TIMEOUT,
         ),
@@ -191,22 +192,22 @@ COMMANDS: tuple[Command, ...] = (
         run=abort_transaction,
         effect=Effect.DESTROY,
         arguments=(
-            Argument("topic", Kind.TOPIC_PARTITIONS, "The partition of the transaction: orders:0;"
+            Argument("topic", kinds.TOPIC_PARTITIONS, "The partition of the transaction: orders:0;"
                      " with --hanging, the partitions to search", many=True, required=False,
                      option="--topic"),
         ),
         options=(
             PARTITION,
-            Option("--start-offset", Kind.INTEGER,
+            Option("--start-offset", kinds.INTEGER,
                    "The start offset of the transaction in the partition.", metavar="OFFSET",
                    least=0),
-            Option("--transactional-id", Kind.TRANSACTIONAL_ID,
-                   "All hanging transactions of this transactional ID.", metavar="ID"),
-            Option("--hanging", Kind.FLAG,
+            Option("--transactional-id", kinds.TRANSACTIONAL_ID,
+                   "All hanging transactions of this transactional ID."),
+            Option("--hanging", kinds.FLAG,
                    "All transactions that find-hanging-transactions finds."),
-            Option("--broker-id", Kind.BROKER, "Search only this broker.", metavar="N",
+            Option("--broker-id", kinds.BROKER, "Search only this broker.", metavar="N",
                    excludes=("--start-offset",)),
-            Option("--max-transaction-timeout", Kind.TEXT, _MAX_TIMEOUT.help, metavar="MINUTES",
+            Option("--max-transaction-timeout", kinds.TEXT, _MAX_TIMEOUT.help, metavar="MINUTES",
                    excludes=("--start-offset",)),
         ),
         exactly_one=(("start-offset", "transactional-id", "hanging"),),

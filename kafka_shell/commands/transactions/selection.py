@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Invocation, Kind, Option
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Invocation, Option
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
@@ -49,7 +50,7 @@ def partitions_of(
 
 
 TOPIC_HELP = "Partitions: orders:0,3-5, or orders for all of them"
-PARTITION = Option("--partition", Kind.INTEGER, "A partition of the --topic; may be repeated.",
-                    many=True, metavar="N", least=0, most=2**31 - 1)  # fmt: skip
-BROKER = Option("--broker-id", Kind.BROKER, "Query this broker's replica instead of the"
+PARTITION = Option("--partition", kinds.INTEGER, "A partition of the --topic; may be repeated.",
+                    many=True, least=0, most=2**31 - 1)  # fmt: skip
+BROKER = Option("--broker-id", kinds.BROKER, "Query this broker's replica instead of the"
                  " leader.", metavar="N")  # fmt: skip

@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from kafka_shell.answers import Nothing
 from kafka_shell.errors import UsageError
-from kafka_shell.language.command import Argument, Command, Example, Invocation, Kind, Option, Short
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
 
@@ -133,20 +134,20 @@ COMMANDS = (
         run=scram_credentials,
         effect=Effect.CHANGE,
         options=(
-            Option("--username", Kind.USER, "The user. With --describe, default: all users.",
+            Option("--username", kinds.USER, "The user. With --describe, default: all users.",
                    aliases=("--user",), metavar="NAME"),
-            Option("--describe", Kind.FLAG, "Show mechanisms and iterations."),
-            Option("--add", Kind.TEXT, "Set credentials: SCRAM-SHA-256, or"
+            Option("--describe", kinds.FLAG, "Show mechanisms and iterations."),
+            Option("--add", kinds.TEXT, "Set credentials: SCRAM-SHA-256, or"
                    " SCRAM-SHA-256=[iterations=8192,password=...]", choices=_MECHANISMS,
                    metavar="MECHANISMS"),
-            Option("--delete", Kind.TEXT, "Delete credentials: SCRAM-SHA-512",
+            Option("--delete", kinds.TEXT, "Delete credentials: SCRAM-SHA-512",
                    choices=_MECHANISMS, metavar="MECHANISMS"),
-            Option("--iterations", Kind.INTEGER, "Iterations, 4096 (default) to 16384.",
-                   metavar="N",
+            Option("--iterations", kinds.INTEGER, "Iterations, 4096 (default) to 16384.",
+
                    least=4096, most=16384),
-            Option("--password-file", Kind.FILE, "Read the password from a file.",
-                   metavar="FILE", excludes=("--generate",)),
-            Option("--generate", Kind.FLAG, "Generate a password and show it once."),
+            Option("--password-file", kinds.FILE, "Read the password from a file.",
+                   excludes=("--generate",)),
+            Option("--generate", kinds.FLAG, "Generate a password and show it once."),
         ),
         exactly_one=(("describe", "add", "delete"),),
         shorts=(Short("users", "scram-credentials --describe"),),
@@ -173,7 +174,9 @@ COMMANDS = (
         summary="Show everything about a user: credentials, quotas, ACLs, tokens, groups.",
         family="clients",
         run=describe_user,
-        arguments=(Argument("user", Kind.USER, "The user: alice or User:alice.", option="--user"),),
+        arguments=(
+            Argument("user", kinds.USER, "The user: alice or User:alice.", option="--user"),
+        ),
         shorts=(Short("user", "describe-user"),),
         search=("principal", "rights", "permissions", "access"),
         apis=(1, 2, 16, 29, 32, 41, 48, 50),

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.files import bad_file, read_text
 from kafka_shell.language.command import Invocation
-from kafka_shell.language.convert import config_pairs
 from kafka_shell.plan.model import Secret
 
 if TYPE_CHECKING:

@@ -21,8 +21,7 @@ from kafka_shell.admin.acls.model import (
     PatternType,
 )
 from kafka_shell.errors import UsageError, near_miss
-
-from .logical_lines import Span
+from kafka_shell.language.logical_lines import Span
 
 FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
 _PERMISSIONS = {"allow": AclPermission.ALLOW, "deny": AclPermission.DENY}

@@ -1,0 +1,73 @@
+"""The kinds of ACL rules and operations."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.errors import did_you_mean
+from kafka_shell.language.kind import Fragment, Kind, invalid
+from kafka_shell.language.kinds import Words, in_view
+
+if TYPE_CHECKING:
+    from kafka_shell.language.command import Parameter
+    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.view.candidates import Candidate, Candidates, Known
+
+_PARTS = ("permission", "principal", "operation", "from", "host")
+
+
+class _Rule(Kind):
+    """`allow User:bob Read,Write from 10.0.0.1` -> the text."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        from .rules import parse_rule
+
+        if text:
+            parse_rule(text, remove=parameter.name == "--remove")
+        return text
+
+    def cut(self, text: str) -> Fragment:
+        """Return the last word, or the last operation; its key is the rule so far."""
+        at = max(text.rfind(" "), text.rfind("\t")) + 1
+        before = text[:at].split()
+        part = _PARTS[len(before)] if len(before) < len(_PARTS) else "done"
+        if part == "operation":
+            at = max(at, text.rfind(",") + 1)
+        return Fragment(at, part, " ".join(before))
+
+    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+        if candidate.tail and not open_quote:
+            return f"'{candidate.text}{candidate.tail}"  # rules contain spaces
+        return super().quoted(candidate, open_quote)
+
+
+class _Operations(Words):
+    """Read,describe-configs -> "Read,DescribeConfigs"."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        from .rules import OPERATIONS, find_operation
+
+        found, at = [], 0
+        for part in text.split(","):
+            operation = find_operation(part.strip())
+            if operation is None:
+                raise invalid(
+                    parameter,
+                    "operations such as Read,Write",
+                    part or text,
+                    hint=did_you_mean(part, OPERATIONS, f"Operations: {', '.join(OPERATIONS)}."),
+                    at=(at, at + len(part)),
+                )
+            found.append(operation.label)
+            at += len(part) + 1
+        return ",".join(found)
+
+
+def _of_rule(found: Wanted, known: Known) -> Candidates:
+    from .complete import of_rule
+
+    return of_rule(found, known.view)
+
+
+ACL_RULE = _Rule("acl-rule", in_view("principals", _of_rule), "RULE")
+ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")

@@ -1,0 +1,60 @@
+"""Completion of offsets to reset, and of the partitions of a group."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.language.cursor import Wanted
+from kafka_shell.language.kind import Source
+from kafka_shell.structs import replace
+from kafka_shell.view.candidates import NONE, Candidates, Known, also, pick
+from kafka_shell.view.view import ClusterView, Key, TopicsOf
+
+_TARGETS = {
+    "earliest": "the first offset",
+    "latest": "the end of the log",
+    "+10": "10 offsets forward",
+    "-10": "10 offsets back",
+    "group:": "the offsets of another group",
+    "file:": "the offsets of a CSV file",
+}
+
+
+def _targets(found: Wanted, known: Known) -> Candidates:
+    """Return where to reset to; after `group:` the groups, after `file:` the files."""
+    head, colon, rest = found.prefix.partition(":")
+    if colon and head in ("group", "file"):
+        inner = known.names("groups", rest) if head == "group" else known.files(rest)
+        named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
+        return Candidates(tuple(named), inner.more)
+    fixed = pick(_TARGETS, found.prefix, lambda word: (_TARGETS[word], ""))
+    return also(fixed, known.times(found.prefix))
+
+
+def _groups(found: Wanted, view: ClusterView) -> Sequence[Key]:
+    return ("groups",) if found.prefix.startswith("group:") else ()
+
+
+def _partitions(found: Wanted, known: Known) -> Candidates:
+    """Return partitions, or the topics in which the group of the line has offsets; if these are
+    unknown, all topics."""
+    if found.part == "partition":
+        return known.partitions(found.key, found.prefix)
+    group = _group(found)
+    topics = known.view.group_topics.get(group) if group else None
+    offered = known.topics(found.prefix, topics.value) if topics else NONE
+    return offered if offered.offered else known.topics(found.prefix)
+
+
+def _group(found: Wanted) -> TopicsOf | None:
+    names = found.words.get("group", ())
+    return TopicsOf(names[0]) if len(names) == 1 and names[0] else None
+
+
+def _topics(found: Wanted, view: ClusterView) -> Sequence[Key]:
+    group = _group(found)
+    return ("topics", group) if group else ("topics",)
+
+
+TARGETS = Source(_targets, _groups)
+PARTITIONS = Source(_partitions, _topics)

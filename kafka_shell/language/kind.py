@@ -1,0 +1,113 @@
+"""What the kind of a value is: it converts, prints and completes the value."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from kafka_shell.errors import UsageError
+from kafka_shell.quoting import quote
+
+from .logical_lines import Span
+
+if TYPE_CHECKING:
+    from kafka_shell.view.candidates import Candidate, Candidates, Known
+    from kafka_shell.view.view import ClusterView, Key
+
+    from .command import Parameter
+    from .cursor import Wanted
+
+
+def _no_keys(found: Wanted, view: ClusterView) -> Sequence[Key]:
+    return ()
+
+
+def _no_text(found: Wanted, key: str, view: ClusterView) -> None:
+    return None
+
+
+class Source(Struct, frozen=True):
+    """Where the candidates of a kind come from.
+
+    `needs` returns the keys of the view that `offer` reads. `document` returns heading and text
+    about a config key that brokers do not document.
+    """
+
+    offer: Callable[[Wanted, Known], Candidates]
+    needs: Callable[[Wanted, ClusterView], Sequence[Key]] = _no_keys
+    document: Callable[[Wanted, str, ClusterView], tuple[str, str] | None] = _no_text
+
+
+class Fragment(Struct, frozen=True):
+    """The part of a value at the cursor. `start` is its position in the value.
+
+    `part` is "key" or "value" of key=value; "partition" of topic:partition, whose `key` is the
+    topic; other kinds have names and keys of their own.
+    """
+
+    start: int
+    part: str = ""
+    key: str = ""
+
+
+class Kind:
+    """What a value is. This one is any text.
+
+    `several`: one word contains several values, and `convert` returns a list of (value, span).
+    `pattern`: a value may be a glob or a regular expression. `metavar` stands for it in usage.
+    """
+
+    several = False
+    pattern = False
+
+    def __init__(
+        self, name: str, source: Source | Callable[[], Source] | None = None, metavar: str = ""
+    ) -> None:
+        self.name, self._source, self.metavar = name, source, metavar or name.upper()
+
+    @property
+    def source(self) -> Source | None:
+        """Where its candidates come from. A function is called now, as it imports the source."""
+        return self._source() if callable(self._source) else self._source
+
+    def convert(self, parameter: Parameter, text: str) -> Any:
+        """Return the value of a text, or raise UsageError. Its span is relative to the text."""
+        return text
+
+    def spell(self, value: Any) -> str:
+        """Return the unquoted text of a value, which `convert` can read."""
+        return str(value)
+
+    def cut(self, text: str) -> Fragment:
+        """Return the fragment at the end of a text that is being typed."""
+        return Fragment(0)
+
+    def quoted(self, candidate: Candidate, open_quote: str) -> str:
+        """Return a candidate with the quotes that it needs."""
+        if open_quote:
+            return candidate.text + (candidate.tail or open_quote)
+        return quote(candidate.text) + candidate.tail
+
+    def within(self, words: Mapping[str, Sequence[str]], index: int) -> Kind:
+        """Return the kind of the value with this index, on a line with these words by name."""
+        return self
+
+
+def convert(parameter: Parameter, text: str) -> tuple[Any, tuple[Span, ...]]:
+    """Return the value of a text, and the span of each of its parts."""
+    value = parameter.kind.convert(parameter, text)
+    if parameter.kind.several:
+        return tuple(each for each, _ in value), tuple(span for _, span in value)
+    return value, ((0, len(text)),)
+
+
+def invalid(
+    parameter: Parameter, expected: str, text: str, *, hint: str = "", at: Span | None = None
+) -> UsageError:
+    """Return the error for a text that is not what is expected; `at` is the wrong part of it."""
+    shown = quote(text if len(text) <= 60 else text[:57] + "...")
+    shown = shown if shown.startswith("'") else f"'{shown}'"
+    message = f"{parameter.label} must be {expected}, got {shown}"
+    return UsageError(message, hint=hint, code="bad-value", span=at or (0, len(text)))

@@ -1,0 +1,315 @@
+"""The kinds of values that all commands share.
+
+A kind that only one family of commands uses is declared in the folder of that family.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING
+
+from kafka_shell import units
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.plan.model import Secret
+
+from . import selectors
+from .kind import Fragment, Kind, Source, invalid
+from .logical_lines import Span
+
+if TYPE_CHECKING:
+    from kafka_shell.view.candidates import Candidates, Known
+
+    from .command import Parameter
+    from .cursor import Wanted
+
+_INT64 = 2**63 - 1
+
+
+# -- numbers ---------------------------------------------------------------------------------------
+
+
+class Number(Kind):
+    """A number or an amount with a unit, within `least` and `most` of its option."""
+
+    def __init__(
+        self,
+        name: str,
+        expected: str,
+        read: Callable[[str], int],
+        spell: Callable[[int], str] = str,
+        metavar: str = "",
+    ) -> None:
+        super().__init__(name, metavar=metavar)
+        self._expected, self._read, self._spell = expected, read, spell
+
+    def convert(self, parameter: Parameter, text: str) -> int:
+        try:
+            value = self._read(text)
+        except ShellError as error:
+            raise invalid(parameter, self._expected, text, hint=error.hint) from None
+        least, most = getattr(parameter, "least", None), getattr(parameter, "most", None)
+        if least is not None and value < least:
+            positive = least == 1 and self is INTEGER
+            expected = "a positive integer" if positive else f"at least {self.spell(least)}"
+            raise invalid(parameter, expected, text)
+        if value > (most := _INT64 if most is None else most):
+            raise invalid(parameter, f"at most {self.spell(most)}", text)
+        return value
+
+    def spell(self, value: int) -> str:
+        return self._spell(value)
+
+
+_INTEGER = re.compile(r"[+-]?[0-9]{1,18}")
+
+
+def _read_integer(text: str) -> int:
+    if not _INTEGER.fullmatch(text):
+        raise ShellError("not an integer")
+    return int(text)
+
+
+# -- names -----------------------------------------------------------------------------------------
+
+
+def _refuse_empty(parameter: Parameter, text: str, blanks: str = "") -> None:
+    """Raise UsageError for an empty text, so that it never selects everything."""
+    if not text.strip(blanks):
+        raise UsageError(f"{parameter.label} must not be empty", code="empty", span=(0, len(text)))
+
+
+def _after_comma(text: str) -> Fragment:
+    start = text.rfind(",") + 1
+    return Fragment(len(text) - len(text[start:].lstrip()))
+
+
+class Name(Kind):
+    """A name, which may contain any characters."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        _refuse_empty(parameter, text)
+        return text
+
+
+class Words(Kind):
+    """Words between commas. The command splits them."""
+
+    def cut(self, text: str) -> Fragment:
+        return Fragment(0) if text.startswith("/") else _after_comma(text)
+
+
+class Names(Words):
+    """Names between commas, at least one."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        _refuse_empty(parameter, text, ", ")
+        return text
+
+
+class Selector(Names):
+    """Names, globs and /regular expressions/ between commas."""
+
+    pattern = True
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        super().convert(parameter, text)
+        selectors.check(text)
+        return text
+
+
+class Keys(Kind):
+    """k1,k2 -> each key."""
+
+    several = True
+
+    def convert(self, parameter: Parameter, text: str) -> list[tuple[str, Span]]:
+        found, at = [], 0
+        for part in text.split(","):
+            key = part.strip()
+            start = at + len(part) - len(part.lstrip())
+            if not key or "=" in key:
+                hint = "Give the key without a value to delete it." if "=" in key else ""
+                place = (at, at + len(part))
+                raise invalid(parameter, "keys such as k1,k2", part or text, hint=hint, at=place)
+            found.append((key, (start, start + len(key))))
+            at += len(part) + 1
+        return found
+
+    def spell(self, value: Sequence[str]) -> str:
+        return ",".join(value)
+
+    def cut(self, text: str) -> Fragment:
+        return _after_comma(text)
+
+
+class Pair(Kind):
+    """key=value -> (key, value)."""
+
+    def convert(self, parameter: Parameter, text: str) -> tuple[str, str]:
+        key, equals, value = text.partition("=")
+        if not equals or not key.strip():
+            raise invalid(parameter, "key=value", text)
+        return key, value
+
+    def spell(self, value: tuple[str, str]) -> str:
+        return "=".join(value)
+
+    def cut(self, text: str) -> Fragment:
+        key, equals, _ = text.partition("=")
+        return Fragment(len(key) + 1, "value", key) if equals else Fragment(0, "key")
+
+
+_PARTITIONS = re.compile(r"[0-9]{1,9}(?:-[0-9]{1,9})?(?:,[0-9]{1,9}(?:-[0-9]{1,9})?)*")
+_MOST_PARTITIONS = 1_000_000
+
+
+class Partitions(Kind):
+    """`orders:0,3-5` -> (orders, (0, 3, 4, 5)), and `orders` -> (orders, None)."""
+
+    def convert(self, parameter: Parameter, text: str) -> tuple[str, tuple[int, ...] | None]:
+        _refuse_empty(parameter, text, ", ")
+        topic, colon, listed = text.rpartition(":")
+        if not colon or (text.startswith("/") and text.endswith("/")):
+            selectors.check(text)
+            return text, None
+        selectors.check(topic)
+        if ":" in topic and not topic.startswith("/"):
+            hint = "Separate several topics with spaces: orders:0 invoices:1"
+            raise invalid(parameter, "a single topic such as orders:0,3-5", text, hint=hint)
+        if not topic or not _PARTITIONS.fullmatch(listed):
+            raise invalid(parameter, "a topic and partitions such as orders:0,3-5", text)
+        numbers: dict[int, None] = {}
+        for part in listed.split(","):
+            first, _, last = part.partition("-")
+            begin, end = int(first), int(last or first)
+            if end < begin or end - begin > _MOST_PARTITIONS:
+                raise invalid(parameter, "a range of partitions such as 3-5", part)
+            numbers.update(dict.fromkeys(range(begin, end + 1)))
+        return topic, tuple(numbers)
+
+    def spell(self, value: tuple[str, Sequence[int] | None]) -> str:
+        topic, partitions = value
+        return topic if partitions is None else f"{topic}:{_ranges(partitions)}"
+
+    def cut(self, text: str) -> Fragment:
+        topic, colon, listed = text.rpartition(":")
+        last = max(listed.rfind(","), listed.rfind("-")) + 1
+        return Fragment(len(topic) + 1 + last, "partition", topic) if colon else Fragment(0)
+
+
+def _ranges(numbers: Sequence[int]) -> str:
+    """Return `0,3-5`: ranges for three or more consecutive numbers, in the given order."""
+    runs: list[list[int]] = []
+    for number in numbers:
+        if runs and number == runs[-1][-1] + 1:
+            runs[-1].append(number)
+        else:
+            runs.append([number])
+    return ",".join(
+        f"{run[0]}-{run[-1]}" if len(run) > 2 else ",".join(map(str, run)) for run in runs
+    )
+
+
+# -- others ----------------------------------------------------------------------------------------
+
+
+def _choice(parameter: Parameter, text: str) -> str | None:
+    """Return the choice that is meant; case is ignored, as in Kafka's tools."""
+    return next((each for each in parameter.choices if each.lower() == text.lower()), None)
+
+
+class Choice(Kind):
+    """One of the `choices` of its parameter."""
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        choice = _choice(parameter, text)
+        if choice is None:
+            expected = "one of " + ", ".join(parameter.choices)
+            raise invalid(parameter, expected, text, hint=did_you_mean(text, parameter.choices))
+        return choice
+
+
+_SPECIAL_TIMESTAMP = re.compile("-[1-6]")  # ListOffsets: -1 is latest, -2 earliest ...
+
+
+class Time(Kind):
+    """2026-01-31T10:00, -1h, epoch ms, or a choice -> the text.
+
+    Relative times are evaluated when the command runs.
+    """
+
+    def convert(self, parameter: Parameter, text: str) -> str:
+        choice = _choice(parameter, text)
+        if choice is not None or (parameter.choices and _SPECIAL_TIMESTAMP.fullmatch(text)):
+            return choice or text
+        try:
+            units.parse_time(text, now=0)
+        except ShellError as error:
+            others = f", or one of {', '.join(parameter.choices)}" if parameter.choices else ""
+            expected = f"a time such as 2026-01-31T10:00 or -1h{others}"
+            raise invalid(parameter, expected, text, hint=error.hint) from None
+        return text
+
+
+class SecretText(Kind):
+    """A Secret, which is printed as ***."""
+
+    def convert(self, parameter: Parameter, text: str) -> Secret:
+        return Secret(text)
+
+    def spell(self, value: Secret) -> str:
+        return "***"
+
+
+# -- sources ---------------------------------------------------------------------------------------
+
+
+def in_view(part: str, offer: Callable[[Wanted, Known], Candidates] | None = None) -> Source:
+    """Return the source that offers the names in a part of the view, or what `offer` returns."""
+    return Source(
+        offer or (lambda found, known: known.names(part, found.prefix)),
+        lambda found, view: (part,),
+    )
+
+
+def _partitions(found: Wanted, known: Known) -> Candidates:
+    if found.part == "partition":
+        return known.partitions(found.key, found.prefix)
+    return known.topics(found.prefix)
+
+
+# -- the kinds -------------------------------------------------------------------------------------
+
+FLAG = Kind("flag")  # an option without a value
+LINE = Kind("line")  # the rest of the line, verbatim (watch, help)
+TEXT = Kind("text")
+CHOICE = Choice("choice")
+INTEGER = Number("integer", "an integer", _read_integer, metavar="N")
+DURATION = Number(  # -> milliseconds; a bare number is milliseconds
+    "duration", "a duration such as 30s or 7d", units.parse_duration, units.format_duration
+)
+RATE = Number(  # -> bytes a second
+    "rate", "a rate such as 50MB/s", units.parse_size, units.format_rate
+)
+TIME = Time("time", Source(lambda found, known: known.times(found.prefix)))
+SECRET = SecretText("secret")
+PROPERTY = Pair("property", metavar="KEY=VALUE")  # of a client .properties file
+FILE = Name("file", Source(lambda found, known: known.files(found.prefix)))
+PROFILE = Kind("profile", Source(lambda found, known: known.profiles(found.prefix)), "NAME")
+COMMAND = Kind("command", Source(lambda found, known: known.commands(found.prefix)))
+TOPIC = Selector("topic", in_view("topics", lambda found, known: known.topics(found.prefix)))
+TOPIC_PARTITIONS = Partitions("topic-partitions", in_view("topics", _partitions), "TOPIC")
+BROKER = Selector(
+    "broker", in_view("topics", lambda found, known: known.brokers(found.prefix)), "ID"
+)
+HOST_PORT = Words(
+    "host:port", in_view("topics", lambda found, known: known.addresses(found.prefix))
+)
+GROUP = Name("group", in_view("groups"))
+USER = Kind("user", in_view("users"))
+CLIENT_ID = Kind("client-id", in_view("client_ids"))
+IP = Kind("ip", in_view("quotas", lambda found, known: known.ips(found.prefix)))
+PRINCIPAL = Kind("principal", in_view("principals"))
+TRANSACTIONAL_ID = Name("transactional-id", in_view("transactional_ids"), "ID")
+TOKEN = Kind("token", in_view("tokens"), "ID")  # the ID of a delegation token
