@@ -24,7 +24,9 @@ from .delete import ranges
 
 _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
-_AGAIN = MOVED | {_NOT_ENOUGH_REPLICAS, 74, 75, 76}  # a leader epoch unknown to one side
+_UNKNOWN_TOPIC = 3  # of a leader that has not applied the creation that another broker shows
+# and a leader epoch unknown to one side
+_AGAIN = MOVED | {_UNKNOWN_TOPIC, _NOT_ENOUGH_REPLICAS, 74, 75, 76}
 _UNCOMPRESSED = 0
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
