@@ -17,9 +17,10 @@ from kafka_shell.admin.quotas.model import DEFAULT, QuotaAlteration, QuotaEntity
 from kafka_shell.admin.records import batches, log
 from kafka_shell.admin.records.log import append
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox import config
 from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
-from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.sandbox.state import Broker, Sandbox
 from tests.admin.helpers import connect, done, make_topic
 from tests.in_process import Shell
 
@@ -30,10 +31,20 @@ BIG = "throttled.big"
 
 @pytest.fixture(scope="module")
 def own(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A broker of the module's own: its quotas hold for every client."""
-    folder = tmp_path_factory.mktemp("throttled")
+    """A broker of the module's own: its quotas hold for every client.
+
+    It looks back on two seconds, not on eleven, so that little is enough to be held up.
+    """
+    folder, settings = tmp_path_factory.mktemp("throttled"), config.node_settings
+
+    def short(sandbox: Sandbox, broker: Broker) -> dict[str, str]:
+        return settings(sandbox, broker) | {"quota.window.num": "2"}
+
     try:
-        yield start(SandboxOptions(folder, port=0))
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(config, "node_settings", short)
+            sandbox = start(SandboxOptions(folder, port=0))
+        yield sandbox
     finally:
         wipe(folder)
 
@@ -53,7 +64,7 @@ def cluster(own: Sandbox) -> Iterator[Cluster]:
         yield cluster
 
 
-@pytest.fixture(params=[("consumer_byte_rate", 5_000.0), ("request_percentage", 1.0),
+@pytest.fixture(params=[("consumer_byte_rate", 25_000.0), ("request_percentage", 1.0),
                         ("producer_byte_rate", 20_000.0)], ids=lambda quota: quota[0])  # fmt: skip
 def throttled(cluster: Cluster, request: pytest.FixtureRequest) -> Iterator[Cluster]:
     key, value = request.param
