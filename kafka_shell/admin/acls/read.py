@@ -20,9 +20,6 @@ _SECURITY_DISABLED = 54
 _USER_SINCE = 3  # the first version of the three APIs with ACLs on users (Kafka 3.3)
 
 
-# -- describe --------------------------------------------------------------------------------------
-
-
 def describe(cluster: Cluster, which: AclFilter = EVERYTHING) -> tuple[AclBinding, ...]:
     """The bindings that match the filter (API key 29): all without one, sorted by resource.
 

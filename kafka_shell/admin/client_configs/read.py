@@ -22,8 +22,6 @@ from .model import (
 )
 from .resolve import resolve
 
-# -- describe --------------------------------------------------------------------------------------
-
 
 def describe(cluster: Cluster, which: ClientConfigFilter | None = None) -> tuple[ClientConfig, ...]:
     """The configs of the entities that match the filter, sorted by entity and key.

@@ -27,9 +27,6 @@ _OPERATION_NOT_ATTEMPTED, _INVALID_UPDATE_VERSION = 55, 95
 ONE_WAY = "kraft.version"  # cannot be downgraded
 
 
-# -- update ----------------------------------------------------------------------------------------
-
-
 class UpdateFeatures(Struct, BaseStep, frozen=True):
     """One UpdateFeatures request (API key 57). `now` are the current levels.
 

@@ -24,9 +24,6 @@ _NO_ID = UUID(int=0)
 _PATIENCE_S = 8.0
 
 
-# -- describe --------------------------------------------------------------------------------------
-
-
 def describe(cluster: Cluster) -> Quorum:
     """The metadata quorum (KIP-595, API key 55; Kafka 3.3 in KRaft mode), the leader first.
 

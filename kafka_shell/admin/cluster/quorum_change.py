@@ -37,9 +37,6 @@ def _read_id(text: str) -> UUID:
 _NOT_URL_SAFE = str.maketrans("-_", "+/")
 
 
-# -- alter -----------------------------------------------------------------------------------------
-
-
 class AddVoter(Struct, BaseStep, frozen=True):
     """One AddRaftVoter request (KIP-853, API key 80), done when the new set is committed.
 

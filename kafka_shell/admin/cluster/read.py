@@ -25,9 +25,6 @@ _PROBE_S = 2.0  # timeout of a probe
 _READ_S = 2.5  # for each of the other reads: 10 s for everything
 
 
-# -- describe --------------------------------------------------------------------------------------
-
-
 class Brokers(Struct, frozen=True):
     """All brokers by ID: those that respond, those that do not (`silent`), fenced and absent ones.
     `config` connects through those that respond, and uses no others."""

@@ -21,9 +21,6 @@ from .read import registered
 _BROKER_ID_NOT_REGISTERED, _INVALID_REQUEST = 102, 42
 
 
-# -- unregister ------------------------------------------------------------------------------------
-
-
 class UnregisterBroker(Struct, BaseStep, frozen=True):
     """One UnregisterBroker request (KIP-631, API key 64)."""
 

@@ -22,8 +22,6 @@ from .model import (
 )
 from .read import by_name, describe
 
-# -- keys that can be set, and inherited values ----------------------------------------------------
-
 Known = Mapping[str, ConfigEntry]
 
 # The keys of a client-metrics subscription (KIP-714). Brokers before 4.0 list only keys that are

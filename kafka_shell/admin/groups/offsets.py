@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
-from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.records.offsets import known, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Answers, Question, ask
 from kafka_shell.admin.wire.failures import as_error, error_name
@@ -88,8 +88,8 @@ def _read_committed(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
                 yield (
                     TopicPartition(topic.name, partition.partition_index),
                     Committed(
-                        _known(partition.committed_offset),
-                        _known(partition.committed_leader_epoch),
+                        known(partition.committed_offset),
+                        known(partition.committed_leader_epoch),
                         partition.metadata or "",
                         error=partition.error_code,
                     ),
@@ -102,9 +102,9 @@ def _read_shared(row: Any) -> Iterator[tuple[TopicPartition, Committed]]:
             yield (
                 TopicPartition(topic.topic_name, partition.partition_index),
                 Committed(
-                    _known(partition.start_offset),
-                    _known(partition.leader_epoch),
-                    lag=_known(partition.lag),
+                    known(partition.start_offset),
+                    known(partition.leader_epoch),
+                    lag=known(partition.lag),
                     error=partition.error_code,
                 ),
             )
@@ -206,7 +206,3 @@ def _note(committed_offset: Committed | None, failure: Failure | None) -> str:
     if failure is None:
         return ""
     return "no such topic" if failure.code == _UNKNOWN_TOPIC else failure.name
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number

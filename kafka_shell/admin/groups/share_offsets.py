@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Change, Outcomes
 from kafka_shell.plan.results import Results
@@ -29,27 +28,14 @@ class AlterShareOffsets(OffsetsStep, frozen=True):
         from kafka_shell.admin.wire.schemas.groups import AlterShareGroupOffsetsRequest
 
         kind = AlterShareGroupOffsetsRequest.AlterShareGroupOffsetsRequestTopic
-        after = {reset.partition: reset.after for reset in self.resets}
-        request = AlterShareGroupOffsetsRequest(
-            group_id=self.group,
-            topics=[
-                kind(
-                    topic_name=topic,
-                    partitions=[
-                        kind.AlterShareGroupOffsetsRequestPartition(
-                            partition_index=partition.partition, start_offset=after[partition]
-                        )
-                        for partition in partitions
-                    ],
-                )
-                for topic, partitions in by_topic(after).items()
-            ],
+        topics = topic_rows(
+            kind,
+            kind.AlterShareGroupOffsetsRequestPartition,
+            {reset.partition: {"start_offset": reset.after} for reset in self.resets},
+            name="topic_name",
         )
-        rows = {
-            TopicPartition(topic.topic_name, row.partition_index): row
-            for topic in self._ask(cluster, request).responses
-            for row in topic.partitions
-        }
+        request = AlterShareGroupOffsetsRequest(group_id=self.group, topics=topics)
+        rows = partition_rows(self._ask(cluster, request).responses, name="topic_name")
         partitions = (reset.partition for reset in self.resets)
         return Results.of(
             self.changes,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Self
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.records.offsets import by_topic
+from kafka_shell.admin.records.offsets import partition_rows, topic_rows
 from kafka_shell.admin.steps import BaseStep, not_mentioned, row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import (
@@ -113,11 +113,8 @@ class _RetriedStep(OffsetsStep, frozen=True):
         left: Sequence[Reset] = self.resets
         for _ in cluster.attempts(_RETRY_S):
             response = self._ask(cluster, self._request(left), self.highest)
-            codes |= {
-                TopicPartition(topic.name, row.partition_index): row.error_code
-                for topic in response.topics
-                for row in topic.partitions
-            }
+            rows = partition_rows(response.topics)
+            codes |= {partition: row.error_code for partition, row in rows.items()}
             left = [reset for reset in left if codes.get(reset.partition) in COORDINATION]
             if not left:
                 break
@@ -137,24 +134,12 @@ class CommitOffsets(_RetriedStep, frozen=True):
         from kafka.protocol.consumer import OffsetCommitRequest
 
         kind = OffsetCommitRequest.OffsetCommitRequestTopic
-        after = {reset.partition: reset.after for reset in resets}
-        return OffsetCommitRequest(
-            group_id=self.group,
-            topics=[
-                kind(
-                    name=topic,
-                    partitions=[
-                        kind.OffsetCommitRequestPartition(
-                            partition_index=partition.partition,
-                            committed_offset=after[partition],
-                            committed_metadata="",
-                        )
-                        for partition in partitions
-                    ],
-                )
-                for topic, partitions in by_topic(after).items()
-            ],
-        )
+        fields = {
+            reset.partition: {"committed_offset": reset.after, "committed_metadata": ""}
+            for reset in resets
+        }
+        topics = topic_rows(kind, kind.OffsetCommitRequestPartition, fields)
+        return OffsetCommitRequest(group_id=self.group, topics=topics)
 
 
 class DeleteOffsets(_RetriedStep, frozen=True):
@@ -166,16 +151,6 @@ class DeleteOffsets(_RetriedStep, frozen=True):
         from kafka.protocol.consumer import OffsetDeleteRequest
 
         kind = OffsetDeleteRequest.OffsetDeleteRequestTopic
-        return OffsetDeleteRequest(
-            group_id=self.group,
-            topics=[
-                kind(
-                    name=topic,
-                    partitions=[
-                        kind.OffsetDeleteRequestPartition(partition_index=partition.partition)
-                        for partition in partitions
-                    ],
-                )
-                for topic, partitions in by_topic(reset.partition for reset in resets).items()
-            ],
-        )
+        fields: dict[TopicPartition, dict[str, Any]] = {reset.partition: {} for reset in resets}
+        topics = topic_rows(kind, kind.OffsetDeleteRequestPartition, fields)
+        return OffsetDeleteRequest(group_id=self.group, topics=topics)

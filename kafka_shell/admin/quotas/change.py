@@ -30,9 +30,6 @@ _INVALID_REQUEST = 42
 Entity = tuple[tuple[str, str | None], ...]  # as in requests, sorted
 
 
-# -- alter -----------------------------------------------------------------------------------------
-
-
 class AlterQuotas(Struct, BaseStep, frozen=True):
     """One AlterClientQuotas request (API key 49). Keys that are not named stay as they are.
 

@@ -29,9 +29,6 @@ _FIELDS = {"user": "user", "client-id": "client_id", "ip": "ip"}
 _EVERYTHING = QuotaFilter()
 
 
-# -- describe --------------------------------------------------------------------------------------
-
-
 def describe(cluster: Cluster, which: QuotaFilter = _EVERYTHING) -> tuple[Quota, ...]:
     """The quotas of the entities that match the filter (API key 48): all quotas without one.
 

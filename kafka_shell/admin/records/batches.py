@@ -13,14 +13,13 @@ from typing import Any
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import TopicPartition
-from kafka_shell.admin.steps import not_mentioned
+from kafka_shell.admin.steps import row_failure
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
-from .offsets import by_topic
+from .offsets import partition_rows, topic_rows
 
 NAMED = 12  # the last version of Fetch with topic names; later ones have topic IDs
 _ANSWER_BYTES = 16 << 20
@@ -136,19 +135,14 @@ def fetch(
     if isinstance(response, Failure):
         results.failures.update(dict.fromkeys(at, response))
         return results
-    for topic in response.responses:
-        for row in topic.partitions:
-            where = TopicPartition(topic.topic, row.partition_index)
-            if row.error_code:
-                results.failures[where] = failure(
-                    row.error_code, about=f"partition {where}",
-                    hint=requires(row.error_code, f"READ on topic {where.topic}"),
-                )  # fmt: skip
-            else:
-                results.values[where] = bytes(row.records or b"")
+    rows = partition_rows(response.responses, name="topic")
     for where in at:
-        if where not in results.values and where not in results.failures:
-            results.failures[where] = not_mentioned(f"partition {where}")
+        about = f"partition {where}"
+        why = row_failure(rows.get(where), about, requires=f"READ on topic {where.topic}")
+        if why is None:
+            results.values[where] = bytes(rows[where].records or b"")
+        else:
+            results.failures[where] = why
     return results
 
 
@@ -196,20 +190,16 @@ def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_m
         isolation_level=0,
         session_id=0,
         session_epoch=-1,
-        topics=[
-            kind(
-                topic=name,
-                partitions=[
-                    kind.FetchPartition(
-                        partition=where.partition,
-                        fetch_offset=at[where],
-                        partition_max_bytes=partition_bytes,
-                    )
-                    for where in group
-                ],
-            )
-            for name, group in by_topic(at).items()
-        ],
+        topics=topic_rows(
+            kind,
+            kind.FetchPartition,
+            {
+                where: {"fetch_offset": offset, "partition_max_bytes": partition_bytes}
+                for where, offset in at.items()
+            },
+            name="topic",
+            index="partition",
+        ),
         forgotten_topics_data=[],
         rack_id="",
     )

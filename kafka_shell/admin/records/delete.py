@@ -19,7 +19,7 @@ from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.units import counted
 
-from .offsets import by_topic, list_offsets
+from .offsets import list_offsets, partition_rows, topic_rows
 
 DEFAULT_TIMEOUT_MS = 30_000
 _OFFSET_OUT_OF_RANGE = 1
@@ -125,18 +125,11 @@ class DeleteRecords(Struct, BaseStep, frozen=True):
 
         topic = DeleteRecordsRequest.DeleteRecordsTopic
         return DeleteRecordsRequest(
-            topics=[
-                topic(
-                    name=name,
-                    partitions=[
-                        topic.DeleteRecordsPartition(
-                            partition_index=partition.partition, offset=offsets[partition]
-                        )
-                        for partition in group
-                    ],
-                )
-                for name, group in by_topic(offsets).items()
-            ],
+            topics=topic_rows(
+                topic,
+                topic.DeleteRecordsPartition,
+                {partition: {"offset": offset} for partition, offset in offsets.items()},
+            ),
             timeout_ms=self.timeout_ms,
         )
 
@@ -222,22 +215,18 @@ def _unchanged(each: TopicPartition, to: int, holds: OffsetRange) -> Change:
 
 
 def _failures(group: Sequence[TopicPartition], response: Any) -> dict[TopicPartition, Failure]:
-    codes = {
-        TopicPartition(topic.name, row.partition_index): row.error_code
-        for topic in response.topics
-        for row in topic.partitions
-    }
-    failures = {partition: _failure(partition, codes.get(partition)) for partition in group}
+    rows = partition_rows(response.topics)
+    failures = {partition: _failure(partition, rows.get(partition)) for partition in group}
     return {each: failure for each, failure in failures.items() if failure is not None}
 
 
-def _failure(each: TopicPartition, code: int | None) -> Failure | None:
-    if code == _POLICY_VIOLATION:
+def _failure(each: TopicPartition, row: Any) -> Failure | None:
+    if row is not None and row.error_code == _POLICY_VIOLATION:
         return failure(
-            code,
+            _POLICY_VIOLATION,
             about=f"partition {each}",
             hint="Records can only be deleted if cleanup.policy contains delete.",
             see=Resource("topic-config", f"{each.topic} cleanup.policy"),
         )
     see = Resource("partition-offsets", str(each))
-    return row_failure(code, f"partition {each}", requires=f"DELETE on topic {each.topic}", see=see)
+    return row_failure(row, f"partition {each}", requires=f"DELETE on topic {each.topic}", see=see)

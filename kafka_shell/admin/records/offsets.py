@@ -102,11 +102,10 @@ def log_ends(
         for broker, partitions in replicas.items()
     ]  # fmt: skip
     return {
-        (broker, TopicPartition(topic.name, row.partition_index)): row.offset
+        (broker, partition): row.offset
         for broker, response in zip(replicas, cluster.send_all(calls), strict=True)
         if not isinstance(response, Failure)
-        for topic in response.topics
-        for row in topic.partitions
+        for partition, row in partition_rows(response.topics).items()
         if not row.error_code
     }
 
@@ -121,18 +120,11 @@ def _request(
         replica_id=replica_id,
         isolation_level=_COMMITTED if committed else _UNCOMMITTED,
         timeout_ms=_REMOTE_MS,
-        topics=[
-            topic(
-                name=name,
-                partitions=[
-                    topic.ListOffsetsPartition(
-                        partition_index=partition.partition, timestamp=wanted[partition]
-                    )
-                    for partition in group
-                ],
-            )
-            for name, group in by_topic(wanted).items()
-        ],
+        topics=topic_rows(
+            topic,
+            topic.ListOffsetsPartition,
+            {partition: {"timestamp": time} for partition, time in wanted.items()},
+        ),
     )
 
 
@@ -142,6 +134,34 @@ def by_topic(partitions: Iterable[TopicPartition]) -> dict[str, list[TopicPartit
     for partition in partitions:
         grouped.setdefault(partition.topic, []).append(partition)
     return grouped
+
+
+def topic_rows(
+    topic: Any,
+    partition: Any,
+    fields: Mapping[TopicPartition, Mapping[str, Any]],
+    *,
+    name: str = "name",
+    index: str = "partition_index",
+) -> list[Any]:
+    """The topics of a request, with the fields of each partition. `topic` and `partition` are
+    kafka-python's classes, `name` and `index` their fields."""
+    return [
+        topic(
+            **{name: of},
+            partitions=[partition(**{index: each.partition}, **fields[each]) for each in group],
+        )
+        for of, group in by_topic(fields).items()
+    ]
+
+
+def partition_rows(topics: Iterable[Any], *, name: str = "name") -> dict[TopicPartition, Any]:
+    """The rows of partitions of a response, from those of its topics."""
+    return {
+        TopicPartition(getattr(topic, name), row.partition_index): row
+        for topic in topics
+        for row in topic.partitions
+    }
 
 
 def add_rows(
@@ -156,11 +176,7 @@ def add_rows(
 
     `operation` is what an ACL on the topic must allow, and `read` converts a row without an error.
     """
-    rows = {
-        TopicPartition(topic.name, row.partition_index): row
-        for topic in response.topics
-        for row in topic.partitions
-    }
+    rows = partition_rows(response.topics)
     retry = []
     for partition in partitions:
         row, about = rows.get(partition), f"partition {partition}"

@@ -30,9 +30,6 @@ _HINTS = {
 Tokens = dict[str, tuple[DelegationToken, Secret]]
 
 
-# -- describe --------------------------------------------------------------------------------------
-
-
 def describe(cluster: Cluster, owners: Sequence[str] | None = None) -> tuple[DelegationToken, ...]:
     """The visible tokens of these owners (`User:bob`), or all (API key 41). Sorted by owner, age.
 

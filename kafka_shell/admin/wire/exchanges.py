@@ -45,19 +45,6 @@ class Exchange:
     """A request in flight, until it has a `body` or an `error`. If `written`, the broker may have
     executed it."""
 
-    __slots__ = (
-        "api_key",
-        "body",
-        "correlation",
-        "end_position",
-        "error",
-        "flexible",
-        "on_done",
-        "sent_at",
-        "timeout",
-        "written",
-    )  # fmt: skip
-
     def __init__(
         self,
         api_key: int,

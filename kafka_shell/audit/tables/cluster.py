@@ -158,17 +158,14 @@ def read_features(cluster: Cluster, names: Names) -> Rows:
 def read_quorum(cluster: Cluster, names: Names) -> Rows:
     """DescribeQuorum, API key 55."""
     from kafka_shell.admin.cluster import quorum
+    from kafka_shell.admin.records.offsets import known
 
     for replica in quorum.describe(cluster).replicas:
         yield (
             replica.id, replica.role, replica.votes, replica.log_end_offset, replica.lag,
-            _known(replica.last_caught_up), _known(replica.last_fetch), _known(replica.behind_ms),
+            known(replica.last_caught_up), known(replica.last_fetch), known(replica.behind_ms),
             replica.directory_id or None, [str(endpoint) for endpoint in replica.endpoints],
         )  # fmt: skip
-
-
-def _known(number: int) -> int | None:
-    return None if number < 0 else number
 
 
 @table(

@@ -4,7 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.configs.model import (
+    ENTITY_TYPES,
+    ConfigEntry,
+    ConfigResource,
+    ConfigType,
+    ResourceType,
+)
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.client_configs import complete as client_configs
 from kafka_shell.commands.quotas import complete as quotas
@@ -16,7 +22,6 @@ from kafka_shell.view.candidates import Candidate, Candidates, Known, also, pick
 from kafka_shell.view.view import ClusterView, ConfigDoc, Key
 
 from .config_dynamic import SUPPORTED, has_dynamic
-from .model import TYPES
 
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
@@ -102,7 +107,7 @@ def subject_of(wanted: Wanted, view: ClusterView) -> tuple[ResourceType, ConfigR
 def _entity(
     words: Mapping[str, tuple[str, ...]],
 ) -> tuple[ResourceType, ConfigResource | None]:
-    kind = TYPES.get(words["entity-type"][0], ResourceType.TOPIC)
+    kind = ENTITY_TYPES.get(words["entity-type"][0], ResourceType.TOPIC)
     if "entity-default" in words and kind is ResourceType.BROKER:
         return kind, ConfigResource(kind, "")
     return kind, _one(kind, words.get("entity-name", ()))

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from msgspec import Struct
 
-from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
+from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource
 from kafka_shell.admin.quotas.model import QuotaEntity
 from kafka_shell.plan.model import Value
-
-# --entity-type (KIP-248) -> resource type, where configs are those of a resource
-TYPES = {
-    "topics": ResourceType.TOPIC,
-    "brokers": ResourceType.BROKER,
-    "broker-loggers": ResourceType.BROKER_LOGGER,
-    "groups": ResourceType.GROUP,
-    "client-metrics": ResourceType.CLIENT_METRICS,
-}
 
 
 class ConfigTable(Struct, frozen=True):
