@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import TypeVar, overload
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeVar, overload
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 Row = TypeVar("Row", covariant=True)
 
@@ -14,6 +14,18 @@ class Nothing(Struct, frozen=True):
     """A result without rows. `note` is printed on standard error."""
 
     note: str
+
+
+class Document(Struct, frozen=True):
+    """A text that is printed as is in every format. `failures` are parts that it lacks."""
+
+    text: str
+    failures: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing."""
+        return not self.failures
 
 
 class Lazy(Sequence[Row]):

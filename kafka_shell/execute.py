@@ -121,9 +121,10 @@ def _check_consent(context: Context, yes: str | bool | None) -> None:
 
 
 def _is_refused_partly(plan: Plan, verdicts: Verdicts) -> bool:
-    """Whether a part of a destructive plan is invalid. Then nothing is sent."""
+    """Whether a part of a destructive or whole plan is invalid. Then nothing is sent."""
     invalid = len(plan.refused.failures) + len(verdicts)
-    if plan.effect is not Effect.DESTROY or not plan.steps or not invalid:
+    whole = plan.whole or plan.effect is Effect.DESTROY
+    if not whole or not plan.steps or not invalid:
         return False
     return len(verdicts) < len(plan.changes) or not plan.refused.ok
 
@@ -258,7 +259,7 @@ def _current_value(change: Change) -> Any:
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
     """The new state, or None if it cannot be read: that is no failure of the change."""
     applied = sum(item.status == "done" for item in done)
-    if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
+    if plan.fresh is None or not applied or (applied > _MAX_FRESH and not plan.secrets):
         return None
     try:
         return plan.fresh(context.cluster)

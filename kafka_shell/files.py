@@ -19,9 +19,11 @@ _MAX_DEPTH = 50  # of YAML
 _MAX_NODES = 2_000_000  # of YAML, with aliases expanded
 
 
-def bad_file(file: object, what: str, *, hint: str = "", line: int | None = None) -> ShellError:
+def bad_file(
+    file: object, what: str, *, hint: str = "", line: int | None = None, column: int | None = None
+) -> ShellError:
     """The error of an invalid file."""
-    where = f"{file}:{line}" if line is not None else f"{file}"
+    where = ":".join(str(part) for part in (file, line, column) if part is not None)
     return ShellError(f"{where}: {what}", hint=hint, code="bad-file", status=Status.WRONG)
 
 

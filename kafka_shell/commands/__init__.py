@@ -65,6 +65,7 @@ INDEX = {
         "fence-producer",
     ),
     "transactions.hanging": ("find-hanging-transactions", "abort-transaction"),
+    "state.commands": ("export", "diff", "apply", "state-schema"),
     "spark.audit": ("spark audit",),
     "spark.commands": ("spark sql", "spark snapshot", "spark diff", "spark tables"),
     "program.commands": (

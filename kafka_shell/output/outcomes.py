@@ -60,7 +60,7 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     if not outcome.undo_shown:
         done = (item.change for item in outcome.changes if item.status == "done")
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
-    if len(_done_resources(outcome)) <= FRESH:
+    if outcome.plan.secrets or len(_done_resources(outcome)) <= FRESH:
         writer.write(outcome.fresh)
     writer.err.lines(next_lines(outcome))
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from kafka_shell.answers import Listing, Nothing
+from kafka_shell.answers import Document, Listing, Nothing
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
@@ -70,7 +70,10 @@ class Writer:
         if isinstance(value, Nothing):
             self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()
-        if isinstance(value, str):
+        if isinstance(value, Document):
+            self.write(value.text)
+            self._failures(value)
+        elif isinstance(value, str):
             self.out.raw(value if value.endswith("\n") else value + "\n")
         elif self.format == "table":
             self._draw(value)
@@ -129,7 +132,7 @@ class Writer:
         else:
             self.out.words(listing.bare())
 
-    def _failures(self, results: Results[Any, Any] | Parts[Any, Any]) -> None:
+    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Document) -> None:
         from .errors import draw_failure
 
         for about, failure in results.failures.items():

@@ -71,10 +71,12 @@ class Plan(Struct, frozen=True):
     """Everything one command would do. Only `execute` and `apply` send it.
 
     `touches`: the parts of the cached view to reload ("topics", "configs").
-    `fresh` reads the new state to show afterwards. `refused` are items that failed during planning;
+    `fresh` reads the new state to show afterwards; always, if it has `secrets` that are shown only
+    once. `refused` are items that failed during planning;
     `unchanged` already have the requested value, and are reported but not sent.
     `confirm` requires confirmation although nothing is destroyed. In a `chained` plan a step is
-    sent only if all earlier ones succeeded.
+    sent only if all earlier ones succeeded. Of a `whole` plan, as of one that destroys, nothing is
+    sent if any item is refused.
 
     `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
     `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
@@ -87,12 +89,14 @@ class Plan(Struct, frozen=True):
     steps: tuple[Step, ...]
     confirm: bool = False
     chained: bool = False
+    whole: bool = False
     follow: Callable[[Any, Report], Any] | None = None
     waits: bool = True
     afterwards: tuple[Step, ...] = ()
     resume: str = ""
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
+    secrets: bool = False
     warnings: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
@@ -133,6 +137,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         steps=tuple(step for plan in plans for step in plan.steps),
         confirm=any(plan.confirm for plan in plans),
         chained=any(plan.chained for plan in plans),
+        whole=any(plan.whole for plan in plans),
         follow=follow_all if follow else None,
         waits=all(plan.waits for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),

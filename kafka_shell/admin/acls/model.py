@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 
 from msgspec import Struct
 from msgspec.structs import astuple
@@ -114,9 +115,7 @@ class AclBinding(Struct, frozen=True):
     @property
     def rule(self) -> str:
         """The rule as it is typed: `allow User:bob Read from 10.0.0.1`."""
-        where = "" if self.host == "*" else f" from {_host(self.host)}"
-        verb = self.permission.name.lower()
-        return f"{verb} {word(self.principal)} {self.operation.label}{where}"
+        return rule_text(self, [self.operation.label])
 
     @property
     def target(self) -> str:
@@ -138,6 +137,13 @@ class AclBinding(Struct, frozen=True):
 
     def __str__(self) -> str:
         return f"{self.rule} on {self.target}"
+
+
+def rule_text(binding: AclBinding, operations: Sequence[str]) -> str:
+    """The rule of a binding for these operations: `allow User:bob Read,Write from 10.0.0.1`."""
+    where = "" if binding.host == "*" else f" from {_host(binding.host)}"
+    verb = binding.permission.name.lower()
+    return f"{verb} {word(binding.principal)} {','.join(operations)}{where}"
 
 
 class PrincipalAcl(AclBinding, frozen=True):

@@ -73,7 +73,7 @@ class Rule(Struct, frozen=True):
 
 def parse_rule(text: str, *, remove: bool = False) -> Rule:
     """Parse a rule. Raises UsageError with a span relative to the text."""
-    return _Reader(text, _words(text), remove).rule()
+    return _Reader(text, split_words(text), remove).rule()
 
 
 def find_operation(text: str, *, remove: bool = False) -> AclOperation | None:
@@ -93,15 +93,17 @@ def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
 # -- words -----------------------------------------------------------------------------------------
 
 
-class _Word(Struct, frozen=True):
+class Word(Struct, frozen=True):
+    """A word of a rule. A `quoted` word is one name, whatever it contains."""
+
     text: str
     span: Span
     quoted: bool = False
 
 
-def _words(text: str) -> list[_Word]:
+def split_words(text: str) -> list[Word]:
     """Split at blanks; quotes and backslashes work as in a POSIX shell."""
-    words: list[_Word] = []
+    words: list[Word] = []
     at = 0
     while at < len(text):
         if text[at].isspace():
@@ -119,7 +121,7 @@ def _words(text: str) -> list[_Word]:
                 double = re.sub(r'\\(["\\$`])', r"\1", double)
             parts.append(next(p for p in (single, double, escaped, bare) if p is not None))
             at = piece.end()
-        words.append(_Word("".join(parts), (start, at), quoted))
+        words.append(Word("".join(parts), (start, at), quoted))
     return words
 
 
@@ -129,7 +131,7 @@ def _words(text: str) -> list[_Word]:
 class _Reader:
     """Parses one rule."""
 
-    def __init__(self, text: str, words: Sequence[_Word], remove: bool) -> None:
+    def __init__(self, text: str, words: Sequence[Word], remove: bool) -> None:
         self._text = text
         self._words = list(words)
         self._remove = remove
@@ -212,7 +214,7 @@ class _Reader:
             return True
         return False
 
-    def _take(self, wanted: str) -> _Word:
+    def _take(self, wanted: str) -> Word:
         if not self._words:
             end = len(self._text)
             raise UsageError(
@@ -237,12 +239,12 @@ class _Reader:
                 if part:
                     found.append((part, (at, at + len(part))))
                 at += len(part) + 1
-            following = self._words[0] if self._words else _Word("", (0, 0), quoted=True)
+            following = self._words[0] if self._words else Word("", (0, 0), quoted=True)
             more = not word.quoted and word.text.endswith(",")
             more = more or (not following.quoted and following.text.startswith(","))
         return found
 
-    def _wrong(self, message: str, word: _Word, hint: str) -> UsageError:
+    def _wrong(self, message: str, word: Word, hint: str) -> UsageError:
         return UsageError(message, hint=hint, code="bad-rule", span=word.span)
 
 

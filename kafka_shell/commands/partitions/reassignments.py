@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
+# By topic: a replication factor, or the replicas of each partition.
+Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
 THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
 WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
@@ -60,22 +62,30 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     return with_files(invocation, context, plan, throttle, refused)
 
 
-def replicate(invocation: Invocation, context: Context, topics: Sequence[str]) -> Plan:
-    """The plan of `alter-topic --replication-factor N`, which adds or removes replicas."""
-    from kafka_shell.admin.partitions import (
-        reassignment,
-    )
-    from kafka_shell.admin.partitions import (
-        targets as move_targets,
-    )
+def replicate(invocation: Invocation, context: Context, wanted: Replicas) -> Plan:
+    """The plan that gives each topic a replication factor, or these replicas of its partitions."""
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions import targets as move_targets
+    from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
-    try:
-        target, refused = move_targets.with_factor(now, topics, invocation["replication-factor"])
-    except ShellError as error:
-        error.span = invocation.span("replication-factor")
-        raise
+    target: dict[TopicPartition, tuple[int, ...]] = {}
+    refused: dict[Resource, Failure] = {}
+    by_factor: dict[int, list[str]] = {}
+    for topic, factor in wanted.items():
+        if isinstance(factor, int):
+            by_factor.setdefault(factor, []).append(topic)
+        else:
+            target |= {TopicPartition(topic, at): brokers for at, brokers in enumerate(factor)}
+    for factor, topics in by_factor.items():
+        try:
+            found, wrong = move_targets.with_factor(now, topics, factor)
+        except ShellError as error:
+            error.span = invocation.span("replication-factor")
+            raise
+        target |= found
+        refused |= wrong
     throttle = invocation["throttle"]
     plan = reassignment.plan_move(
         context.cluster, target, throttle=throttle, record=throttle_record(context), now=now

@@ -190,7 +190,8 @@ def alter_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["replication-factor"] is not None:
         from kafka_shell.commands.partitions.reassignments import replicate
 
-        plans.append(replicate(invocation, context, names))
+        factor = invocation["replication-factor"]
+        plans.append(replicate(invocation, context, dict.fromkeys(names, factor)))
     return merge_plans(plans)
 
 

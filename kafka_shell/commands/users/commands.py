@@ -84,7 +84,7 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
         return (*scram.describe(cluster, [user]).values.get(user, ()),
                 GeneratedPassword(user, password))  # fmt: skip
 
-    return replace(plan, fresh=shown)
+    return replace(plan, fresh=shown, secrets=True)
 
 
 def _password(
@@ -106,15 +106,7 @@ def _password(
         return scram_options.password_from(invocation["password-file"])
     if not source:
         return scram_options.prompt_password(user, invocation, context)
-    output = invocation["output"] or context.settings.output
-    if output != "table" and not invocation["dry-run"]:
-        raise UsageError(
-            f"a generated password is never printed as {output.upper()} and would be lost",
-            hint="Use --password-file FILE, or leave out --output.",
-            code="lost-password",
-            span=invocation.span("output"),
-            text=invocation.text,
-        )
+    scram_options.refuse_lost_password(invocation, context)
     return scram_options.new_password()
 
 

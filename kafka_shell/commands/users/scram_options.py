@@ -164,3 +164,16 @@ def new_password() -> Secret:
 
     letters = string.ascii_letters + string.digits
     return Secret("".join(secrets.choice(letters) for _ in range(24)))
+
+
+def refuse_lost_password(invocation: Invocation, context: Context) -> None:
+    """Raise UsageError if a generated password would not be printed (JSON, YAML, CSV)."""
+    output = invocation["output"] or context.settings.output
+    if output != "table" and not invocation["dry-run"]:
+        raise UsageError(
+            f"a generated password is never printed as {output.upper()} and would be lost",
+            hint="Use a password file, or leave out --output.",
+            code="lost-password",
+            span=invocation.span("output"),
+            text=invocation.text,
+        )

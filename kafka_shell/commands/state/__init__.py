@@ -1,0 +1,1 @@
+"""The state of a cluster as a file: export, diff, apply."""

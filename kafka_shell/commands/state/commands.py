@@ -1,0 +1,273 @@
+"""Commands on state files: export, diff, apply."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.answers import Document
+from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
+from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
+
+if TYPE_CHECKING:
+    from kafka_shell.context import Context
+    from kafka_shell.plan.model import Secret
+
+    from .model import Password, State, StateDiff
+    from .read import Wanted
+
+_KINDS = (
+    "topics", "acls", "quotas", "users", "client-configs", "broker-configs", "client-metrics",
+    "group-configs",
+)  # fmt: skip
+_ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,
+               choices=_KINDS, metavar="KINDS")  # fmt: skip
+
+
+def _kinds(invocation: Invocation) -> list[str]:
+    """The kinds of --only, or all, as in a file."""
+    chosen = []
+    for index, text in enumerate(invocation["only"]):
+        for word in filter(None, text.split(",")):
+            if word.replace("_", "-") not in _KINDS:
+                raise UsageError(
+                    f"unknown kind '{word}'",
+                    hint=did_you_mean(word, _KINDS, f"Kinds: {', '.join(_KINDS)}."),
+                    code="bad-value",
+                    span=invocation.span("only", index),
+                    text=invocation.text,
+                )
+            chosen.append(word.replace("-", "_"))
+    kinds = [kind.replace("-", "_") for kind in _KINDS]
+    return [kind for kind in kinds if kind in chosen or not chosen]
+
+
+# -- export ----------------------------------------------------------------------------------------
+
+
+def export(invocation: Invocation, context: Context) -> Document:
+    """The state of the cluster as YAML or JSON, on standard output or in a folder."""
+    from .read import read_state
+    from .write import document, json_text, yaml_text
+
+    output = invocation["output"] or context.settings.output
+    if output == "csv":
+        raise UsageError(
+            "a state cannot be exported as CSV",
+            hint="Use --output yaml (default) or --output json.",
+            span=invocation.span("output"),
+            text=invocation.text,
+        )
+    state = read_state(context.cluster, _wanted_export(invocation, context))
+    if invocation["topic"]:
+        _select(state, invocation["topic"])
+    for note in state.notes:
+        context.note(note)
+    as_text = json_text if output == "json" else yaml_text
+    if invocation["directory"]:
+        from .folder import write_folder
+
+        suffix = ".json" if output == "json" else ".yaml"
+        written = write_folder(state, invocation["directory"], invocation["by"], suffix, as_text)
+        return Document("\n".join(written), state.unread)
+    return Document(as_text(document(state)), state.unread)
+
+
+def _wanted_export(invocation: Invocation, context: Context) -> Wanted:
+    from kafka_shell.commands import select
+
+    from .read import Wanted
+
+    wanted = Wanted(
+        _kinds(invocation),
+        internal=not invocation["exclude-internal"],
+        assignments=invocation["with-assignments"],
+    )
+    if not invocation["topic"]:
+        return wanted
+    kinds = wanted.kinds if invocation["only"] else ("topics", "acls")
+    names = frozenset(select.topics(invocation, context.cluster))
+    return replace(wanted, kinds=kinds, topics=names, required=True)
+
+
+def _select(state: State, words: tuple[str, ...]) -> None:
+    """Keep the ACLs on the exported topics, and say in the file what it speaks for."""
+    from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternType
+
+    topics = state.part("topics")
+    prefixes = {name[:end] for name in topics for end in range(1, len(name) + 1)}
+
+    def applies(binding: AclBinding) -> bool:
+        literal = binding.pattern_type is PatternType.LITERAL
+        named = binding.name in topics if literal else binding.name in prefixes
+        return binding.resource_type is AclResourceType.TOPIC and named
+
+    if "acls" in state.parts:
+        state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
+    state.scope["topics"] = tuple(words)
+
+
+# -- diff ------------------------------------------------------------------------------------------
+
+
+def diff(invocation: Invocation, context: Context) -> StateDiff:
+    """The differences between a state file or cluster and another one, or this cluster."""
+    from .sides import compare_sides, side, this_cluster
+
+    kinds = _kinds(invocation)
+    first = side(invocation, context, "what")
+    if invocation["other"] is None:
+        before, after = this_cluster(context), first
+    else:
+        before, after = first, side(invocation, context, "other")
+    return compare_sides(before, after, kinds, context)
+
+
+# -- apply -----------------------------------------------------------------------------------------
+
+
+def apply(invocation: Invocation, context: Context) -> Plan:
+    """Change the cluster so that it is as a state file says."""
+    from kafka_shell.commands.partitions.reassignments import Replicas, replicate
+
+    from .load import load
+    from .plan import Options, plan_state
+    from .sides import now_for, only
+
+    wanted = only(load(invocation["file"]), _kinds(invocation))
+    now = now_for(context.cluster, wanted)
+    for failures in (now.unread, {k: why for k, why in now.absent.items() if wanted.part(k)}):
+        for about, why in failures.items():
+            raise ShellError(
+                f"{about.replace('_', ' ')} cannot be compared with the file: {why.message}",
+                hint=f"{why.hint} Nothing was sent. --only KINDS leaves other kinds out.".strip(),
+                code=why.name,
+                see=why.see,
+            )
+    dry_run = bool(invocation["dry-run"])
+
+    def move(replicas: Replicas) -> Plan:
+        return replicate(invocation, context, replicas)
+
+    def password(user: str, source: Password) -> Secret:
+        return _password(invocation, context, source, dry_run)
+
+    options = Options(move, password, invocation["prune"], invocation["reassign"])
+    plan = plan_state(context.cluster, now, wanted, options)
+    if invocation["prune"] and not wanted.scope:
+        context.note("the file has no scope: --prune deletes nothing")
+    return plan
+
+
+def _password(invocation: Invocation, context: Context, source: Password, dry_run: bool) -> Secret:
+    from kafka_shell.commands.users import scram_options
+
+    if not source.generate:
+        return scram_options.password_from(source.file)
+    scram_options.refuse_lost_password(invocation, context)
+    return scram_options.new_password()
+
+
+def state_schema(invocation: Invocation, context: Context) -> str:
+    """The JSON Schema of state files."""
+    import json
+
+    from .schema import schema
+
+    return json.dumps(schema(), indent=2) + "\n"
+
+
+_FILE = Argument("file", kinds.FILE, "A state file (YAML or JSON), or a folder of them.")
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="export",
+        summary="Export the state of the cluster as a file: topics, ACLs, quotas, users, configs.",
+        family="state",
+        run=export,
+        apis=(29, 32, 48, 50, 74),
+        arguments=(
+            Argument("topic", kinds.TOPIC, "Only these topics and their ACLs: a,b  svc-*  /regex/",
+                     many=True, required=False, option="--topic"),
+        ),
+        options=(
+            _ONLY,
+            Option("--exclude-internal", kinds.FLAG, "Leave out internal topics."),
+            Option("--with-assignments", kinds.FLAG, "Include the replicas of each partition."),
+            Option("--directory", kinds.FILE, "Write files to this folder instead.",
+                   metavar="FOLDER"),
+            Option("--by", kinds.CHOICE, "One file per kind (default), or per prefix of topics.",
+                   choices=("kind", "prefix")),
+        ),
+        search=("backup", "dump", "git", "yaml", "state"),
+        description=(
+            "Values have the units of the shell. Only values set on a resource itself are"
+            " exported, never defaults; of users, mechanisms and iterations, never a password. The"
+            " same state gives the same bytes. What cannot be read is reported, and the exit"
+            " status is 1. apply makes a cluster follow the file; diff compares them."
+        ),
+        examples=(
+            Example("export --only topics,acls", "print topics and ACLs as YAML"),
+            Example("export 'payments.*' --with-assignments",
+                    "export some topics, their ACLs and their replicas"),
+        ),
+    ),
+    Command(
+        name="diff",
+        summary="Compare a state file or a cluster with this cluster, or with each other.",
+        family="state",
+        run=diff,
+        apis=(29, 32, 48, 50, 74),
+        arguments=(
+            Argument("what", kinds.FILE, "A state file, a folder of them, or a profile."),
+            Argument("other", kinds.FILE, "The other side (default: this cluster).",
+                     required=False),
+        ),
+        options=(_ONLY,),
+        search=("drift", "compare", "state"),
+        description=(
+            "A word with a dot or a slash is a file; another word is a profile, or a file if no"
+            " profile has this name. With one argument, the differences are what would change on"
+            " this cluster. What only the cluster has counts as a difference if the file names the"
+            " resource or has it in its scope. The exit status is 0 if nothing differs, and 1 if"
+            " something does or could not be read."
+        ),
+    ),
+    Command(
+        name="apply",
+        summary="Change the cluster so that it is as a state file says.",
+        family="state",
+        run=apply,
+        apis=(19, 20, 29, 30, 31, 32, 37, 44, 45, 46, 48, 49, 50, 51, 74),
+        effect=Effect.CHANGE,
+        arguments=(_FILE,),
+        options=(
+            _ONLY,
+            Option("--prune", kinds.FLAG,
+                   "Delete what only the cluster has, within the scope of the file."),
+            Option("--reassign", kinds.FLAG, "Move replicas to the file's replica_assignment."),
+            THROTTLE,
+            WAIT,
+        ),
+        search=("state", "yaml", "sync", "gitops", "declarative"),
+        description=(
+            "Applying a file twice changes nothing the second time; an interrupted apply continues"
+            " when it is run again. Nothing is sent if any item is refused. What the file does not"
+            " mention is not changed, except with --prune: then topics, ACLs, quotas, users and"
+            " client configs within the scope of the file that it does not mention are deleted, and"
+            " other configs of its topics. A changed replication factor moves replicas, with"
+            " --throttle and --wait as in reassign-partitions."
+        ),
+    ),
+    Command(
+        name="state-schema",
+        summary="Print the JSON Schema of state files, for editors.",
+        family="state",
+        run=state_schema,
+        needs_cluster=False,
+        examples=(Example("state-schema", "the schema for editors"),),
+    ),
+)  # fmt: skip

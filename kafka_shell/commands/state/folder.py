@@ -1,0 +1,87 @@
+"""Write a state to a folder: one file per kind, or per prefix of its topics."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.structs import replace
+from kafka_shell.units import to_path
+
+from .load import SUFFIXES
+from .model import State
+from .write import Document, document
+
+_REST = "cluster"  # the file of what belongs to no topic
+_PREFIX = re.compile(r"[^._-]+")
+
+
+def write_folder(
+    state: State, folder: str, by: str | None, suffix: str, as_text: Callable[[Document], str]
+) -> list[str]:
+    """Write the files and return their paths. State files of other names would be applied with
+    them: they are an error."""
+    path = to_path(folder)
+    parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
+    names = {f"{name}{suffix}": part for name, part in parts.items()}
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        _refuse_others(path, names)
+        for name, part in names.items():
+            (path / name).write_text(as_text(document(part)), encoding="utf-8")
+    except OSError as error:
+        where = error.filename or folder
+        raise ShellError(
+            f"{where} cannot be written: {error.strerror}", code="bad-file", status=Status.WRONG
+        ) from None
+    return [str(path / name) for name in names]
+
+
+def _refuse_others(path: Path, names: dict[str, State]) -> None:
+    others = sorted(
+        each.name for each in path.iterdir()
+        if each.suffix.lower() in SUFFIXES and each.name not in names
+    )  # fmt: skip
+    if others:
+        raise ShellError(
+            f"{path} contains other state files: {', '.join(others[:5])}",
+            hint="Delete them, or use another folder: apply reads all files of a folder.",
+            code="bad-file",
+            status=Status.WRONG,
+        )
+
+
+def _by_kind(state: State) -> dict[str, State]:
+    found = {
+        kind: replace(state, parts={kind: part}, scope=_scope(state, kind))
+        for kind, part in state.parts.items()
+    }
+    return {kind.replace("_", "-"): part for kind, part in found.items()}
+
+
+def _scope(state: State, kind: str) -> dict[str, tuple[str, ...]]:
+    return {kind: state.scope[kind]} if kind in state.scope else {}
+
+
+def _by_prefix(state: State) -> dict[str, State]:
+    """Topics and their ACLs by the first word of the topic; the rest together."""
+    found: dict[str, dict[str, dict[Any, Any]]] = {}
+    for kind, part in state.parts.items():
+        for key, fields in part.items():
+            name = _prefix(kind, key)
+            found.setdefault(name, {}).setdefault(kind, {})[key] = fields
+    return {name: replace(state, parts=found[name], scope={}) for name in sorted(found)}
+
+
+def _prefix(kind: str, key: Any) -> str:
+    from kafka_shell.admin.acls.model import AclResourceType
+
+    if kind == "acls":
+        topic = key.name if key.resource_type is AclResourceType.TOPIC else ""
+    else:
+        topic = key if kind == "topics" else ""
+    word = _PREFIX.match(topic)
+    return word.group() if word and not topic.startswith("__") else _REST

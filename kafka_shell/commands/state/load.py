@@ -1,0 +1,300 @@
+"""Read state files: one file, or all files of a folder."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
+from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.config_units import parse_config_value, unit_of
+from kafka_shell.errors import ShellError, did_you_mean
+from kafka_shell.files import bad_file
+from kafka_shell.quota_units import parse_quota
+from kafka_shell.units import shorten, to_path
+
+from .document import Place, at_place, read_document
+from .model import (
+    ASSIGNMENT,
+    FACTOR,
+    KINDS,
+    PARTITIONS,
+    SCOPED,
+    SHAPE,
+    Fields,
+    Password,
+    State,
+    read_assignment,
+    resource_of,
+    spell_assignment,
+)
+from .write import DEFAULT_BROKER, VERSION
+
+SUFFIXES = (".yaml", ".yml", ".json")
+_MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
+_MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 16384
+_MECHANISMS = {each.label: each for each in ScramMechanism if each}
+_CREDENTIAL = ("iterations", "password_file", "generate")
+
+
+def load(name: str) -> State:
+    """The state in a file, or in all state files of a folder. Raises ShellError, status 2."""
+    path = to_path(name)
+    if not path.is_dir():
+        return _Loader().read(path)
+    files = sorted(each for each in path.iterdir() if each.suffix.lower() in SUFFIXES)
+    if not files:
+        raise bad_file(name, "contains no state file (.yaml, .yml, .json)")
+    loader = _Loader()
+    for file in files:
+        loader.read(file)
+    return loader.state
+
+
+class _Loader:
+    """Adds files to one state."""
+
+    def __init__(self) -> None:
+        self.state = State()
+        self._folder = Path()
+        self._rules: dict[str, Any] = {}
+
+    def read(self, path: Path) -> State:
+        """Add a file."""
+        self._folder = path.parent
+        root = read_document(path)
+        if root is None:
+            raise bad_file(path, "is empty", hint=f"Start with: version: {VERSION}")
+        fields = root.fields("a state file", ("version", "scope", *KINDS))
+        if "version" not in fields:
+            raise root.error("version is missing", f"Add: version: {VERSION}")
+        if fields["version"].text("version") != str(VERSION):
+            raise fields["version"].error(f"version must be {VERSION}")
+        if "scope" in fields:
+            self._scope(fields["scope"])
+        for kind in KINDS:
+            if kind in fields:
+                self._section(kind, fields[kind])
+        return self.state
+
+    def _scope(self, place: Place) -> None:
+        for kind, words in place.fields("scope", SCOPED).items():
+            given = tuple(item.text("a selector") for item in words.items(f"scope.{kind}"))
+            self.state.scope[kind] = (*self.state.scope.get(kind, ()), *given)
+
+    def _section(self, kind: str, section: Place) -> None:
+        part = self.state.parts.setdefault(kind, {})
+        for key_place, place in section.pairs(kind):
+            text = key_place.text(f"a key of {kind}")
+            for key, fields in _READERS[kind](self, text, key_place, place):
+                self._refuse_second(kind, key, key_place)
+                self.state.places[kind, key] = str(key_place)
+                part[key] = fields
+
+    def _refuse_second(self, kind: str, key: Any, place: Place) -> None:
+        first = self.state.places.get((kind, key))
+        if first is not None:
+            name = f"ACL {key}" if kind == "acls" else str(resource_of(kind, key))
+            raise place.error(f"{name} is already defined at {first}", "Define it once.")
+
+    # -- kinds -------------------------------------------------------------------------------------
+
+    def topic(self, name: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """A topic: partitions, replication factor, assignment, configs."""
+        fields: Fields = {}
+        given = place.fields(f"topic {name}", (*SHAPE, "configs"))
+        for field in (PARTITIONS, FACTOR):
+            if field in given:
+                fields[field] = given[field].integer(field, 1, _MAXIMUM[field])
+        if ASSIGNMENT in given:
+            replicas = _assignment(given[ASSIGNMENT])
+            fields[ASSIGNMENT] = spell_assignment(replicas)
+            counts = {PARTITIONS: len(replicas), FACTOR: len(replicas[0])}
+            for field, count in counts.items():
+                if fields.setdefault(field, count) != count:
+                    raise given[ASSIGNMENT].error(
+                        f"{ASSIGNMENT} of topic {name} has {count} for {field}, not {fields[field]}"
+                    )
+        if "configs" in given:
+            fields |= _configs(given["configs"], f"configs of topic {name}")
+        yield name, fields
+
+    def acls(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The ACLs of one resource pattern."""
+        from kafka_shell.commands.acls.rules import parse_rule
+
+        try:
+            target = parse_rule(f"allow User:a Read on {text}").target
+        except ShellError as error:
+            raise at.error(error.message, error.hint) from None
+        assert target is not None
+        for item in place.items(f"ACLs of {text}"):
+            line = item.text("an ACL")
+            rule = self._rules.get(line)
+            if rule is None:
+                try:
+                    rule = self._rules[line] = parse_rule(line)
+                except ShellError as error:
+                    raise at_place(item, error) from None
+            if rule.target is not None:
+                raise item.error(f"the resource of this ACL is {text}: leave out 'on ...'")
+            for binding in rule.bindings([target]):
+                yield binding, {}
+
+    def quotas(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The quotas of one entity."""
+        entity = _quota_entity(text, at)
+        fields: Fields = {}
+        for key, value in place.pairs(f"quotas of {text}"):
+            name = key.text("a quota")
+            try:
+                fields[name] = parse_quota(name, value.text(name))
+            except ShellError as error:
+                raise value.error(error.message) from None
+        yield entity, fields
+
+    def user(self, name: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The SCRAM credentials of one user."""
+        fields: Fields = {}
+        for label, credential in place.fields(f"user {name}", tuple(_MECHANISMS)).items():
+            given = credential.fields(f"{label} of user {name}", _CREDENTIAL)
+            fields[label] = (
+                given["iterations"].integer("iterations", _MIN_ITERATIONS, _MAX_ITERATIONS)
+                if "iterations" in given
+                else _MIN_ITERATIONS
+            )
+            generate = "generate" in given and given["generate"].boolean("generate")
+            file = given["password_file"].text("password_file") if "password_file" in given else ""
+            if generate and file:
+                raise given["generate"].error("generate cannot be used with password_file")
+            if generate or file:
+                path = str(self._folder / file) if file else ""
+                self.state.passwords[name, _MECHANISMS[label]] = Password(path, generate)
+        yield name, fields
+
+    def client_configs(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The dynamic configs of one client entity."""
+        from kafka_shell.admin.client_configs.model import ClientEntity
+
+        parts = _parts(text, at, ("user", "client-id"))
+        if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
+            raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
+        fields: Fields = {
+            key.text("a config"): value.text(key.text("a config"))
+            for key, value in place.pairs(f"client configs of {text}")
+        }
+        yield ClientEntity(str(parts["user"]), parts.get("client-id")), fields
+
+    def broker(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The configs of one broker, or the cluster-wide default."""
+        name = "" if text == DEFAULT_BROKER else text
+        if name and not (name.isascii() and name.isdigit()):
+            raise at.error(f"expected a broker ID or {DEFAULT_BROKER}, got {shorten(text)}")
+        resource = ConfigResource(ResourceType.BROKER, name)
+        yield resource, _configs(place, f"configs of {resource}")
+
+    def client_metrics(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The configs of one client metrics subscription."""
+        resource = ConfigResource(ResourceType.CLIENT_METRICS, text)
+        yield resource, _configs(place, f"configs of {resource}")
+
+    def group(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        """The configs of one group."""
+        resource = ConfigResource(ResourceType.GROUP, text)
+        yield resource, _configs(place, f"configs of {resource}")
+
+
+_READERS: dict[str, Callable[..., Iterator[tuple[Any, Fields]]]] = {
+    "topics": _Loader.topic,
+    "acls": _Loader.acls,
+    "quotas": _Loader.quotas,
+    "users": _Loader.user,
+    "client_configs": _Loader.client_configs,
+    "broker_configs": _Loader.broker,
+    "client_metrics": _Loader.client_metrics,
+    "group_configs": _Loader.group,
+}
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _configs(place: Place, what: str) -> Fields:
+    """Configs by key, sorted, with their raw values."""
+    found = {key.text("a config"): value for key, value in place.pairs(what)}
+    return {key: _config(key, found[key]) for key in sorted(found)}
+
+
+def _config(key: str, place: Place) -> str:
+    if place.is_list:
+        items = [item.text(f"an item of {key}") for item in place.items(key)]
+        if any("," in item for item in items):
+            raise place.error(f"an item of {key} contains a comma")
+        return ",".join(items)
+    text = place.text(key)
+    if not unit_of(key).value:
+        return text
+    try:
+        return parse_config_value(key, ConfigType.LONG, text)
+    except ShellError as error:
+        raise place.error(error.message, error.hint) from None
+
+
+def _assignment(place: Place) -> tuple[tuple[int, ...], ...]:
+    """`1:2,2:3` or [[1, 2], [2, 3]]."""
+    if place.is_list:
+        text = ",".join(
+            ":".join(id.text("a broker ID") for id in each.items("replicas"))
+            if each.is_list
+            else each.text("replicas")
+            for each in place.items(ASSIGNMENT)
+        )
+    else:
+        text = place.text(ASSIGNMENT)
+    try:
+        replicas = read_assignment(text)
+    except ValueError:
+        replicas = ()
+    if not replicas or any(not 0 <= id < 1 << 31 for each in replicas for id in each):
+        raise place.error(f"{ASSIGNMENT} must list broker IDs such as 1:2,2:3")
+    return replicas
+
+
+def _quota_entity(text: str, at: Place) -> QuotaEntity:
+    parts = _parts(text, at, ("user", "client-id", "ip"))
+    if not parts or ("ip" in parts and len(parts) > 1):
+        raise at.error(
+            f"expected user NAME, client-id ID, user NAME client-id ID or ip ADDRESS, got"
+            f" {shorten(text)}",
+            "Defaults are user-default, client-id-default and ip-default.",
+        )
+    return QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip"))
+
+
+def _parts(text: str, at: Place, known: tuple[str, ...]) -> dict[str, Any]:
+    """The parts of an entity: `user alice, client-id app`. A comma between parts is optional."""
+    from kafka_shell.commands.acls.rules import split_words
+
+    try:
+        words = split_words(text)
+    except ShellError as error:
+        raise at.error(error.message, error.hint) from None
+    parts: dict[str, Any] = {}
+    while words:
+        kind = words.pop(0).text
+        name: str | Default = DEFAULT
+        if kind.removesuffix(",").endswith("-default"):
+            kind = kind.removesuffix(",").removesuffix("-default")
+        elif words:
+            word = words.pop(0)
+            last = not words or word.quoted
+            name = word.text if last else word.text.removesuffix(",")
+        else:
+            raise at.error(f"{shorten(text)}: the name after {kind!r} is missing")
+        if kind not in known or kind in parts:
+            hint = did_you_mean(kind, known, f"Expected {', '.join(known)}.")
+            raise at.error(f"{shorten(text)}: unexpected {kind!r}", hint)
+        parts[kind] = name
+    return parts

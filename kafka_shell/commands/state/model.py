@@ -1,0 +1,159 @@
+"""The state of a cluster, or the part of it that a state file describes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+from msgspec import field as default
+
+from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.results import Failure
+
+Value = str | int | float
+Fields = dict[str, Value]
+
+# Fields of a topic. All other fields of a topic are configs.
+PARTITIONS, FACTOR, ASSIGNMENT = "partitions", "replication_factor", "replica_assignment"
+SHAPE = (PARTITIONS, FACTOR, ASSIGNMENT)
+
+# The kinds of resources in the order of a file, and the type of their keys: str, AclBinding,
+# QuotaEntity, str, ClientEntity, and ConfigResource for the others.
+KINDS = (
+    "topics",
+    "acls",
+    "quotas",
+    "users",
+    "client_configs",
+    "broker_configs",
+    "client_metrics",
+    "group_configs",
+)
+SCOPED = ("topics", "acls", "quotas", "users", "client_configs")
+
+
+class Password(Struct, frozen=True):
+    """Where the password of a new user comes from: a file, or `generate`."""
+
+    file: str = ""
+    generate: bool = False
+
+
+class State(Struct):
+    """Resources by kind, each with its fields; raw values, as in the protocol.
+
+    A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
+    what a file speaks for, by kind. `lists` are config keys whose values are lists. `places` says
+    where in its file a resource is defined. `unread` says why a kind or a resource could not be
+    read, and `absent` why the cluster does not have a kind (ACLs without an authorizer). `notes`
+    are warnings about what a file cannot hold.
+    """
+
+    parts: dict[str, dict[Any, Fields]] = default(default_factory=dict)
+    scope: dict[str, tuple[str, ...]] = default(default_factory=dict)
+    passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
+    lists: set[str] = default(default_factory=set)
+    places: dict[tuple[str, Any], str] = default(default_factory=dict)
+    unread: dict[str, Failure] = default(default_factory=dict)
+    absent: dict[str, Failure] = default(default_factory=dict)
+    notes: list[str] = default(default_factory=list)
+
+    def part(self, kind: str) -> Mapping[Any, Fields]:
+        """The resources of a kind; empty if it was not read."""
+        return self.parts.get(kind, {})
+
+
+class Difference(Struct, frozen=True):
+    """One field of one resource with its value on each side; None if it is not set there.
+
+    Without a field, the whole resource is on one side only, with the fields `whole`.
+    """
+
+    kind: str
+    key: Any
+    field: str = ""
+    before: Value | None = None
+    after: Value | None = None
+    verb: str = "alter"
+    whole: Mapping[str, Value] = default(default_factory=dict)
+
+    def reversed(self) -> Difference:
+        """The same difference with the sides exchanged."""
+        verb = {"create": "delete", "delete": "create"}.get(self.verb, self.verb)
+        return Difference(
+            self.kind, self.key, self.field, self.after, self.before, verb, self.whole
+        )
+
+    @property
+    def change(self) -> Change:
+        """The difference as a change from one side to the other."""
+        resource = resource_of(self.kind, self.key)
+        if self.field:
+            return Change(resource, "alter", self.field, self.before, self.after)
+        text = describe_topic(self.whole) if self.kind == "topics" else None
+        if self.verb == "create":
+            return Change(resource, "create", after=text)
+        return Change(resource, "delete", before=text)
+
+
+def resource_of(kind: str, key: Any) -> Resource:
+    """The resource that changes of this key name."""
+    if kind == "topics":
+        return Resource("topic", key)
+    if kind == "users":
+        return Resource("user", key)
+    if kind in ("acls", "quotas", "client_configs"):
+        found: Resource = key.resource
+        return found
+    return Resource(key.kind, key.name)
+
+
+def owner(kind: str, key: Any) -> str:
+    """What a file names and a scope selects: for an ACL its resource pattern, else the key."""
+    return str(key.target) if kind == "acls" else str(key)
+
+
+def order(key: Any) -> Any:
+    """The sort key of a resource within its kind."""
+    return getattr(key, "order", key)
+
+
+def describe_topic(fields: Mapping[str, Value]) -> str:
+    """`6 partitions, replication factor 3, retention.ms=604800000`."""
+    parts = []
+    if PARTITIONS in fields:
+        count = int(fields[PARTITIONS])
+        parts.append(f"{count} partition{'' if count == 1 else 's'}")
+    if FACTOR in fields:
+        parts.append(f"replication factor {fields[FACTOR]}")
+    parts += [f"{key}={value}" for key, value in fields.items() if key not in SHAPE]
+    return ", ".join(parts) or "broker defaults"
+
+
+def spell_assignment(replicas: Sequence[Sequence[int]]) -> str:
+    """`1:2,2:3`: the replicas of each partition, as in `--replica-assignment`."""
+    return ",".join(":".join(map(str, each)) for each in replicas)
+
+
+def read_assignment(text: str) -> tuple[tuple[int, ...], ...]:
+    """The replicas of each partition of `1:2,2:3`. Raises ValueError."""
+    return tuple(tuple(int(id) for id in each.split(":")) for each in text.split(","))
+
+
+class StateDiff(Struct, frozen=True):
+    """The differences between two states, as changes that lead from `before` to `after`.
+
+    `unread` is what could not be compared.
+    """
+
+    before: str
+    after: str
+    changes: tuple[Change, ...]
+    unread: Mapping[str, Failure] = default(default_factory=dict)
+
+    @property
+    def ok(self) -> bool:
+        """Whether all was compared, and nothing differs."""
+        return not self.changes and not self.unread

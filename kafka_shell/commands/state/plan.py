@@ -1,0 +1,305 @@
+"""The plan that makes a cluster follow a state file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
+
+from .compare import from_file, scoped
+from .model import ASSIGNMENT, FACTOR, PARTITIONS, SHAPE, Difference, State, owner, read_assignment
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.acls.model import AclBinding
+    from kafka_shell.admin.topics.model import NewTopic
+    from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.plan.model import Secret
+
+Replicas = Mapping[str, "int | tuple[tuple[int, ...], ...]"]
+
+
+class Options(Struct, frozen=True):
+    """`prune` deletes what only the cluster has, within the scope of the file. `reassign` moves
+    replicas where the file lists others. `move(cluster, topics)` plans the move of topics to a
+    replication factor or assignment. `password` is the password of a source in the file.
+    """
+
+    move: Callable[[Replicas], Plan]
+    password: Callable[[str, Any], Secret]
+    prune: bool = False
+    reassign: bool = False
+
+
+class _Work(Struct):
+    """The differences by what has to be done about them."""
+
+    create: list[Difference] = field(default_factory=list)
+    grow: dict[tuple[int, str], list[str]] = field(default_factory=dict)  # (count, assignment)
+    replicas: dict[str, Any] = field(default_factory=dict)
+    configs: dict[ConfigResource, list[ConfigAlteration]] = field(default_factory=dict)
+    quotas: list[Difference] = field(default_factory=list)
+    client_configs: list[Difference] = field(default_factory=list)
+    add: list[AclBinding] = field(default_factory=list)
+    remove: list[AclBinding] = field(default_factory=list)
+    credentials: list[Difference] = field(default_factory=list)
+    delete_credentials: list[tuple[str, ScramMechanism]] = field(default_factory=list)
+    delete_topics: list[str] = field(default_factory=list)
+    refused: dict[Resource, Failure] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+
+
+def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) -> Plan:
+    """The changes after which the cluster is as the file says; nothing that is so already.
+
+    Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
+    refused, nothing of the plan is sent.
+    """
+    work = _Work()
+    prunable = {kind: scoped(kind, now, wanted) for kind in wanted.scope}
+    for each in from_file(now, wanted):
+        if _only_on_cluster(each):
+            if options.prune and owner(each.kind, each.key) in prunable.get(each.kind, ()):
+                _delete(each, work)
+        else:
+            _HANDLERS[each.kind](each, wanted, options, work)
+    plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
+    plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
+    secret = next((each for each in plans if each.secrets), None)
+    return replace(
+        plan,
+        whole=True,
+        fresh=secret.fresh if secret else None,
+        secrets=secret is not None,
+        refused=Results({}, {**work.refused, **plan.refused.failures}),
+        warnings=(*work.warnings, *plan.warnings),
+        unchanged=(),
+    )
+
+
+def _only_on_cluster(each: Difference) -> bool:
+    return each.verb == "delete" or (bool(each.field) and each.after is None)
+
+
+# -- what each difference needs --------------------------------------------------------------------
+
+
+def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    name = each.key
+    if not each.field:
+        work.create.append(each)
+    elif each.field == PARTITIONS:
+        replicas = str(wanted.part("topics")[name].get(ASSIGNMENT, ""))
+        work.grow.setdefault((int(each.after or 0), replicas), []).append(name)
+    elif each.field == FACTOR:
+        work.replicas.setdefault(name, int(each.after or 0))
+    elif each.field == ASSIGNMENT:
+        if str(each.before).count(",") < str(each.after).count(","):
+            return  # more partitions, which are created there
+        if options.reassign:
+            work.replicas[name] = read_assignment(str(each.after))
+        else:
+            work.refused[Resource("topic", name)] = Failure(
+                "reassignment",
+                f"topic {name} has other replicas: {each.before}, not {each.after}",
+                hint="Add --reassign to move them, or remove replica_assignment from the file.",
+            )
+    else:
+        _config(each, wanted, options, work)
+
+
+def _config(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    key = each.key
+    resource = key if isinstance(key, ConfigResource) else ConfigResource(ResourceType.TOPIC, key)
+    value = None if each.after is None else str(each.after)
+    operation = ConfigOp.DELETE if value is None else ConfigOp.SET
+    alterations = work.configs.setdefault(resource, [])
+    alterations.append(ConfigAlteration(each.field, operation, value))
+
+
+def _user(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    mechanism = _mechanism(each.field)
+    if (each.key, mechanism) in wanted.passwords:
+        work.credentials.append(each)
+    elif each.before is None:
+        work.refused[Resource("user", each.key)] = Failure(
+            "no-password",
+            f"user {each.key} has no {each.field} credential, and the file has no password for it",
+            hint="Add password_file: FILE or generate: true to the file.",
+        )
+    else:
+        work.warnings.append(
+            f"user {each.key}: {each.field} has {each.before} iterations, not {each.after}:"
+            " only a new password (password_file or generate) can change them"
+        )
+
+
+def _quota(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    work.quotas.append(each)
+
+
+def _client_config(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    work.client_configs.append(each)
+
+
+def _acl(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    work.add.append(each.key)
+
+
+_HANDLERS: dict[str, Callable[[Difference, State, Options, _Work], None]] = {
+    "topics": _topic,
+    "acls": _acl,
+    "quotas": _quota,
+    "users": _user,
+    "client_configs": _client_config,
+    "broker_configs": _config,
+    "client_metrics": _config,
+    "group_configs": _config,
+}
+
+
+def _delete(each: Difference, work: _Work) -> None:
+    """What only the cluster has."""
+    if each.kind == "topics" and not each.field:
+        work.delete_topics.append(each.key)
+    elif each.kind == "topics" and each.field not in SHAPE:
+        resource = ConfigResource(ResourceType.TOPIC, each.key)
+        alteration = ConfigAlteration(each.field, ConfigOp.DELETE)
+        work.configs.setdefault(resource, []).append(alteration)
+    elif each.kind == "acls":
+        work.remove.append(each.key)
+    elif each.kind == "quotas":
+        work.quotas.append(each)
+    elif each.kind == "client_configs":
+        work.client_configs.append(each)
+    elif each.kind == "users":
+        work.delete_credentials.append((each.key, _mechanism(each.field)))
+
+
+def _mechanism(label: str) -> ScramMechanism:
+    from kafka_shell.admin.users.model import ScramMechanism
+
+    return ScramMechanism[label.replace("-", "_")]
+
+
+# -- the plans of the families ---------------------------------------------------------------------
+
+
+def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Iterable[Plan | None]:
+    """The plan of each family, in the order in which they are sent."""
+    yield _create(cluster, wanted, work)
+    for (count, replicas), names in sorted(work.grow.items()):
+        from kafka_shell.admin.topics.change import plan_partitions
+
+        assignment = read_assignment(replicas) if replicas else ()
+        yield plan_partitions(cluster, names, count, assignment=assignment)
+    yield _credentials(cluster, wanted, work, options)
+    if work.configs:
+        from kafka_shell.admin.configs.change import plan_alter as alter_configs
+
+        yield alter_configs(cluster, work.configs)
+    if work.quotas:
+        from kafka_shell.admin.quotas.change import plan_alter as alter_quotas
+        from kafka_shell.admin.quotas.model import QuotaAlteration
+
+        yield alter_quotas(
+            cluster,
+            [
+                QuotaAlteration(q.key, q.field, None if q.after is None else float(q.after))
+                for q in work.quotas
+            ],
+        )
+    if work.add or work.remove:
+        from kafka_shell.admin.acls.change import plan_alter as alter_acls
+        from kafka_shell.admin.acls.model import AclFilter
+
+        yield alter_acls(cluster, list(map(AclFilter.exactly, work.remove)), work.add)
+    if work.client_configs:
+        from kafka_shell.admin.client_configs.change import plan_alter as alter_client_configs
+        from kafka_shell.admin.client_configs.model import ClientConfigAlteration
+
+        yield alter_client_configs(
+            cluster,
+            [
+                ClientConfigAlteration(c.key, c.field, None if c.after is None else str(c.after))
+                for c in work.client_configs
+            ],
+        )
+    if work.replicas:
+        yield options.move(work.replicas)
+    if work.delete_credentials:
+        from kafka_shell.admin.users.scram import plan_delete as delete_credentials
+
+        yield delete_credentials(cluster, work.delete_credentials)
+    if work.delete_topics:
+        from kafka_shell.admin.topics.change import plan_delete as delete_topics
+
+        yield delete_topics(cluster, work.delete_topics)
+
+
+def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
+    """Create topics, with checked configs."""
+    if not work.create:
+        return None
+    from kafka_shell.admin.configs import checks
+    from kafka_shell.admin.configs.read import topic_types
+    from kafka_shell.admin.topics.change import plan_create
+
+    topics = [new_topic(each.key, each.whole) for each in work.create]
+    known = topic_types(cluster) if any(new.configs for new in topics) else {}
+    checked = []
+    for new in topics:
+        try:
+            checked.append(replace(new, configs=checks.checked_for_create(new.configs, known)))
+        except ShellError as error:
+            error.message = (
+                f"{wanted.places['topics', new.name]}: topic {new.name}: {error.message}"
+            )
+            raise
+    return replace(plan_create(checked), fresh=None)
+
+
+def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
+    """The topic to create for the fields of a topic in a file."""
+    from kafka_shell.admin.topics.model import NewTopic
+
+    assignment = read_assignment(str(fields[ASSIGNMENT])) if ASSIGNMENT in fields else ()
+    return NewTopic(
+        name,
+        None if assignment else fields.get(PARTITIONS),
+        None if assignment else fields.get(FACTOR),
+        assignment,
+        tuple((key, str(value)) for key, value in fields.items() if key not in SHAPE),
+    )
+
+
+def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Plan | None:
+    """Set SCRAM credentials. Generated passwords are shown once, afterwards."""
+    if not work.credentials:
+        return None
+    from kafka_shell.admin.users.model import GeneratedPassword, NewScramCredential
+    from kafka_shell.admin.users.scram import plan_upsert
+
+    credentials: list[NewScramCredential] = []
+    generated: dict[str, Secret] = {}
+    for each in work.credentials:
+        mechanism = _mechanism(each.field)
+        source = wanted.passwords[each.key, mechanism]
+        if source.generate and each.key in generated:
+            password = generated[each.key]  # one password for all mechanisms of a user
+        else:
+            password = options.password(each.key, source)
+        if source.generate:
+            generated[each.key] = password
+        count = int(each.after or 0)
+        credentials.append(NewScramCredential(each.key, mechanism, password, count))
+    shown: Sequence[Any] = [GeneratedPassword(user, word) for user, word in generated.items()]
+    plan = plan_upsert(cluster, credentials)
+    return replace(plan, fresh=lambda later: tuple(shown), secrets=bool(shown))

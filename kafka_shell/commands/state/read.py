@@ -1,0 +1,205 @@
+"""Read the state of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
+
+from msgspec import Struct
+
+from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.users.model import ABSENT
+from kafka_shell.admin.wire.failures import as_failure, failure
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.results import Failure
+
+from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State, spell_assignment
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
+
+_GROUP_CONFIGS_SINCE = (4, 0)
+_UNKNOWN_TOPIC_OR_PARTITION = 3
+
+
+class Wanted(Struct, frozen=True):
+    """What to read: these kinds; of topics and brokers only these (None: all).
+
+    `others` also lists other topics, without their configs. A topic in `topics` that does not exist
+    is unread if it is `required`. `assignments` also reads the replicas of each partition.
+    """
+
+    kinds: Collection[str] = KINDS
+    topics: Collection[str] | None = None
+    others: bool = False
+    required: bool = False
+    brokers: Collection[str] | None = None
+    internal: bool = True
+    assignments: bool = False
+
+
+def read_state(cluster: Cluster, wanted: Wanted) -> State:
+    """The state of a cluster. A kind or resource that cannot be read is in `unread`.
+
+    Raises ShellError if the cluster cannot be reached.
+    """
+    state = State()
+    for kind, read in _READERS.items():
+        if kind not in wanted.kinds:
+            continue
+        try:
+            state.parts[kind] = read(cluster, wanted, state)
+        except ShellError as error:
+            if error.status is not Status.FAILED:
+                raise
+            missing = error.code in ABSENT and not _may_have(cluster, kind)
+            (state.absent if missing else state.unread)[kind] = as_failure(error)
+    return state
+
+
+def _may_have(cluster: Cluster, kind: str) -> bool:
+    """Whether resources of a kind may exist although they cannot be listed (group configs of
+    Kafka 4.0)."""
+    from kafka_shell.admin.wire.requests import ANY
+
+    release = tuple(map(int, cluster.release(ANY).split(".")[:2]))
+    return kind == "group_configs" and release >= _GROUP_CONFIGS_SINCE
+
+
+def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]:
+    from kafka_shell.admin.wire.metadata_scan import scan
+
+    every = wanted.topics is None or wanted.others
+    seen = scan(cluster, None if every else sorted(wanted.topics or ()))
+    summaries = {each.name: each for each in seen.summaries()}
+    names = sorted(n for n, each in summaries.items() if wanted.internal or not each.internal)
+    for name, code in seen.errors.items():
+        if wanted.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
+            state.unread[f"topic {name}"] = failure(code, about=f"topic {name}")
+    resources = {name: ConfigResource(ResourceType.TOPIC, name) for name in names}
+    described = [resources[n] for n in names if wanted.topics is None or n in wanted.topics]
+    configs = _overrides(cluster, described, state)
+    topics: dict[str, Fields] = {}
+    for name in names:
+        summary = summaries[name]
+        if summary.replication_factor != summary.max_replication_factor:
+            state.notes.append(
+                f"topic {name} has partitions with {summary.replication_factor} and with"
+                f" {summary.max_replication_factor} replicas"
+            )
+        fields: Fields = {PARTITIONS: summary.partitions, FACTOR: summary.replication_factor}
+        if wanted.assignments:
+            replicas = [partition.replicas for partition in seen.topic(name).partitions]
+            fields[ASSIGNMENT] = spell_assignment(replicas)
+        if str(resources[name]) not in state.unread:
+            topics[name] = fields | configs.get(resources[name], {})
+    return topics
+
+
+def _overrides(
+    cluster: Cluster, resources: Sequence[ConfigResource], state: State
+) -> dict[ConfigResource, Fields]:
+    """The configs set on each resource itself, by key. Secrets are left out."""
+    from kafka_shell.admin.configs.read import in_parts
+
+    found: dict[ConfigResource, Fields] = {}
+    for part in in_parts(cluster, resources):
+        for resource, why in part.failures.items():
+            state.unread[str(resource)] = why
+        for resource, entries in part.values.items():
+            fields: Fields = {}
+            for entry in sorted(filter(_is_own, entries), key=_name):
+                if entry.sensitive or entry.value is None:
+                    state.notes.append(f"{resource}: {entry.name} is sensitive and is left out")
+                    continue
+                fields[entry.name] = entry.value
+                if entry.type is ConfigType.LIST:
+                    state.lists.add(entry.name)
+            found[resource] = fields
+    return found
+
+
+def _is_own(entry: Any) -> bool:
+    return bool(entry.overridden)
+
+
+def _name(entry: Any) -> str:
+    return str(entry.name)
+
+
+def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+    from kafka_shell.admin.acls import read
+    from kafka_shell.admin.acls.model import AclOperation
+
+    found = sorted(read.describe(cluster), key=lambda binding: binding.order)
+    unknown = [b for b in found if AclOperation.UNKNOWN in (b.operation, b.resource_type)]
+    for binding in unknown:
+        state.unread[str(binding)] = Failure(
+            "unknown-code", f"ACL {binding} has an operation or resource type that this version of"
+            " kafka.sh does not know",
+        )  # fmt: skip
+    return {binding: {} for binding in found if binding not in unknown}
+
+
+def _quotas(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+    from kafka_shell.admin.quotas import read
+
+    quotas: dict[Any, Fields] = {}
+    for quota in sorted(read.describe(cluster), key=lambda each: (each.entity.order, each.key)):
+        quotas.setdefault(quota.entity, {})[quota.key] = quota.value
+    return quotas
+
+
+def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+    from kafka_shell.admin.users import scram
+
+    found = scram.describe(cluster)
+    for user, why in found.failures.items():
+        state.unread[f"user {user}"] = why
+    return {
+        user: {each.mechanism.label: each.iterations for each in credentials}
+        for user, credentials in sorted(found.values.items())
+    }
+
+
+def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+    from kafka_shell.admin.client_configs import read
+
+    configs: dict[Any, Fields] = {}
+    for each in sorted(read.describe(cluster), key=lambda each: (each.entity.order, each.key)):
+        configs.setdefault(each.entity, {})[each.key] = each.value
+    return configs
+
+
+def _broker_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+    names: Iterable[str] = wanted.brokers if wanted.brokers is not None else [
+        "", *(str(broker.id) for broker in cluster.brokers())
+    ]  # fmt: skip
+    resources = [ConfigResource(ResourceType.BROKER, name) for name in names]
+    return _set_only(_overrides(cluster, resources, state))
+
+
+def _listed(kind: ResourceType) -> Callable[[Cluster, Wanted, State], dict[Any, Fields]]:
+    def read(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
+        from kafka_shell.admin.configs.read import list_resources
+
+        names = list_resources(cluster, kind)
+        return _set_only(_overrides(cluster, [ConfigResource(kind, name) for name in names], state))
+
+    return read
+
+
+def _set_only(found: dict[ConfigResource, Fields]) -> dict[Any, Fields]:
+    return {resource: fields for resource, fields in found.items() if fields}
+
+
+_READERS: dict[str, Callable[[Cluster, Wanted, State], dict[Any, Fields]]] = {
+    "topics": _topics,
+    "acls": _acls,
+    "quotas": _quotas,
+    "users": _users,
+    "client_configs": _client_configs,
+    "broker_configs": _broker_configs,
+    "client_metrics": _listed(ResourceType.CLIENT_METRICS),
+    "group_configs": _listed(ResourceType.GROUP),
+}

@@ -1,0 +1,141 @@
+"""What `diff` and `apply` compare: state files, and clusters."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from msgspec import Struct
+
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.identity import on_expected_cluster
+from kafka_shell.structs import replace
+from kafka_shell.units import to_path
+
+from .compare import differences, from_file
+from .load import load
+from .model import ASSIGNMENT, Difference, State, StateDiff
+from .read import Wanted, read_state
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+    from kafka_shell.language.command import Invocation
+    from kafka_shell.plan.results import Failure
+
+
+class Side(Struct, frozen=True):
+    """One side of a comparison: a file, or the cluster of a context."""
+
+    name: str
+    file: State | None = None
+    context: Context | None = None
+
+
+def this_cluster(context: Context) -> Side:
+    """The cluster of this session."""
+    return Side(f"cluster {context.settings.cluster_name}", context=context)
+
+
+def side(invocation: Invocation, context: Context, argument: str) -> Side:
+    """What a word names: a file, a folder or a profile."""
+    from kafka_shell import settings
+
+    word: str = invocation[argument]
+    profiles = settings.profile_names(context.paths.config_file)
+    if "." in word or "/" in word:
+        return Side(word, file=load(word))
+    exists = to_path(word).exists()
+    if word in profiles and exists:
+        raise UsageError(
+            f"'{word}' is a profile and a file",
+            hint=f"For the file, use ./{word}.",
+            code="ambiguous",
+            span=invocation.span(argument),
+            text=invocation.text,
+        )
+    if word in profiles:
+        flags = {"profile": word}
+        found = settings.load_for_line(
+            context.settings, flags, context.environ, context.paths.config_file
+        )
+        return Side(f"cluster {word}", context=context.with_settings(found))
+    if exists:
+        return Side(word, file=load(word))
+    known = f"Profiles: {', '.join(profiles)}." if profiles else "There are no profiles."
+    raise UsageError(
+        f"'{word}' is neither a file nor a profile",
+        hint=known,
+        code="bad-value",
+        span=invocation.span(argument),
+        text=invocation.text,
+    )
+
+
+def only(state: State, kinds: Sequence[str]) -> State:
+    """The state with these kinds."""
+    return replace(
+        state,
+        parts={kind: part for kind, part in state.parts.items() if kind in kinds},
+        scope={kind: words for kind, words in state.scope.items() if kind in kinds},
+    )
+
+
+def now_for(cluster: Cluster, wanted: State) -> State:
+    """The part of a cluster that a state file speaks of."""
+    topics = wanted.part("topics")
+    brokers = [resource.name for resource in wanted.part("broker_configs")]
+    return read_state(
+        cluster,
+        Wanted(
+            wanted.parts.keys() | wanted.scope.keys(),
+            topics=frozenset(topics),
+            others=bool(wanted.scope.get("topics")),
+            brokers=brokers,
+            assignments=any(ASSIGNMENT in fields for fields in topics.values()),
+        ),
+    )
+
+
+def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Context) -> StateDiff:
+    """Read both sides and compare these kinds."""
+    files = [only(each.file, kinds) if each.file else None for each in (before, after)]
+    first = files[0] or _read(before, files[1], kinds, context)
+    second = files[1] or _read(after, files[0], kinds, context)
+    found: list[Difference]
+    if files[0] is None and files[1] is not None:
+        found = list(from_file(first, second))
+    elif files[1] is None and files[0] is not None:
+        found = [each.reversed() for each in from_file(second, first)]
+    else:
+        found = list(differences(first, second))
+    unread = {
+        f"{side.name}: {about}": why
+        for side, state, other in ((before, first, second), (after, second, first))
+        for about, why in _missing(state, other).items()
+    }
+    return StateDiff(before.name, after.name, tuple(each.change for each in found), unread)
+
+
+def _missing(state: State, other: State) -> dict[str, Failure]:
+    """What could not be read, and what the cluster does not have but the other side does."""
+    return {**state.unread, **{k: why for k, why in state.absent.items() if other.part(k)}}
+
+
+def _read(side: Side, file: State | None, kinds: Sequence[str], context: Context) -> State:
+    assert side.context is not None
+    connected = side.context
+
+    def read() -> State:
+        if file is not None:
+            return now_for(connected.cluster, file)
+        return read_state(connected.cluster, Wanted(kinds))
+
+    try:
+        return on_expected_cluster(connected, read)
+    except ShellError as error:
+        error.message = f"{side.name}: {error.message}"
+        raise
+    finally:
+        if connected.session is not context.session:
+            connected.close()

@@ -1,0 +1,171 @@
+"""Write a state as a file: YAML or JSON, the same bytes for the same state."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.admin.acls.model import rule_text
+from kafka_shell.admin.configs.model import ConfigResource, ConfigType
+from kafka_shell.config_units import format_config_value
+from kafka_shell.quota_units import format_quota
+from kafka_shell.units import INTEGER
+
+from .model import KINDS, SHAPE, Fields, State, Value, order
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.acls.model import AclBinding
+    from kafka_shell.admin.client_configs.model import ClientEntity
+    from kafka_shell.admin.quotas.model import QuotaEntity
+
+VERSION = 1
+DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")
+DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
+Document = dict[str, Any]
+
+
+def document(state: State) -> Document:
+    """The state as plain data, in the order of the file. Tuples are lists on one line."""
+    found: Document = {"version": VERSION}
+    if state.scope:
+        found["scope"] = {kind: tuple(words) for kind, words in state.scope.items()}
+    for kind in KINDS:
+        if kind in state.parts:
+            resources = state.parts[kind]
+            found[kind] = _WRITERS[kind](
+                {key: resources[key] for key in sorted(resources, key=order)}, state.lists
+            )
+    return found
+
+
+def yaml_text(content: Document) -> str:
+    """The document as YAML in block style."""
+    import yaml
+
+    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
+        """Writes tuples on one line, and nothing as an alias."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            return True
+
+    def on_one_line(dumper: Any, value: tuple[Any, ...]) -> Any:
+        return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
+
+    Dumper.add_representer(tuple, on_one_line)
+    sections = (
+        yaml.dump(
+            {name: section}, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1 << 20,
+            default_flow_style=False,
+        )
+        for name, section in content.items()
+    )  # fmt: skip
+    return "\n".join(sections)
+
+
+def json_text(content: Document) -> str:
+    """The document as indented JSON."""
+    import json
+
+    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+
+
+# -- kinds -----------------------------------------------------------------------------------------
+
+Lists = set[str]
+
+
+def _topics(topics: Mapping[str, Fields], lists: Lists) -> Document:
+    found: Document = {}
+    for name, fields in topics.items():
+        row: Document = {key: fields[key] for key in SHAPE if key in fields}
+        configs = {key: value for key, value in fields.items() if key not in SHAPE}
+        if configs:
+            row["configs"] = _values(configs, lists)
+        found[name] = row
+    return found
+
+
+def _acls(acls: Mapping[AclBinding, Fields], lists: Lists) -> Document:
+    """The rules of each resource pattern; one rule for all operations of a principal and host."""
+    combined: dict[tuple[Any, ...], tuple[AclBinding, list[str]]] = {}
+    for each in acls:
+        side = (each.target, each.principal, each.permission, each.host)
+        combined.setdefault(side, (each, []))[1].append(each.operation.label)
+    found: Document = {}
+    for (target, *_), (first, operations) in combined.items():
+        found.setdefault(target, []).append(rule_text(first, operations))
+    return found
+
+
+def _quotas(quotas: Mapping[QuotaEntity, Fields], lists: Lists) -> Document:
+    return {
+        str(entity): {key: _number(format_quota(key, float(v))) for key, v in own.items()}
+        for entity, own in quotas.items()
+    }
+
+
+def _users(users: Mapping[str, Fields], lists: Lists) -> Document:
+    return {
+        user: {mechanism: {"iterations": count} for mechanism, count in credentials.items()}
+        for user, credentials in users.items()
+    }
+
+
+def _client_configs(configs: Mapping[ClientEntity, Fields], lists: Lists) -> Document:
+    return {
+        str(entity): {key: _scalar(str(value)) for key, value in fields.items()}
+        for entity, fields in configs.items()
+    }
+
+
+def _configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Document:
+    return {resource.name: _values(fields, lists) for resource, fields in configs.items()}
+
+
+def _broker_configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Document:
+    return {
+        _scalar(resource.name or DEFAULT_BROKER): _values(fields, lists)
+        for resource, fields in configs.items()
+    }
+
+
+_WRITERS: dict[str, Callable[[Any, Lists], Document]] = {
+    "topics": _topics,
+    "acls": _acls,
+    "quotas": _quotas,
+    "users": _users,
+    "client_configs": _client_configs,
+    "broker_configs": _broker_configs,
+    "client_metrics": _configs,
+    "group_configs": _configs,
+}
+
+
+# -- values ----------------------------------------------------------------------------------------
+
+
+def _values(fields: Mapping[str, Value], lists: Lists) -> Document:
+    return {key: _value(key, str(value), lists) for key, value in fields.items()}
+
+
+def _value(key: str, raw: str, lists: Lists) -> Any:
+    if key in lists:
+        items = raw.split(",")
+        return tuple(items) if len(items) > 1 and all(items) else raw
+    return _scalar(format_config_value(key, ConfigType.UNKNOWN, raw))
+
+
+def _scalar(text: str) -> Any:
+    """The text as the YAML value that needs no quotes, if it reads back as the same text."""
+    if text in ("true", "false"):
+        return text == "true"
+    return _number(text)
+
+
+def _number(text: str) -> Any:
+    if INTEGER.fullmatch(text) and len(text) < 20 and str(int(text)) == text:
+        return int(text)
+    if DECIMAL.fullmatch(text) and repr(float(text)) == text:
+        return float(text)
+    return text
