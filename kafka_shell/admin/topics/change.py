@@ -189,7 +189,18 @@ def plan_partitions(
         touches=frozenset({"topics"}),
         refused=refused,
         fresh=lambda later: describe(later, [growth.name for growth in growths]),
+        warnings=_keys_move(growths),
         unchanged=tuple(unchanged),
+    )
+
+
+def _keys_move(growths: Sequence[Growth]) -> tuple[str, ...]:
+    if not growths:
+        return ()
+    more = f" and {len(growths) - 1:,} more" if len(growths) > 1 else ""
+    return (
+        f"topic {growths[0].name}{more}: new records with the same key may go to another partition"
+        " than the existing ones",
     )
 
 

@@ -15,12 +15,17 @@ _MERGE, _NULL, _BOOL = (f"tag:yaml.org,2002:{name}" for name in ("merge", "null"
 _TRUE = ("true", "yes", "on", "y")
 
 
-class Place:
-    """A value of a document."""
+Mapping = dict[str, tuple[Any, Any]]  # key -> (node of the key, node of the value)
+Mappings = dict[int, Mapping | None]  # by the identity of the node; None while it is being read
 
-    def __init__(self, file: str, node: Any) -> None:
+
+class Place:
+    """A value of a document. `mappings` are the mappings whose merge keys are read already."""
+
+    def __init__(self, file: str, node: Any, mappings: Mappings) -> None:
         self.file = file
         self._node = node
+        self._mappings = mappings
 
     def __str__(self) -> str:
         mark = self._node.start_mark
@@ -40,8 +45,8 @@ class Place:
         """The keys and values of a mapping, with those that its merge keys add."""
         if self.is_null:
             return
-        for key, value in _merged(self.file, self._node, what).values():
-            yield Place(self.file, key), Place(self.file, value)
+        for key, value in self._merged(what).values():
+            yield self._at(key), self._at(value)
 
     def fields(self, what: str, known: Collection[str]) -> dict[str, Place]:
         """The values of a mapping by key. An unknown key is an error with the near miss."""
@@ -61,7 +66,7 @@ class Place:
             return []
         if not self._is("sequence"):
             raise self.error(f"{what} must be a list")
-        return [Place(self.file, node) for node in self._node.value]
+        return [self._at(node) for node in self._node.value]
 
     @property
     def is_list(self) -> bool:
@@ -89,6 +94,36 @@ class Place:
         if self._node.tag != _BOOL:
             raise self.error(f"{what} must be true or false")
         return self.text(what) == "true"
+
+    def _at(self, node: Any) -> Place:
+        return Place(self.file, node, self._mappings)
+
+    def _merged(self, what: str) -> Mapping:
+        """What the mapping itself has, then what it merges (`<<`)."""
+        if not self._is("mapping"):
+            raise self.error(f"{what} must be a mapping")
+        known = self._mappings.get(id(self._node), {})
+        if known is None:
+            raise self.error("a mapping is merged into itself")
+        if known:
+            return known
+        self._mappings[id(self._node)] = None
+        own: Mapping = {}
+        merges: list[Any] = []
+        for key, value in self._node.value:
+            if key.tag == _MERGE:
+                merges += value.value if value.id == "sequence" else [value]
+                continue
+            name = self._at(key).text("a key")
+            if name in own:
+                first = self._at(own[name][0])
+                raise self._at(key).error(f"{shorten(name)} is set twice; first at {first}")
+            own[name] = (key, value)
+        for each in merges:
+            for name, pair in self._at(each)._merged(what).items():
+                own.setdefault(name, pair)
+        self._mappings[id(self._node)] = own
+        return own
 
     def _is(self, kind: str) -> bool:
         return bool(self._node.id == kind)
@@ -120,32 +155,7 @@ def read_document(path: Path) -> Place | None:
         raise bad_file(file, "not valid YAML: nested too deeply") from None
     finally:
         loader.dispose()
-    return None if node is None else Place(file, node)
-
-
-def _merged(
-    file: str, node: Any, what: str, within: tuple[int, ...] = ()
-) -> dict[str, tuple[Any, Any]]:
-    """Key text -> (key, value): what the mapping itself has, then what it merges (`<<`)."""
-    if node.id != "mapping":
-        raise Place(file, node).error(f"{what} must be a mapping")
-    own: dict[str, tuple[Any, Any]] = {}
-    merges: list[Any] = []
-    for key, value in node.value:
-        if key.tag == _MERGE:
-            merges += value.value if value.id == "sequence" else [value]
-            continue
-        name = Place(file, key).text("a key")
-        if name in own:
-            first = Place(file, own[name][0])
-            raise Place(file, key).error(f"{shorten(name)} is set twice; first at {first}")
-        own[name] = (key, value)
-    if len(within) > 20 or id(node) in within:
-        raise Place(file, node).error("merge keys are nested too deeply")
-    for each in merges:
-        for name, pair in _merged(file, each, what, (*within, id(node))).items():
-            own.setdefault(name, pair)
-    return own
+    return None if node is None else Place(file, node, {})
 
 
 def at_place(place: Place, error: ShellError) -> ShellError:

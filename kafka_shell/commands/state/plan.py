@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
+from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
@@ -21,9 +22,10 @@ if TYPE_CHECKING:
     from kafka_shell.admin.topics.model import NewTopic
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
     from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.commands.partitions.reassignments import Replicas
     from kafka_shell.plan.model import Secret
 
-Replicas = Mapping[str, "int | tuple[tuple[int, ...], ...]"]
+STORE = frozenset({CONFIGS_TOPIC, REGISTRATIONS_TOPIC})
 
 
 class Options(Struct, frozen=True):
@@ -70,6 +72,8 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
                 _delete(each, work)
         else:
             _HANDLERS[each.kind](each, wanted, options, work)
+    if work.client_configs:  # their plan creates their topics
+        work.create = [each for each in work.create if each.key not in STORE]
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
     secret = next((each for each in plans if each.secrets), None)

@@ -164,7 +164,7 @@ _RULES = (
 def generated_page(made: GeneratedPassword, width: int | None) -> Iterator[Text]:
     """A generated password; it is printed nowhere else."""
     del width
-    yield text("store this password now; it will not be shown again:", "hint")
+    yield text(f"store the password of user {made.user}; it will not be shown again:", "hint")
     yield text("password", "key") + "  " + text(made.password.reveal(), "override")
 
 

@@ -1,0 +1,368 @@
+"""export, diff and apply on real clusters: what is written, what changes, what is refused."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from kafka_shell.sandbox.cluster import no_report, start, wipe
+from kafka_shell.sandbox.options import SandboxOptions
+from kafka_shell.sandbox.session import start_with_data
+from kafka_shell.sandbox.state import Sandbox
+from tests.program import Program
+
+
+def _admin(sandbox: Sandbox, home: Path) -> Program:
+    file = sandbox.client_properties["admin-sasl-plaintext"]
+    home.mkdir(exist_ok=True)
+    config = home / "config" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(f'default = "it"\n[profiles.it]\ncommand-config = "{file}"\n')
+    return Program(home)
+
+
+@pytest.fixture(scope="module")
+def source(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A secure cluster with the demo company: every kind of resource."""
+    folder = tmp_path_factory.mktemp("source")
+    try:
+        sandbox = start_with_data(SandboxOptions(folder, port=0, secure=True), no_report)
+        program = _admin(sandbox, tmp_path_factory.mktemp("home"))
+        program.ok(
+            "alter-client-configs", "--user", "alice", "--client-id", "app", "acks=all", "--yes"
+        )
+        program.ok(
+            "alter-quotas", "--user", "al, ice", "--client-id", "x y", "request_percentage=1"
+        )
+        program.ok("alter-acls", "--add", "allow 'User:a b,c' Read,Describe on topic 'x'")
+        yield program
+    finally:
+        wipe(folder)
+
+
+def _without_data(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    folder = tmp_path_factory.mktemp("target")
+    try:
+        sandbox = start(SandboxOptions(folder, "4.3", 1, port=0, secure=True))
+        yield _admin(sandbox, tmp_path_factory.mktemp("home"))
+    finally:
+        wipe(folder)
+
+
+@pytest.fixture(scope="module")
+def target(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A secure cluster, which the tests change."""
+    yield from _without_data(tmp_path_factory)
+
+
+@pytest.fixture
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    """A secure cluster without topics."""
+    yield from _without_data(tmp_path_factory)
+
+
+@pytest.fixture
+def state(tmp_path: Path) -> Callable[[str], str]:
+    """A state file with this text."""
+
+    def write(text: str) -> str:
+        path = tmp_path / "state.yaml"
+        path.write_text(f"version: 1\n{text}")
+        return str(path)
+
+    return write
+
+
+@pytest.fixture
+def name() -> str:
+    return f"st-{uuid4().hex[:8]}"
+
+
+def with_passwords(exported: str) -> str:
+    """The export with a password file for every user."""
+    rows = []
+    for row in exported.splitlines():
+        rows.append(row)
+        if row.strip().startswith("iterations:"):
+            rows.append(row[: row.index("iterations")] + "password_file: pw")
+    return "\n".join(rows) + "\n"
+
+
+# -- round trip ------------------------------------------------------------------------------------
+
+
+def test_a_cluster_is_exported_applied_to_another_one_and_exported_again(
+    source: Program, empty: Program, tmp_path: Path
+) -> None:
+    first = source.ok("export")
+    assert source.ok("export").stdout == first.stdout, "the same state gives the same bytes"
+    for kind in ("topics", "acls", "quotas", "users", "client_configs", "broker_configs",
+                 "client_metrics", "group_configs"):  # fmt: skip
+        assert f"\n{kind}:\n" in first.stdout, f"no {kind} in the export"
+    file = tmp_path / "state.yaml"
+    file.write_text(with_passwords(first.stdout))
+    (tmp_path / "pw").write_text("pa55word-of-nobody\n")
+    applied = empty.ok("apply", str(file), "--yes")
+    assert "pa55word" not in applied.stdout + applied.stderr
+    assert empty.ok("export").stdout == first.stdout
+    again = empty.ok("apply", str(file))
+    assert (again.stdout, again.stderr) == ("", "nothing to change\n")
+    same = empty.ok("diff", str(file))
+    assert same.stdout.startswith("no differences between cluster it and")
+
+
+def test_a_folder_by_kind_and_by_prefix_is_the_same_state(source: Program, tmp_path: Path) -> None:
+    whole = tmp_path / "whole.yaml"
+    whole.write_text(source.ok("export").stdout)
+    for by in ("kind", "prefix"):
+        folder = tmp_path / by
+        written = source.ok("export", "--directory", str(folder), "--by", by).lines
+        assert sorted(written) == sorted(map(str, folder.iterdir()))
+        equal = source.ok("diff", str(folder), str(whole))
+        assert equal.lines == [f"no differences between {folder} and {whole}"]
+    assert (tmp_path / "prefix" / "payments.yaml").exists()
+    (tmp_path / "kind" / "old.yaml").write_text("version: 1")
+    refused = source("export", "--directory", str(tmp_path / "kind"))
+    assert refused.status == 2 and "contains other state files: old.yaml" in refused.stderr
+
+
+def test_json_is_the_same_state(source: Program, tmp_path: Path) -> None:
+    file = tmp_path / "state.json"
+    file.write_text(source.ok("export", "--output", "json").stdout)
+    assert source("diff", str(file)).status == 0
+
+
+def test_some_topics_are_exported_with_their_acls_and_as_scope(source: Program) -> None:
+    text = source.ok("export", "payments.*", "--with-assignments").stdout
+    assert "scope:\n  topics: [payments.*]\n" in text
+    assert "payments.captured:" in text and "orders.placed" not in text
+    assert "prefixed topic payments.:" in text and "prefixed topic orders." not in text
+    assert "replica_assignment: '1" in text or "replica_assignment: 1" in text
+    assert "users:" not in text
+
+
+# -- apply -----------------------------------------------------------------------------------------
+
+
+def test_a_difference_is_shown_like_a_plan_and_as_json(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", name, "--partitions", "2", "--config", "retention.ms=7d")
+    file = state(
+        f"topics:\n  {name}: {{partitions: 3, configs: {{retention.ms: 30d}}}}\n"
+        f"  {name}.new: {{partitions: 1}}\n"
+    )
+    run = target("diff", file)
+    assert run.status == 1
+    assert run.lines == [
+        "--- cluster it", f"+++ {file}", f"topic {name}", "  partitions: 2 -> 3",
+        "  retention.ms: 7d -> 30d", f"+ topic {name}.new: 1 partition",
+        "2 topics differ (1 created, 2 altered)",
+    ]  # fmt: skip
+    rows = target("diff", file, "--output", "json").json["changes"]
+    assert [(row["field"], row["before"], row["after"]) for row in rows][:2] == [
+        ("partitions", 2, 3), ("retention.ms", "604800000", "2592000000")
+    ]  # fmt: skip
+    plan = target.ok("apply", file, "--dry-run").stdout
+    assert "partitions: 2 -> 3" in plan and f"+ topic {name}.new: 1 partition" in plan
+    done = target.ok("apply", file)
+    assert "same key may go to another partition" in done.stderr
+    assert target("diff", file).status == 0
+
+
+def test_fewer_partitions_are_refused_and_nothing_is_sent(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", name, "--partitions", "3")
+    file = state(f"topics:\n  {name}: {{partitions: 2}}\n  {name}.new: {{partitions: 1}}\n")
+    run = target("apply", file)
+    assert run.status == 1
+    assert f"topic {name} already has 3 partitions" in run.stderr
+    assert f"{name}.new" not in target.ok("list-topics").lines
+
+
+def test_other_replicas_are_refused_without_reassign(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", name, "--partitions", "2")
+    file = state(f"topics:\n  {name}: {{replica_assignment: '1,2'}}\n")
+    run = target("apply", file)
+    assert run.status == 1 and "Add --reassign to move them" in run.stderr
+    assert target("apply", file, "--reassign").status == 1  # there is no broker 2
+
+
+def test_prune_deletes_within_the_scope_only(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    for topic in (f"{name}.keep", f"{name}.old", f"other-{name}"):
+        target.ok("create-topic", topic, "--partitions", "1", "--config", "retention.ms=1d")
+    target.ok("alter-acls", "--topic", f"{name}.keep", "--add", "allow User:bob Read")
+    target.ok("alter-quotas", "--user", name, "producer_byte_rate=1MB/s", "request_percentage=5")
+    text = (
+        f"topics: {{'{name}.keep': {{partitions: 1}}}}\n"
+        f"acls: {{'topic {name}.keep': [allow User:bob Write]}}\n"
+        f"quotas: {{user {name}: {{producer_byte_rate: 1MB/s}}}}\n"
+    )
+    scope = f"scope: {{topics: ['{name}.*'], acls: ['topic {name}.*'], quotas: ['user {name}']}}\n"
+    file = state(text)
+    without = target.ok("apply", file, "--prune", "--yes")
+    assert "the file has no scope: --prune deletes nothing" in without.stderr
+    file = state(scope + text)
+    target.ok("apply", file)
+    assert f"{name}.old" in target.ok("list-topics").lines, "deletes only with --prune"
+    refused = target("apply", file, "--prune")
+    assert refused.status == 2 and "confirmation is required" in refused.stderr
+    target.ok("apply", file, "--prune", "--yes")
+    topics = target.ok("list-topics").lines
+    assert f"{name}.old" not in topics
+    assert {f"{name}.keep", f"other-{name}"} <= set(topics)
+    assert "retention.ms" not in target.ok("export", f"{name}.keep").stdout
+    assert target("diff", file).status == 0
+    assert target.ok("apply", file, "--prune", "--yes").stderr == "nothing to change\n"
+
+
+def test_users_are_created_with_a_password_only(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    file = state(f"users:\n  {name}: {{SCRAM-SHA-512: {{iterations: 8192}}}}\n")
+    run = target("apply", file)
+    assert run.status == 1
+    assert "Add password_file: FILE or generate: true to the file." in run.stderr
+    file = state(f"users:\n  {name}: {{SCRAM-SHA-512: {{iterations: 8192, generate: true}}}}\n")
+    lost = target("apply", file, "--output", "json")
+    assert lost.status == 2 and "never printed as JSON" in lost.stderr
+    shown = target.ok("apply", file)
+    assert f"password of user {name}" in shown.stdout
+    assert target.ok("apply", file).stderr == "nothing to change\n"
+    more = state(f"users:\n  {name}: {{SCRAM-SHA-512: {{iterations: 4096}}}}\n")
+    left = target.ok("apply", more)
+    assert "only a new password" in left.stderr and "nothing to change" in left.stderr
+
+
+def test_a_generated_password_is_shown_however_long_the_plan_is(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    topics = "".join(f"  {name}.{number}: {{partitions: 1}}\n" for number in range(120))
+    file = state(f"topics:\n{topics}users:\n  {name}: {{SCRAM-SHA-256: {{generate: true}}}}\n")
+    assert f"password of user {name}" in target.ok("apply", file).stdout
+
+
+def test_a_bad_value_is_refused_with_its_place(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    file = state(f"topics:\n  {name}: {{configs: {{retention.mss: 1}}}}\n")
+    run = target("apply", file)
+    assert run.status == 1
+    assert f"{file}:3:3: topic {name}" in run.stderr and "retention.ms" in run.stderr
+
+
+def test_without_rights_nothing_is_passed_off_as_equal(
+    source: Program, target: Program, tmp_path: Path
+) -> None:
+    config = (target.home / "config" / "config.toml").read_text()
+    program = Program(tmp_path / "home")
+    (tmp_path / "home" / "config").mkdir(parents=True)
+    file = tmp_path / "home" / "config" / "config.toml"
+    file.write_text(config.replace("admin-sasl", "alice-sasl"))
+    run = program("export", "--only", "quotas,acls")
+    assert run.status == 1
+    assert "CLUSTER_AUTHORIZATION_FAILED" in run.stderr
+    (tmp_path / "q.yaml").write_text("version: 1\nquotas: {user a: {producer_byte_rate: 1}}\n")
+    compared = program("diff", str(tmp_path / "q.yaml"))
+    assert compared.status == 1 and "not compared" in compared.stdout
+    applied = program("apply", str(tmp_path / "q.yaml"))
+    assert applied.status == 1 and "quotas cannot be compared with the file" in applied.stderr
+
+
+def test_a_kind_that_a_cluster_does_not_have(old_sandbox: Sandbox, tmp_path: Path) -> None:
+    old = Program(tmp_path / "home", old_sandbox.bootstrap)
+    exported = old.ok("export")
+    assert "group_configs" not in exported.stdout and "client_metrics" in exported.stdout
+    (tmp_path / "g.yaml").write_text("version: 1\ngroup_configs: {g: {x.ms: 1}}\n")
+    run = old("apply", str(tmp_path / "g.yaml"))
+    assert run.status == 1 and "group configs cannot be compared with the file" in run.stderr
+    compared = old("diff", str(tmp_path / "g.yaml"))
+    assert compared.status == 1 and "1 not compared" in compared.stdout
+
+
+def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path) -> None:
+    config = target.home / "config" / "config.toml"
+    other = (source.home / "config" / "config.toml").read_text().split("\n", 1)[1]
+    config.write_text(config.read_text() + other.replace("profiles.it", "profiles.src"))
+    run = target("diff", "src", "--only", "broker-configs")
+    assert run.status in (0, 1) and "src" in run.stdout
+    unknown = target("diff", "nosuch")
+    assert unknown.status == 2
+    assert "'nosuch' is neither a file nor a profile" in unknown.stderr
+
+
+# -- random states ---------------------------------------------------------------------------------
+
+CONFIGS = st.dictionaries(
+    st.sampled_from(("retention.ms", "segment.bytes", "min.insync.replicas", "max.message.bytes")),
+    st.integers(1048576, 1 << 30),
+)
+PARTS = st.fixed_dictionaries(
+    {
+        "topics": st.dictionaries(st.sampled_from("abc"), st.tuples(st.integers(1, 3), CONFIGS)),
+        "acls": st.sets(
+            st.tuples(st.sampled_from("abc"), st.sampled_from(("Read", "Write", "Describe")))
+        ),
+        "quotas": st.dictionaries(st.sampled_from("uvw"), st.integers(1, 1 << 40), max_size=3),
+    }
+)
+
+
+def as_yaml(prefix: str, parts: dict[str, object]) -> str:
+    """A state file in which all names begin with the prefix."""
+    import json
+
+    topics, acls, quotas = parts["topics"], parts["acls"], parts["quotas"]
+    assert isinstance(topics, dict) and isinstance(acls, set) and isinstance(quotas, dict)
+    rules: dict[str, list[str]] = {}
+    for topic, operation in sorted(acls):
+        rules.setdefault(f"topic {prefix}.{topic}", []).append(f"allow User:x {operation}")
+    return json.dumps(
+        {
+            "version": 1,
+            "scope": {
+                "topics": [f"{prefix}.*"], "acls": [f"topic {prefix}.*"],
+                "quotas": [f"user {prefix}.*"],
+            },
+            "topics": {
+                f"{prefix}.{topic}": {"partitions": count, "configs": configs}
+                for topic, (count, configs) in topics.items()
+            },
+            "acls": rules,
+            "quotas": {
+                f"user {prefix}.{user}": {"producer_byte_rate": rate}
+                for user, rate in quotas.items()
+            },
+        }
+    )  # fmt: skip
+
+
+@settings(
+    max_examples=8, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(first=PARTS, second=PARTS)
+def test_random_states_are_reached_in_one_apply(
+    target: Program, tmp_path: Path, first: dict[str, object], second: dict[str, object]
+) -> None:
+    prefix = f"rnd-{uuid4().hex[:8]}"
+    before, after = first["topics"], second["topics"]
+    assert isinstance(before, dict) and isinstance(after, dict)
+    for topic in before.keys() & after.keys():  # the number of partitions can only grow
+        after[topic] = (max(before[topic][0], after[topic][0]), after[topic][1])
+    file = tmp_path / "state.json"
+    for parts in (first, second):
+        file.write_text(as_yaml(prefix, parts))
+        target.ok("apply", str(file), "--prune", "--yes")
+        assert target("diff", str(file)).status == 0, str(target("diff", str(file)))
+        again = target.ok("apply", str(file), "--prune", "--yes")
+        assert again.stderr == "nothing to change\n"
