@@ -11,35 +11,50 @@ from kafka_shell.files import bad_file, read_text
 from kafka_shell.units import shorten
 
 _MAX_SIZE = 64 << 20
-_MERGE, _NULL, _BOOL = (f"tag:yaml.org,2002:{name}" for name in ("merge", "null", "bool"))
+_MAX_DEPTH = 50
+_NULL = ("", "~", "null", "Null", "NULL")
 _TRUE = ("true", "yes", "on", "y")
+_BOOLEAN = (*_TRUE, "false", "no", "off", "n")
 
 
-Mapping = dict[str, tuple[Any, Any]]  # key -> (node of the key, node of the value)
+class Node:
+    """A scalar, sequence or mapping of the document; the keys and values of a mapping in turn.
+
+    `plain` scalars are written without quotes: they can be null, booleans and merge keys.
+    """
+
+    __slots__ = ("column", "kind", "line", "plain", "value")
+
+    def __init__(self, kind: str, value: Any, mark: Any, *, plain: bool = False) -> None:
+        self.kind = kind
+        self.value = value
+        self.plain = plain
+        self.line, self.column = mark.line + 1, mark.column + 1
+
+
+Mapping = dict[str, tuple[Node, Node]]  # key -> (node of the key, node of the value)
 Mappings = dict[int, Mapping | None]  # by the identity of the node; None while it is being read
 
 
 class Place:
     """A value of a document. `mappings` are the mappings whose merge keys are read already."""
 
-    def __init__(self, file: str, node: Any, mappings: Mappings) -> None:
+    def __init__(self, file: str, node: Node, mappings: Mappings) -> None:
         self.file = file
         self._node = node
         self._mappings = mappings
 
     def __str__(self) -> str:
-        mark = self._node.start_mark
-        return f"{self.file}:{mark.line + 1}:{mark.column + 1}"
+        return f"{self.file}:{self._node.line}:{self._node.column}"
 
     def error(self, what: str, hint: str = "") -> ShellError:
         """The error that something is wrong here."""
-        mark = self._node.start_mark
-        return bad_file(self.file, what, hint=hint, line=mark.line + 1, column=mark.column + 1)
+        return bad_file(self.file, what, hint=hint, line=self._node.line, column=self._node.column)
 
     @property
     def is_null(self) -> bool:
         """Whether nothing is written here."""
-        return bool(self._node.tag == _NULL)
+        return self._node.plain and self._node.value in _NULL
 
     def pairs(self, what: str) -> Iterator[tuple[Place, Place]]:
         """The keys and values of a mapping, with those that its merge keys add."""
@@ -64,21 +79,21 @@ class Place:
         """The values of a list."""
         if self.is_null:
             return []
-        if not self._is("sequence"):
+        if not self.is_list:
             raise self.error(f"{what} must be a list")
         return [self._at(node) for node in self._node.value]
 
     @property
     def is_list(self) -> bool:
         """Whether this is a list."""
-        return self._is("sequence")
+        return self._node.kind == "sequence"
 
     def text(self, what: str) -> str:
         """A string, number or boolean, as it is written."""
-        if not self._is("scalar") or self.is_null:
+        if self._node.kind != "scalar" or self.is_null:
             raise self.error(f"{what} must be a value, not {self._description()}")
         text = str(self._node.value)
-        if self._node.tag == _BOOL:
+        if self._is_boolean:
             return "true" if text.lower() in _TRUE else "false"
         return text
 
@@ -91,16 +106,16 @@ class Place:
 
     def boolean(self, what: str) -> bool:
         """True or false."""
-        if self._node.tag != _BOOL:
+        if not self._is_boolean:
             raise self.error(f"{what} must be true or false")
         return self.text(what) == "true"
 
-    def _at(self, node: Any) -> Place:
+    def _at(self, node: Node) -> Place:
         return Place(self.file, node, self._mappings)
 
     def _merged(self, what: str) -> Mapping:
         """What the mapping itself has, then what it merges (`<<`)."""
-        if not self._is("mapping"):
+        if self._node.kind != "mapping":
             raise self.error(f"{what} must be a mapping")
         known = self._mappings.get(id(self._node), {})
         if known is None:
@@ -109,10 +124,11 @@ class Place:
             return known
         self._mappings[id(self._node)] = None
         own: Mapping = {}
-        merges: list[Any] = []
-        for key, value in self._node.value:
-            if key.tag == _MERGE:
-                merges += value.value if value.id == "sequence" else [value]
+        merges: list[Node] = []
+        nodes = iter(self._node.value)
+        for key, value in zip(nodes, nodes, strict=True):
+            if key.plain and key.value == "<<":
+                merges += value.value if value.kind == "sequence" else [value]
                 continue
             name = self._at(key).text("a key")
             if name in own:
@@ -125,13 +141,14 @@ class Place:
         self._mappings[id(self._node)] = own
         return own
 
-    def _is(self, kind: str) -> bool:
-        return bool(self._node.id == kind)
+    @property
+    def _is_boolean(self) -> bool:
+        return self._node.plain and str(self._node.value).lower() in _BOOLEAN
 
     def _description(self) -> str:
         if self.is_null:
             return "nothing"
-        return {"mapping": "a mapping", "sequence": "a list"}.get(self._node.id, "a value")
+        return {"mapping": "a mapping", "sequence": "a list"}.get(self._node.kind, "a value")
 
 
 def read_document(path: Path) -> Place | None:
@@ -142,20 +159,56 @@ def read_document(path: Path) -> Place | None:
     text = read_text(path, largest=_MAX_SIZE)
     if path.suffix.lower() == ".json":
         text = text.replace("\t", " ")  # YAML forbids tabs; JSON has them only between values
-    loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)(text)
     try:
-        node = loader.get_single_node()
+        root = _tree(file, text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         raise bad_file(file, f"not valid YAML: {error.problem}", line=line, column=column) from None
     except (yaml.YAMLError, ValueError) as error:
         raise bad_file(file, f"not valid YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise bad_file(file, "not valid YAML: nested too deeply") from None
-    finally:
-        loader.dispose()
-    return None if node is None else Place(file, node, {})
+    return None if root is None else Place(file, root, {})
+
+
+def _tree(file: str, text: str) -> Node | None:
+    """The root of the document. Built from events: PyYAML's own trees are built recursively, and a
+    deep document would end the process."""
+    import yaml
+
+    loader: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
+    root: Node | None = None
+    parents: list[Node] = []
+    anchors: dict[str, Node] = {}
+    for event in yaml.parse(text, Loader=loader):
+        if isinstance(event, yaml.CollectionEndEvent):
+            parents.pop()
+            continue
+        if isinstance(event, yaml.ScalarEvent):
+            mark, plain = event.start_mark, not event.style and event.tag is None
+            node = Node("scalar", event.value, mark, plain=plain)
+        elif isinstance(event, yaml.CollectionStartEvent):
+            kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
+            node = Node(kind, [], event.start_mark)
+        elif isinstance(event, yaml.AliasEvent):
+            if event.anchor not in anchors:
+                where = Place(file, Node("scalar", "", event.start_mark), {})
+                raise where.error(f"the alias *{event.anchor} has no anchor")
+            node = anchors[event.anchor]
+        else:
+            if isinstance(event, yaml.DocumentStartEvent) and root is not None:
+                where = Place(file, Node("scalar", "", event.start_mark), {})
+                raise where.error("a second document begins here", "Use one file for each.")
+            continue
+        if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.anchor:
+            anchors[event.anchor] = node
+        if parents:
+            parents[-1].value.append(node)
+        root = root or node
+        if isinstance(event, yaml.CollectionStartEvent):
+            parents.append(node)
+            if len(parents) > _MAX_DEPTH:
+                raise Place(file, node, {}).error("nested too deeply")
+    return root
 
 
 def at_place(place: Place, error: ShellError) -> ShellError:
