@@ -247,4 +247,10 @@ FACTS: dict[str, tuple[str, ...]] = {
     "help": ("list-topics", "TOPICS", "CONFIGS"),
     "help alter-configs": ("usage: alter-configs",),
     "help retention": ("alter-configs", "describe-configs"),
-}  # fmt: skip
+    # state
+    "export --only topics,acls": ("version: 1 topics:", "orders.placed: partitions: 3", "acls:"),
+    "export 'payments.*' --with-assignments > payments.yaml": NOTHING,
+    "diff payments.yaml": ("no differences between cluster", "and payments.yaml"),
+    "apply payments.yaml --dry-run": SAME,
+    "state-schema": ('"title": "State of a Kafka cluster"',),
+}

@@ -25,7 +25,7 @@ _SENTENCE = 24  # columns; where fewer are left beside the names, texts go below
 _NAMES = 28  # columns of a list for the names of commands; a longer name has a row of its own
 
 FAMILIES = ("topics", "configs", "clients", "access", "partitions", "groups", "cluster",
-            "transactions", "audit", "shell")  # fmt: skip
+            "transactions", "state", "audit", "shell")  # fmt: skip
 
 
 def show_help(invocation: Invocation, context: Context) -> str:

@@ -211,8 +211,8 @@ COMMANDS: tuple[Command, ...] = (
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),
-            Example("export 'payments.*' --with-assignments",
-                    "export some topics, their ACLs and their replicas"),
+            Example("export 'payments.*' --with-assignments > payments.yaml",
+                    "write a file of some topics, their ACLs and their replicas"),
         ),
     ),
     Command(
@@ -234,6 +234,9 @@ COMMANDS: tuple[Command, ...] = (
             " this cluster. What only the cluster has counts as a difference if the file names the"
             " resource or has it in its scope. The exit status is 0 if nothing differs, and 1 if"
             " something does or could not be read."
+        ),
+        examples=(
+            Example("diff payments.yaml", "what differs between the cluster and a file"),
         ),
     ),
     Command(
@@ -260,6 +263,9 @@ COMMANDS: tuple[Command, ...] = (
             " client configs within the scope of the file that it does not mention are deleted, and"
             " other configs of its topics. A changed replication factor moves replicas, with"
             " --throttle and --wait as in reassign-partitions."
+        ),
+        examples=(
+            Example("apply payments.yaml --dry-run", "show what would change"),
         ),
     ),
     Command(
