@@ -14,9 +14,6 @@ from .units import to_path
 
 _MIB = 1 << 20
 MAX_SIZE = 128 * _MIB  # enough for a reassignment of a million partitions
-MAX_YAML_SIZE = 8 * _MIB  # the parser needs one second for 200 KiB
-_MAX_DEPTH = 50  # of YAML
-_MAX_NODES = 2_000_000  # of YAML, with aliases expanded
 
 
 def bad_file(
@@ -74,52 +71,6 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         twice = next(key for key, _ in pairs if key in seen or seen.add(key))  # type: ignore[func-returns-value]
         raise ValueError(f"the key {twice[:60]!r} is set twice")
     return values
-
-
-def read_yaml(file: str | Path) -> Any:
-    """The value of a YAML file. A key that is set twice is an error."""
-    import yaml
-
-    loader = yaml.SafeLoader(read_text(file, largest=MAX_YAML_SIZE))
-    try:
-        node = loader.get_single_node()
-        if node is None:
-            return None
-        _check_nodes(file, node)
-        return loader.construct_document(node)
-    except yaml.MarkedYAMLError as error:
-        line = error.problem_mark.line + 1 if error.problem_mark else None
-        raise bad_file(file, f"not valid YAML: {error.problem}", line=line) from None
-    except (yaml.YAMLError, ValueError) as error:
-        raise bad_file(file, f"not valid YAML: {' '.join(str(error).split())}") from None
-    except RecursionError:
-        raise bad_file(file, "not valid YAML: nested too deeply") from None
-    finally:
-        loader.dispose()
-
-
-def _check_nodes(file: object, root: Any) -> None:
-    """Raise ShellError for keys that are set twice, deep nesting, and too many aliases."""
-    import yaml
-
-    left, count = [(root, 1)], 0
-    while left:
-        node, depth = left.pop()
-        count += 1
-        if depth > _MAX_DEPTH or count > _MAX_NODES:
-            why = "nested too deeply" if depth > _MAX_DEPTH else "too many values in its aliases"
-            raise bad_file(file, f"not valid YAML: {why}", line=node.start_mark.line + 1)
-        if isinstance(node, yaml.SequenceNode):
-            left += [(item, depth + 1) for item in node.value]
-        elif isinstance(node, yaml.MappingNode):
-            keys: set[tuple[str, str]] = set()
-            for key, value in node.value:
-                name = (key.tag, str(key.value))
-                if name in keys:
-                    what = f"the key {name[1][:60]!r} is set twice"
-                    raise bad_file(file, what, line=key.start_mark.line + 1)
-                keys.add(name)
-                left += [(key, depth + 1), (value, depth + 1)]
 
 
 def read_csv(file: str | Path) -> list[tuple[int, list[str]]]:

@@ -18,18 +18,27 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-topic --under-replicated-partitions": NOTHING,
     "describe-topic orders.placed --output json": ('"name": "orders.placed"',),
     "create-topic parcels.delivered --partitions 6 --config retention.ms=7d": (
-        "topic parcels.delivered 6 partitions", "undo: delete-topic parcels.delivered",
+        "topic parcels.delivered 6 partitions",
+        "undo: delete-topic parcels.delivered",
+    ),
+    "create-topic payments.disputed --like payments.captured --with-acls --dry-run": (
+        "+ topic payments.disputed: 6 partitions, replication factor 1",
     ),
     "create-topic parcels.lost parcels.found --dry-run": (
-        "+ topic parcels.lost", "+ topic parcels.found",
+        "+ topic parcels.lost",
+        "+ topic parcels.found",
     ),
     "alter-topic orders.placed --partitions 12 --dry-run": ("3 -> 12", "irreversible"),
     "alter-topic orders.placed --config retention.ms=90d --delete-config segment.ms": (
-        "retention.ms: 30d -> 90d", "segment.ms: 1d -> ", "retention.ms 90d set here",
+        "retention.ms: 30d -> 90d",
+        "segment.ms: 1d -> ",
+        "retention.ms 90d set here",
     ),
     "alter-topic orders.placed --replication-factor 1 --dry-run": SAME,
     "delete-topic 'tmp.*' --dry-run": (
-        "- topic tmp.anna-test", "- topic tmp.backfill", "- topic tmp.replay",
+        "- topic tmp.anna-test",
+        "- topic tmp.backfill",
+        "- topic tmp.replay",
     ),
     "delete-topic tmp.backfill --yes": ("deleted topic tmp.backfill",),
     "list-offsets orders.placed": ("orders.placed 0 0 126 126", "orders.placed 2 0 128 128"),
@@ -42,7 +51,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "list-configs group": ("orders-enricher",),
     "describe-configs orders.placed": ("retention.ms 90d set here",),
     "describe-configs orders.placed retention.ms --documentation": (
-        "retention.ms 90d", "the maximum time we will retain a log",
+        "retention.ms 90d",
+        "the maximum time we will retain a log",
     ),
     "describe-configs 'payments.*' cleanup.policy": ("payments.ledger cleanup.policy compact",),
     "describe-configs '*' retention.ms --only-set": ("orders.placed retention.ms 90d set here",),
@@ -51,13 +61,16 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-configs --client-metrics 'slow*'": ("match client_id=web-.* set here",),
     "alter-configs orders.placed retention.ms=90d": SAME,
     "alter-configs orders.placed retention.ms=7d --yes": (
-        "retention.ms: 90d -> 7d", "retention.ms 7d set here",
+        "retention.ms: 90d -> 7d",
+        "retention.ms 7d set here",
     ),
     "alter-configs 'payments.*' max.message.bytes=2MiB --dry-run": (
-        "topic payments.refunds", "max.message.bytes: 1048588 -> 2MiB",
+        "topic payments.refunds",
+        "max.message.bytes: 1048588 -> 2MiB",
     ),
     "alter-configs orders.placed --delete-config retention.ms --dry-run": (
-        "retention.ms: 7d -> ", "log.retention.hours=168",
+        "retention.ms: 7d -> ",
+        "log.retention.hours=168",
     ),
     "alter-configs orders.placed --append cleanup.policy=compact --dry-run": (
         "cleanup.policy: delete -> delete,compact",
@@ -65,18 +78,22 @@ FACTS: dict[str, tuple[str, ...]] = {
     "alter-configs --broker-default log.cleaner.threads=2": ("log.cleaner.threads 2 set here",),
     "alter-configs --logger 1 kafka.request.logger=DEBUG": ("kafka.request.logger DEBUG",),
     "config-command --entity-type topics --entity-name orders.placed --describe": (
-        "CONFIGS FOR TOPIC orders.placed", "retention.ms = 604800000",
+        "CONFIGS FOR TOPIC orders.placed",
+        "retention.ms = 604800000",
     ),
     "config-command --entity-type topics --entity-name orders.placed --alter --add-config"
     " 'cleanup.policy=[compact,delete],retention.ms=86400000' --delete-config segment.ms --yes": (
-        "cleanup.policy = compact,delete", "retention.ms = 86400000",
+        "cleanup.policy = compact,delete",
+        "retention.ms = 86400000",
     ),
     "config-command --broker 1 --describe": ("CONFIGS FOR BROKER 1", "broker.rack = rack-a"),
     "config-command --entity-type brokers --entity-default --describe": (
-        "CONFIGS FOR BROKER DEFAULT", "log.cleaner.threads = 2",
+        "CONFIGS FOR BROKER DEFAULT",
+        "log.cleaner.threads = 2",
     ),
     "config-command --entity-type users --entity-name alice --describe": (
-        "'alice' are producer_byte_rate=5242880.0", "SCRAM-SHA-256=iterations=8192",
+        "'alice' are producer_byte_rate=5242880.0",
+        "SCRAM-SHA-256=iterations=8192",
     ),
     "config-command --entity-type users --entity-name alice --entity-type clients --entity-name"
     " app --alter --add-config producer_byte_rate=1048576": (
@@ -93,14 +110,16 @@ FACTS: dict[str, tuple[str, ...]] = {
     ),
     "describe-quotas --user-default": ("user-default producer_byte_rate 100MiB/s",),
     "alter-quotas --user alice producer_byte_rate=5MB/s": (
-        "user alice producer_byte_rate 5MB/s", "5MiB/s -> 5MB/s",
+        "user alice producer_byte_rate 5MB/s",
+        "5MiB/s -> 5MB/s",
     ),
     "alter-quotas --user alice --client-id reports consumer_byte_rate=1MiB/s"
     " request_percentage=25%": ("user alice client-id reports request_percentage 25%",),
     "alter-quotas --user-default --delete-config request_percentage --dry-run": SAME,
     "alter-quotas --ip 10.1.2.3 connection_creation_rate=20/s": ("10/s -> 20/s",),
     "resolve-quota --user alice --client-id reports": (
-        "user alice client-id reports - 1MiB/s * 25% *", "user alice 5MB/s *",
+        "user alice client-id reports - 1MiB/s * 25% *",
+        "user alice 5MB/s *",
     ),
     "resolve-quota --client-id web-frontend --ip 10.1.2.3": ("user-default 100MiB/s *", "20/s *"),
     # dynamic client configs
@@ -108,15 +127,18 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-client-configs svc-payments --client-id checkout --resolve": NOTHING,
     "describe-client-configs --supported": NOTHING,
     "alter-client-configs --user svc-payments session.timeout.ms=20s --dry-run": (
-        "+ topic __client_configs", "+ session.timeout.ms: 20s",
+        "+ topic __client_configs",
+        "+ session.timeout.ms: 20s",
     ),
     "alter-client-configs --user svc-payments --client-id checkout acks=1 linger.ms=20 --yes": (
-        "svc-payments checkout acks 1", "svc-payments checkout linger.ms 20ms",
+        "svc-payments checkout acks 1",
+        "svc-payments checkout linger.ms 20ms",
     ),
     # users and access
     "scram-credentials --describe --username alice": ("alice SCRAM-SHA-512 8192",),
     "scram-credentials --add SCRAM-SHA-512 --username dave --generate": (
-        "dave SCRAM-SHA-512 4096", "password ",
+        "dave SCRAM-SHA-512 4096",
+        "password ",
     ),
     "scram-credentials --add 'SCRAM-SHA-256=[iterations=8192,password=alice-secret]'"
     " --username alice": ("alice SCRAM-SHA-256 8192",),
@@ -126,13 +148,15 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-user alice": ("SCRAM-SHA-256 8192", "topic invoices.legacy Write"),
     "list-acls": ("topic invoices.legacy allow User:alice Write",),
     "list-acls --topic orders.placed": (
-        "prefixed topic orders. allow User:alice All", "topic orders.placed allow User:bob Read",
+        "prefixed topic orders. allow User:alice All",
+        "topic orders.placed allow User:bob Read",
     ),
     "list-acls --principal User:bob --by principal": ("deny User:bob Write on topic payments",),
     "list-acls --permission deny --output json": ('"permission": "deny"', "10.1.2.66"),
     "list-acls --resource-type group --operation Read": ("group billing-sync allow User:bob Read",),
     "alter-acls --topic parcels.sent --add 'allow User:bob Read,Write'": (
-        "topic parcels.sent allow User:bob Read", "topic parcels.sent allow User:bob Write",
+        "topic parcels.sent allow User:bob Read",
+        "topic parcels.sent allow User:bob Write",
     ),
     "alter-acls --topic payments.captured --add 'allow User:bob Read' --remove"
     " 'deny User:bob Write' --dry-run": (
@@ -140,25 +164,29 @@ FACTS: dict[str, tuple[str, ...]] = {
         "+ acl allow User:bob Read on topic payments.captured",
     ),
     "alter-acls --producer --allow-principal User:web --topic parcels.sent --add": (
-        "User:web Write on topic parcels.sent", "User:web Create on topic parcels.sent",
+        "User:web Write on topic parcels.sent",
+        "User:web Create on topic parcels.sent",
     ),
     "alter-acls --copy-from User:alice --copy-to User:dave --dry-run": (
         "+ acl allow User:dave All on prefixed topic orders.",
     ),
     "alter-acls --remove-principal User:bob --dry-run": (
-        "- acl allow User:bob Read on topic orders.placed", "- acl deny User:bob Write",
+        "- acl allow User:bob Read on topic orders.placed",
+        "- acl deny User:bob Write",
     ),
     "alter-acls --remove 'any User:dave Any on any resource' --yes": (
         "deleted acl allow User:dave Read on topic payments.captured",
     ),
     "check-acl --principal User:alice --operation Write --topic orders.placed": (
-        "allowed: User:alice Write", "allow User:alice All on prefixed topic orders.",
+        "allowed: User:alice Write",
+        "allow User:alice All on prefixed topic orders.",
     ),
     "check-acl --principal User:bob --operation Write --topic payments.captured": (
         "denied: User:bob Write on topic payments.captured",
     ),
-    "check-acl --principal User:bob --operation Read --topic orders.placed --group"
-    " billing-sync": ("allowed: User:bob Read on group billing-sync",),
+    "check-acl --principal User:bob --operation Read --topic orders.placed --group billing-sync": (
+        "allowed: User:bob Read on group billing-sync",
+    ),
     # the demo company's listener has no login, and a token is for who is logged in
     "describe-tokens": ("SASL",),
     "create-token --max-life-time-period 1d --renewer-principal User:alice": (
@@ -182,7 +210,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "describe-log-dirs --by topic": ("web.clickstream 12", "orders.placed 3"),
     "describe-log-dirs orders.placed --broker-id 1": ("1 orders.placed 0", "1 orders.placed 2"),
     "alter-log-dirs orders.placed:0 --log-dir /data/b --broker-id 1 --dry-run": (
-        "LOG_DIR_NOT_FOUND", "/data/b",
+        "LOG_DIR_NOT_FOUND",
+        "/data/b",
     ),
     # groups
     "list-groups": ("analytics-loader", "shipping-notifier"),
@@ -201,10 +230,12 @@ FACTS: dict[str, tuple[str, ...]] = {
     "reset-offsets billing-sync.v2 --to group:billing-sync --dry-run": ("+ orders.placed:0: 126",),
     "reset-offsets anna-console --to latest --topic tmp.replay --yes": ("tmp.replay 0 60 60 0",),
     "delete-offsets shipping-notifier --topic orders.shipped --dry-run": (
-        "- orders.shipped:0: 68 -> ", "undo: reset-offsets shipping-notifier",
+        "- orders.shipped:0: 68 -> ",
+        "undo: reset-offsets shipping-notifier",
     ),
     "delete-offsets billing-sync --topic payments.captured:5 --yes": (
-        "- payments.captured:5: 57 -> ", "payments.captured 4",
+        "- payments.captured:5: 57 -> ",
+        "payments.captured 4",
     ),
     # cluster
     "cluster-metadata": ("1 broker", "rack-a 4.3 up"),

@@ -191,9 +191,12 @@ def test_topics_from_a_file(kafka: Program, tmp_path: Path) -> None:
     names = [f"file.{uuid.uuid4().hex[:6]}" for _ in range(3)]
     forms = {
         "topics.yaml": yaml.safe_dump(
-            [{"name": names[0], "partitions": 2, "configs": {"retention.ms": "2d"}}]
+            {
+                "version": 1,
+                "topics": {names[0]: {"partitions": 2, "configs": {"retention.ms": "2d"}}},
+            }
         ),
-        "topics.json": json.dumps({"topics": [{"name": names[1], "replication_factor": 1}]}),
+        "topics.json": json.dumps({"version": 1, "topics": {names[1]: {"replication_factor": 1}}}),
         "topics.csv": f"name,partitions,configs\n{names[2]},4,cleanup.policy=compact\n",
     }
     for name, text in forms.items():

@@ -100,7 +100,8 @@ class Place:
     def integer(self, what: str, least: int, most: int) -> int:
         """A whole number."""
         text = self.text(what)
-        if not (text.isascii() and text.isdigit() and least <= int(text) <= most):
+        digits = text.isascii() and text.isdigit() and len(text) < 20
+        if not (digits and least <= int(text) <= most):
             raise self.error(f"{what} must be an integer from {least} to {most}, got {text[:60]!r}")
         return int(text)
 

@@ -254,12 +254,9 @@ def _assignment(place: Place) -> tuple[tuple[int, ...], ...]:
     else:
         text = place.text(ASSIGNMENT)
     try:
-        replicas = read_assignment(text)
+        return read_assignment(text)
     except ValueError:
-        replicas = ()
-    if not replicas or any(not 0 <= id < 1 << 31 for each in replicas for id in each):
-        raise place.error(f"{ASSIGNMENT} must list broker IDs such as 1:2,2:3")
-    return replicas
+        raise place.error(f"{ASSIGNMENT} must list broker IDs such as 1:2,2:3") from None
 
 
 def _quota_entity(text: str, at: Place) -> QuotaEntity:

@@ -8,6 +8,7 @@ from typing import Any
 from msgspec import Struct
 from msgspec import field as default
 
+from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
@@ -139,7 +140,22 @@ def spell_assignment(replicas: Sequence[Sequence[int]]) -> str:
 
 def read_assignment(text: str) -> tuple[tuple[int, ...], ...]:
     """The replicas of each partition of `1:2,2:3`. Raises ValueError."""
-    return tuple(tuple(int(id) for id in each.split(":")) for each in text.split(","))
+    replicas = tuple(tuple(int(id) for id in each.split(":")) for each in text.split(","))
+    if any(not 0 <= id < 1 << 31 for each in replicas for id in each):
+        raise ValueError("not a broker ID")
+    return replicas
+
+
+def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
+    """The topic to create for the fields of a topic in a file."""
+    assignment = read_assignment(str(fields[ASSIGNMENT])) if ASSIGNMENT in fields else ()
+    return NewTopic(
+        name,
+        None if assignment else fields.get(PARTITIONS),
+        None if assignment else fields.get(FACTOR),
+        assignment,
+        tuple((key, str(value)) for key, value in fields.items() if key not in SHAPE),
+    )
 
 
 class StateDiff(Struct, frozen=True):

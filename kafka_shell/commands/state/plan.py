@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
@@ -15,11 +15,20 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from .compare import from_file, scoped
-from .model import ASSIGNMENT, FACTOR, PARTITIONS, SHAPE, Difference, State, owner, read_assignment
+from .model import (
+    ASSIGNMENT,
+    FACTOR,
+    PARTITIONS,
+    SHAPE,
+    Difference,
+    State,
+    new_topic,
+    owner,
+    read_assignment,
+)
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
-    from kafka_shell.admin.topics.model import NewTopic
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.commands.partitions.reassignments import Replicas
@@ -268,20 +277,6 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
             )
             raise
     return replace(plan_create(checked), fresh=None)
-
-
-def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
-    """The topic to create for the fields of a topic in a file."""
-    from kafka_shell.admin.topics.model import NewTopic
-
-    assignment = read_assignment(str(fields[ASSIGNMENT])) if ASSIGNMENT in fields else ()
-    return NewTopic(
-        name,
-        None if assignment else fields.get(PARTITIONS),
-        None if assignment else fields.get(FACTOR),
-        assignment,
-        tuple((key, str(value)) for key, value in fields.items() if key not in SHAPE),
-    )
 
 
 def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Plan | None:

@@ -89,14 +89,80 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
 
         requested = read_topics(invocation["from-file"])
     else:
-        names = [name for word in invocation["topic"] for name in word.split(",") if name]
-        assignment = _assignment(invocation, context)
-        requested = [_new_topic(name, invocation, assignment) for name in names]
+        requested = _named_topics(invocation, context)
     checked = _with_checked_configs(requested, invocation, context.cluster)
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
-    return topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
+    plan = topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
+    return _with_acls(plan, checked, invocation, context.cluster)
+
+
+def _named_topics(invocation: Invocation, context: Context) -> list[NewTopic]:
+    """The topics named on the command line, with what --like copies."""
+    names = [name for word in invocation["topic"] for name in word.split(",") if name]
+    assignment = _assignment(invocation, context)
+    new = [_new_topic(name, invocation, assignment) for name in names]
+    if not invocation["like"]:
+        if invocation["with-acls"]:
+            raise UsageError("--with-acls requires --like", span=invocation.span("with-acls"))
+        return new
+    like = _template(invocation["like"], context.cluster)
+    return [
+        replace(
+            topic,
+            partitions=None if assignment else topic.partitions or like.partitions,
+            replication_factor=None
+            if assignment
+            else topic.replication_factor or like.replication_factor,
+            configs=tuple(({**dict(like.configs), **dict(topic.configs)}).items()),
+        )
+        for topic in new
+    ]
+
+
+def _template(name: str, cluster: Cluster) -> NewTopic:
+    """An existing topic as one to create: its partitions, replication factor and configs."""
+    from kafka_shell.admin.configs import read as configs
+    from kafka_shell.admin.topics import read as topics
+    from kafka_shell.admin.wire.failures import as_error
+
+    found = topics.describe(cluster, [name])
+    resource = ConfigResource(ResourceType.TOPIC, name)
+    entries = configs.describe(cluster, [resource])
+    for failure in (*found.failures.values(), *entries.failures.values()):
+        raise as_error(failure)
+    topic = found[name]
+    return NewTopic(
+        name,
+        len(topic.partitions),
+        topic.replication_factor,
+        configs=tuple(
+            (entry.name, entry.value)
+            for entry in entries[resource]
+            if entry.overridden and entry.value is not None
+        ),
+    )
+
+
+def _with_acls(
+    plan: Plan, created: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
+) -> Plan:
+    """The plan with the literal ACLs of the topic of --like on the new topics."""
+    if not invocation["with-acls"] or not created:
+        return plan
+    from kafka_shell.admin.acls import change as acl_changes
+    from kafka_shell.admin.acls import read as acls
+    from kafka_shell.admin.acls.model import AclFilter, AclResourceType, PatternType
+
+    which = AclFilter(
+        resource_type=AclResourceType.TOPIC,
+        name=invocation["like"],
+        pattern_type=PatternType.LITERAL,
+    )
+    bindings = acls.describe(cluster, which)
+    copies = [replace(each, name=new.name) for new in created for each in bindings]
+    return merge_plans([plan, acl_changes.plan_create(cluster, copies)]) if copies else plan
 
 
 def _with_checked_configs(
@@ -212,7 +278,7 @@ COMMANDS = (
         summary="Create topics.",
         family="topics",
         run=create_topic,
-        apis=(19, 32),
+        apis=(19, 29, 30, 32),
         effect=Effect.CHANGE,
         arguments=(
             Argument("topic", NEW_TOPIC, "Names of the new topics.", many=True,
@@ -226,24 +292,29 @@ COMMANDS = (
                    excludes=("--partitions", "--replication-factor")),
             Option("--config", CONFIG_PAIR, "Set a topic config; may be repeated.", many=True),
             Option("--if-not-exists", kinds.FLAG, "Skip topics that already exist."),
+            Option("--like", kinds.TOPIC,
+                   "Copy partitions, replication factor and configs of this topic.",
+                   metavar="TOPIC"),
+            Option("--with-acls", kinds.FLAG, "With --like, also copy its ACLs."),
             Option("--from-file", kinds.FILE,
-                   "Create the topics listed in a YAML, JSON or CSV file.",
-
+                   "Create the topics of a state file (YAML, JSON) or a CSV file.",
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
-                             "--config")),
+                             "--config", "--like")),
         ),
         exactly_one=(("topic", "from-file"),),
         description=(
             "Without --partitions, --replication-factor or --replica-assignment the broker's"
             " defaults apply. With --timeout 0 the command does not wait until every partition has"
             " a leader.\n"
-            "The file for --from-file is a .yaml, .json or .csv list of topics. Each has a name"
-            " and optionally partitions, replication_factor, replica_assignment (1:2,2:3) and"
-            " configs (a mapping; in CSV k1=v1,k2=[v1,v2])."
+            "The file for --from-file is a state file, as export writes it, or a .csv file with the"
+            " columns name, partitions, replication_factor, replica_assignment (1:2,2:3) and"
+            " configs (k1=v1,k2=[v1,v2])."
         ),
         examples=(
             Example("create-topic parcels.delivered --partitions 6 --config retention.ms=7d",
                     "create a topic that keeps records for a week"),
+            Example("create-topic payments.disputed --like payments.captured --with-acls --dry-run",
+                    "preview a copy of a topic's settings and ACLs"),
             Example("create-topic parcels.lost parcels.found --dry-run",
                     "validate on the broker without creating anything"),
         ),

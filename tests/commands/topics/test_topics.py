@@ -100,3 +100,28 @@ def test_documentation_is_text_without_tags(shell: Shell, stem: str, output: str
     for tag in ("<code>", "<a href", "<p>", "</", "<li>", "&lt;"):
         assert tag not in run.out
     assert "maximum time we will retain a log" in " ".join(run.out.split())
+
+
+def test_a_topic_like_another_one_has_its_shape_configs_and_acls(shell: Shell, stem: str) -> None:
+    shell.ok(f"alter-configs {stem}.a retention.ms=7d cleanup.policy=compact --yes")
+    shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:bob Read'")
+    shell.ok(f"create-topic {stem}.c --like {stem}.a --config retention.ms=1d --with-acls")
+    text = shell.ok(f"export {stem}.c").out
+    assert f"{stem}.c:\n    partitions: 3\n" in text
+    assert "cleanup.policy: compact\n      retention.ms: 1d" in text
+    assert f"topic {stem}.c:\n  - allow User:bob Read" in text
+    missing = shell(f"create-topic {stem}.d --like {stem}.nosuch")
+    assert missing.status == 1 and "UNKNOWN_TOPIC_OR_PARTITION" in missing.err
+    alone = shell(f"create-topic {stem}.d --with-acls")
+    assert alone.status == 2 and "--with-acls requires --like" in alone.err
+
+
+def test_an_export_creates_the_topics_that_it_describes(
+    shell: Shell, stem: str, tmp_path: Path
+) -> None:
+    file = tmp_path / "topics.yaml"
+    exported = shell.ok(f"export {stem}.* --only topics").out
+    file.write_text(exported)
+    shell.ok(f"delete-topic {stem}.* --yes")
+    shell.ok(f"create-topic --from-file {file}")
+    assert shell.ok(f"export {stem}.* --only topics").out == exported
