@@ -11,7 +11,7 @@ from kafka_shell.units import counted
 
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
-_VERBS = {"create": "Create", "delete": "Delete", "abort": "Abort", "fence": "Fence"}
+_VERBS = ("create", "alter", "delete", "abort", "fence")
 
 
 def count_kinds(resources: Iterable[Resource]) -> str:
@@ -38,13 +38,24 @@ def count_changes(changes: Iterable[Change]) -> str:
     return f"{counted(len(changes), 'change')} to {resources}"
 
 
+def count_verbs(changes: Iterable[Change]) -> list[tuple[str, int]]:
+    """(verb, number of changes), in the order of a summary."""
+    counts = Counter(change.verb for change in changes)
+    return [(verb, counts[verb]) for verb in _VERBS if counts[verb]]
+
+
+def past(verb: str) -> str:
+    """`created`, `altered`."""
+    return verb + ("d" if verb.endswith("e") else "ed")
+
+
 def question(changes: Iterable[Change]) -> str:
     """What would happen and how much of it: `Delete 6 topics?`, `Apply 3 changes to 2 topics?`."""
     changes = [change for change in changes if change.resource.kind != "rollback-file"]
     verbs = {change.verb for change in changes}
     verb = verbs.pop() if len(verbs) == 1 else "alter"
-    if verb in _VERBS and not any(change.field for change in changes):
-        return f"{_VERBS[verb]} {count_kinds(change.resource for change in changes)}?"
+    if verb != "alter" and not any(change.field for change in changes):
+        return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}?"
     if changes and _only_offsets(changes):
         return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}?"
     return f"Apply {count_changes(changes)}?"

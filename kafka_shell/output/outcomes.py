@@ -9,12 +9,13 @@ from kafka_shell.plan.model import Change, Effect
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
+from .counts import past
 from .errors import failure_lines
 from .pane import Pane
 from .plans import (
     LONG,
     MANY,
-    count_verbs,
+    counted_changes,
     lost_by,
     plan_lines,
     refused_lines,
@@ -27,7 +28,6 @@ from .text import Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
-_PAST = {"create": "created", "delete": "deleted", "abort": "aborted", "fence": "fenced"}
 FRESH = 10  # the fresh state is printed for at most this many resources
 _LABELS = {"unknown": "outcome unknown", "skipped": "skipped"}
 _EXPLANATIONS = {
@@ -108,7 +108,7 @@ def done_lines(outcome: Outcome) -> Iterator[Text]:
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
     if len(resources) > MANY:
-        yield text("done: ", "good") + text(count_verbs(done))
+        yield text("done: ", "good") + text(counted_changes(done))
         return
     for first in resources:
         yield _done_line([change for change in done if change.resource == first.resource])
@@ -120,9 +120,9 @@ def _done_resources(outcome: Outcome) -> list[Change]:
 
 def _done_line(changes: Sequence[Change]) -> Text:
     verbs = {change.verb for change in changes}
-    past = _PAST.get(verbs.pop(), "altered") if len(verbs) == 1 else "altered"
+    verb = verbs.pop() if len(verbs) == 1 else "alter"
     fields = ", ".join(dict.fromkeys(change.field for change in changes if change.field))
-    line = text(past, "good") + " " + text(str(changes[0].resource), "name")
+    line = text(past(verb), "good") + " " + text(str(changes[0].resource), "name")
     return line + (f": {fields}" if fields else "")
 
 

@@ -10,7 +10,6 @@ topic orders
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -19,7 +18,7 @@ from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
 
 from .columns import columns_of
-from .counts import count_changes, count_kinds
+from .counts import count_changes, count_kinds, count_verbs, past
 from .errors import failure_lines
 from .humanize import change_values
 from .pane import Pane
@@ -34,7 +33,6 @@ MANY = 19  # more resources than this are counted instead of listed; JSON has th
 LONG = 40  # more lines of changes than this are counted instead of printed
 FOREVER = "irreversible"
 REMOVED = "(removed)"
-_DONE = {"create": "created", "alter": "altered", "delete": "deleted"}
 _SIGNS: dict[str, tuple[str, Role]] = {
     "create": ("+", "added"),
     "delete": ("-", "removed"),
@@ -173,7 +171,7 @@ def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:
     changes = [change for group in groups for change in group]
     lead = "... and" if whole else "... in total,"
     kinds = count_kinds(change.resource for change in changes)
-    return f"{lead} {kinds} ({count_verbs(changes)})"
+    return f"{lead} {kinds} ({counted_changes(changes)})"
 
 
 def set_of_resources(changes: Sequence[Change]) -> list[Change]:
@@ -181,14 +179,9 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
     return list({change.resource: change for change in reversed(changes)}.values())[::-1]
 
 
-def count_verbs(changes: Sequence[Change]) -> str:
-    """The changes counted: `1 created, 2 altered`."""
-    return ", ".join(f"{count:,} {_DONE[verb]}" for verb, count in _by_verb(changes))
-
-
-def _by_verb(changes: Sequence[Change]) -> list[tuple[str, int]]:
-    counts = Counter(change.verb if change.verb in _DONE else "alter" for change in changes)
-    return [(verb, counts[verb]) for verb in _DONE if counts[verb]]
+def counted_changes(changes: Sequence[Change]) -> str:
+    """`1 created, 2 altered`."""
+    return ", ".join(f"{count:,} {past(verb)}" for verb, count in count_verbs(changes))
 
 
 def closing(plan: Plan) -> str:
@@ -198,7 +191,7 @@ def closing(plan: Plan) -> str:
     tail = f"; {refused:,} refused" if refused else ""
     if not changes:
         return f"nothing to change{tail}"
-    verbs = ", ".join(f"{verb} {count:,}" for verb, count in _by_verb(changes))
+    verbs = ", ".join(f"{verb} {count:,}" for verb, count in count_verbs(changes))
     return f"{count_changes(changes)}: {verbs}{tail}"
 
 

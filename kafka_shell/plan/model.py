@@ -35,7 +35,7 @@ class Change(Struct, frozen=True):
     """
 
     resource: Resource
-    verb: str  # create, alter, delete
+    verb: str  # create, alter, delete, abort or fence
     field: str = ""
     before: Value = None
     after: Value = None
