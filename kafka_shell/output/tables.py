@@ -96,12 +96,16 @@ def lay_out(
 
 
 def draw_table(
-    columns: Sequence[Column], rows: Sequence[object], *, width: int | None = None
+    columns: Sequence[Column],
+    rows: Sequence[object],
+    *,
+    width: int | None = None,
+    keep_empty: bool = False,
 ) -> Iterator[Text]:
     """The heading and the rows; nothing without rows."""
     if not rows:
         return
-    layout = lay_out(columns, rows, width=width)
+    layout = lay_out(columns, rows, width=width, keep_empty=keep_empty)
     yield from layout.heading()
     for row in rows:
         yield from layout.row(row)

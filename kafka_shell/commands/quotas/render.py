@@ -16,7 +16,7 @@ from kafka_shell.admin.quotas.model import (
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column, draw_table, lay_out
+from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Text, text
 
 HEADINGS = {
@@ -77,10 +77,7 @@ def _levels(resolutions: Sequence[QuotaResolution], width: int | None) -> Iterat
         Column("ENTITY", lambda row: str(row[0].entity), role="name", give="drop"),
         *(_limit(each, number) for number, each in enumerate(resolutions)),
     ]
-    layout = lay_out(columns, rows, width=width, keep_empty=True)
-    yield from layout.heading()
-    for row in rows:
-        yield from layout.row(row)
+    yield from draw_table(columns, rows, width=width, keep_empty=True)
 
 
 def _limit(resolution: QuotaResolution, number: int) -> Column:

@@ -18,7 +18,7 @@ from kafka_shell.commands.tokens.render import COLUMNS as TOKENS
 from kafka_shell.output.humanize import quota_value
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
-from kafka_shell.output.tables import Column, draw_table, lay_out
+from kafka_shell.output.tables import Column, draw_table
 from kafka_shell.output.text import Text, hang, text
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource_kinds import hint_of
@@ -106,10 +106,7 @@ _TOKEN = TOKENS[DelegationToken]
 def _limits(ladders: Sequence[QuotaLadder], width: int | None) -> Iterator[Text]:
     """One row per client ID, one column per quota."""
     columns = [Column("CLIENT-ID", _client, role="name"), *map(_limit, range(len(HEADINGS) - 1))]
-    layout = lay_out(columns, ladders, width=width, keep_empty=True)
-    yield from layout.heading()
-    for ladder in ladders:
-        yield from layout.row(ladder)
+    yield from draw_table(columns, ladders, width=width, keep_empty=True)
 
 
 def _client(ladder: QuotaLadder) -> Text:
