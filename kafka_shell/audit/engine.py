@@ -86,20 +86,15 @@ class Engine:
 
     def _tasks(self) -> tuple[int, int | None]:
         """Return completed and total tasks of the active stages; unknown with Spark Connect."""
-        tracker = self._tracker()
-        if tracker is None:
+        if self.session is None or self.where[1]:
             return 0, None
+        tracker = self.session.sparkContext.statusTracker()
         done = total = 0
         for stage in tracker.getActiveStageIds():
             info = tracker.getStageInfo(stage)
             if info is not None:
                 done, total = done + info.numCompletedTasks, total + info.numTasks
         return (min(done, total - 1), total) if total else (0, None)
-
-    def _tracker(self) -> Any:
-        if self.session is None or self.where[1]:
-            return None
-        return self.session.sparkContext.statusTracker()
 
 
 class BackgroundStart:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from functools import partial
 from itertools import groupby, pairwise
 from pathlib import Path
 from time import strftime, strptime
@@ -113,7 +114,11 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     ids = engine.run("drawing charts", lambda: snapshot.ids(engine.session, folder, KNOWN))
     chosen = [id for id in ids if id <= collection.snapshot_id][-_SNAPSHOTS:]
     sides = [of_snapshot(engine, f"{folder}@{id}", KNOWN) for id in chosen]
-    counts = [_differences(engine, before, after) for before, after in pairwise(sides)]
+    drifts = [
+        engine.run("drawing charts", partial(between, before, after, KNOWN))
+        for before, after in pairwise(sides)
+    ]
+    counts = [Counter(drift.table for drift in found) for found in drifts]
     most = max((count.total() for count in counts), default=0) or 1
     bars = tuple(
         Bar(
@@ -128,12 +133,6 @@ def _drift(engine: Engine, collection: Collection, stored: str) -> list[Chart]:
     )
     about = "Number of differences from the previous snapshot. Times are in UTC."
     return [Chart("Drift over snapshots", about, bars)] if bars else []
-
-
-def _differences(engine: Engine, before: Collection, after: Collection) -> Counter[str]:
-    """Return the number of differences per table."""
-    drifts = engine.run("drawing charts", lambda: between(before, after, KNOWN))
-    return Counter(drift.table for drift in drifts)
 
 
 def _moment(snapshot_id: str) -> str:

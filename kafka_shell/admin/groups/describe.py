@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from kafka_shell.admin.partitions.model import TopicPartition
@@ -42,15 +42,11 @@ def _streams(groups: Sequence[str]) -> Any:
     return StreamsGroupDescribeRequest(group_ids=list(groups))
 
 
-def _rows(response: Any) -> Iterator[tuple[str, Any]]:
-    return ((row.group_id, row) for row in response.groups)
-
-
 QUESTIONS = {
-    GroupType.CLASSIC: Question(_classic, _rows),
-    GroupType.CONSUMER: Question(_consumer, _rows),
-    GroupType.SHARE: Question(_share, _rows),
-    GroupType.STREAMS: Question(_streams, _rows),
+    GroupType.CLASSIC: Question(_classic),
+    GroupType.CONSUMER: Question(_consumer),
+    GroupType.SHARE: Question(_share),
+    GroupType.STREAMS: Question(_streams),
 }
 
 # A group has one protocol: requests of the others fail with one of these, or do not exist.

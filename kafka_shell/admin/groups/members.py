@@ -38,11 +38,7 @@ def _delete_request(names: Sequence[str]) -> Any:
     return DeleteGroupsRequest(groups_names=list(names))
 
 
-def _delete_rows(response: Any) -> Iterator[tuple[str, Any]]:
-    return ((row.group_id, row) for row in response.results)
-
-
-_DELETE = Question(_delete_request, _delete_rows, "DELETE")
+_DELETE = Question(_delete_request, "results", "DELETE")
 
 
 class DeleteGroups(Struct, BaseStep, frozen=True):

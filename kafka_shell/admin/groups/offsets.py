@@ -38,12 +38,8 @@ def _shared(groups: Sequence[str]) -> Any:
     )
 
 
-def _rows(response: Any) -> Iterator[tuple[str, Any]]:
-    return ((row.group_id, row) for row in response.groups)
-
-
-COMMITTED = Question(_committed, _rows, lowest=_MANY_GROUPS, highest=_BY_NAME)
-SHARED = Question(_shared, _rows)
+COMMITTED = Question(_committed, lowest=_MANY_GROUPS, highest=_BY_NAME)
+SHARED = Question(_shared)
 
 
 class Committed(Struct, frozen=True):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.coordinators import Question, ask
@@ -72,7 +71,8 @@ def describe(
     results: Results[str, Group] = Results()
     for name in requested:
         answer = responses[name]
-        group = read(name, answer.coordinator, _by_type(answer.rows))
+        told = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
+        group = read(name, answer.coordinator, told)
         if isinstance(group, Failure):
             results.failures[name] = group
         else:
@@ -90,10 +90,6 @@ def _questions(kind: GroupType, offsets: bool) -> list[Question]:
     if offsets and GroupType.SHARE in kinds:
         requested.append(group_offsets.SHARED)
     return requested
-
-
-def _by_type(answers: Mapping[Question, Any]) -> dict[GroupType, Any]:
-    return {kind: answers[question] for kind, question in QUESTIONS.items() if question in answers}
 
 
 def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:

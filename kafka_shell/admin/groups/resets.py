@@ -51,7 +51,9 @@ def plan_reset(
         return _refused(name, found.why)
     requested = list(found.now) if partitions is None else list(dict.fromkeys(partitions))
     if not requested:
-        return _refused(name, _nothing_to_reset(name))
+        message = f"group {name} has no committed offsets"
+        hint = "Name the partitions: --topic orders:0,1 or --topic orders"
+        return _refused(name, Failure("NO_OFFSETS", message, hint=hint))
     resets, refused = _targets(cluster, found.now, where, requested)
     return _plan(cluster, found, resets, refused)
 
@@ -104,7 +106,9 @@ def plan_delete_offsets(cluster: Cluster, name: str, partitions: Sequence[TopicP
         elif partition in found.now:
             resets.append(Reset(partition, _offset(found.now, partition), None))
         else:
-            refused[partition.resource] = _no_offset(name, partition)
+            message = f"group {name} has no committed offset for partition {partition}"
+            see = Resource("group-offsets", name)
+            refused[partition.resource] = Failure("NO_OFFSETS", message, see=see)
     return _plan(cluster, found, resets, refused)
 
 
@@ -192,17 +196,6 @@ def _subscribed(name: str, topic: str, readers: Sequence[Member]) -> Failure:
 
 def _refused(name: str, why: Failure) -> Plan:
     return Plan(Effect.DESTROY, (), refused=Results({}, {Resource("group", name): why}))
-
-
-def _nothing_to_reset(name: str) -> Failure:
-    message = f"group {name} has no committed offsets"
-    hint = "Name the partitions: --topic orders:0,1 or --topic orders"
-    return Failure("NO_OFFSETS", message, hint=hint)
-
-
-def _no_offset(name: str, each: TopicPartition) -> Failure:
-    message = f"group {name} has no committed offset for partition {each}"
-    return Failure("NO_OFFSETS", message, see=Resource("group-offsets", name))
 
 
 # -- where to --------------------------------------------------------------------------------------

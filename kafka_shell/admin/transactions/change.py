@@ -35,6 +35,7 @@ _NOT_LEADER = frozenset({5, 6})
 _FENCE_HIGHEST = 5  # v6 is for two-phase commit (KIP-939)
 _TIMEOUT_MS = 60_000  # of the next transactions, if the coordinator returns none
 _RETRY_S = 20.0  # the open transaction is aborted first
+_NOT_YET = COORDINATION | {CONCURRENT_TRANSACTIONS}
 
 Clock = Callable[[], float]
 
@@ -88,14 +89,12 @@ class AbortTransactions(Struct, BaseStep, frozen=True):
             for transaction in group:
                 code = codes.get((transaction.producer_id, transaction.topic_partition))
                 failures[transaction] = _abort_failure(transaction, response if failed else code)
-        self._settle(cluster, [each for each in self.transactions if failures[each] is None])
-        return Results.of(self.changes, (failures[each] for each in self.transactions))
-
-    def _settle(self, cluster: Cluster, done: Sequence[HangingTransaction]) -> None:
-        wanted = {_identity(each) for each in done}
-        if wanted:
+        done = [each for each in self.transactions if failures[each] is None]
+        if done:
             requested = [each.topic_partition for each in done]
+            wanted = set(map(_identity, done))
             wait_until_visible(lambda: not wanted & _open(cluster, requested))
+        return Results.of(self.changes, (failures[each] for each in self.transactions))
 
 
 def _identity(each: HangingTransaction) -> tuple[TopicPartition, int, int]:
@@ -262,7 +261,7 @@ class FenceProducers(Struct, BaseStep, frozen=True):
             for each, answer in zip(left, cluster.send_all(calls), strict=True):
                 outcome = answer if isinstance(answer, Failure) else answer.error_code
                 codes[each.transactional_id] = outcome
-            left = [each for each in left if _is_retriable(codes[each.transactional_id])]
+            left = [each for each in left if codes[each.transactional_id] in _NOT_YET]
             if not left:
                 break
         ids = (transaction.transactional_id for transaction in self.transactions)
@@ -290,11 +289,6 @@ def _init_producer_id(each: Transaction) -> Any:
         producer_id=-1,
         producer_epoch=-1,
     )
-
-
-def _is_retriable(outcome: int | Failure) -> bool:
-    """Whether to retry, for example while the coordinator aborts the open transaction."""
-    return outcome == CONCURRENT_TRANSACTIONS or outcome in COORDINATION
 
 
 def _fence_failure(name: str, outcome: int | Failure) -> Failure | None:

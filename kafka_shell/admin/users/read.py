@@ -50,7 +50,10 @@ def describe(cluster: Cluster, name: str) -> UserPage:
     which = ClientConfigFilter(user=user)
     now = int(time.time() * 1000)
     registrations = _part(lambda: client_configs.registrations(cluster, which, now=now))
-    own = bindings if isinstance(bindings, Failure) else _about(principal, bindings)
+    own = bindings
+    if not isinstance(bindings, Failure):
+        kept = (each for each in bindings if each.principal in (principal, _ANYONE))
+        own = tuple(sorted(kept, key=lambda binding: binding.order))
     return UserPage(
         user=user,
         principal=principal,
@@ -121,11 +124,6 @@ def _bindings(cluster: Cluster, principal: str) -> tuple[AclBinding, ...]:
     ]
     found = acls.describe_each(cluster, filters)
     return tuple(dict.fromkeys(binding for each in found for binding in each))
-
-
-def _about(principal: str, bindings: Sequence[AclBinding]) -> tuple[AclBinding, ...]:
-    kept = (each for each in bindings if each.principal in (principal, _ANYONE))
-    return tuple(sorted(kept, key=lambda binding: binding.order))
 
 
 def _groups(

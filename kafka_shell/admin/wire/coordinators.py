@@ -6,7 +6,7 @@ Groups whose coordinator has moved or whose broker is down are retried.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from msgspec import Struct, field
@@ -26,13 +26,14 @@ _NOT_SENT = frozenset({"refused", "connect-timeout", "unknown-broker"})
 
 
 class Question(Struct, frozen=True):
-    """An API with many groups per request. `rows` returns (group, row) pairs of a response.
+    """An API with many groups per request. `rows` is the field of the response with a row for each.
 
-    Rows have an `error_code`. `permission` is the operation that the API requires on the group.
+    Rows have a `group_id` and an `error_code`. `permission` is the operation that the API requires
+    on the group.
     """
 
     request: Callable[[Sequence[str]], Any]
-    rows: Callable[[Any], Iterable[tuple[str, Any]]]
+    rows: str = "groups"
     permission: str = "DESCRIBE"
     lowest: int | None = None
     highest: int | None = None
@@ -120,7 +121,7 @@ def _rows(question: Question, groups: Sequence[str], response: Any) -> dict[str,
     """The row or Failure of each group."""
     if isinstance(response, Failure):
         return dict.fromkeys(groups, response)
-    received = dict(question.rows(response))
+    received = {row.group_id: row for row in getattr(response, question.rows)}
     rows: dict[str, Any] = {}
     for group in groups:
         row = received.get(group)

@@ -143,12 +143,9 @@ class Runner:
             return
         self._expire(jobs)
         left = [job for job in jobs if not job.done]
-        self._pool.loop.turn(min(self._next_wake(left), self._report_waiting(left)))
-
-    def _next_wake(self, jobs: Iterable[Job]) -> float:
-        """When a job needs attention even if no bytes arrive."""
         now = time.monotonic()
-        return min((wake_time(job, now) for job in jobs), default=now)
+        wake = min((wake_time(job, now) for job in left), default=now)
+        self._pool.loop.turn(min(wake, self._report_waiting(left)))
 
     def _report_waiting(self, jobs: Sequence[Job]) -> float:
         """Report waits longer than a second. Returns when to check again."""

@@ -5,18 +5,20 @@ Apart from timestamps, records are the same at every run: random values are seed
 
 from __future__ import annotations
 
-import json
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 from typing import Any
 
+from msgspec.json import encode
+
+from kafka_shell.admin.groups.model import Reset
+from kafka_shell.admin.groups.steps import CommitOffsets
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.failures import failure
-from kafka_shell.admin.wire.requests import Call, Coordinator, CoordinatorKind
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 
@@ -28,8 +30,6 @@ Ends = Mapping[str, Mapping[int, End]]
 _SEED = "kafka.sh"
 _DAY_S = 86_400.0
 _PRODUCE_S = 30.0
-_COMMIT_S = 15.0
-_COORDINATOR_MOVES = frozenset({14, 15, 16})  # loading, not available, not coordinator
 
 
 # -- producing -------------------------------------------------------------------------------------
@@ -121,15 +121,11 @@ def _records(feed: Feed, partitions: int) -> Iterator[dict[str, Any]]:
         age = feed.since * _DAY_S - number * step
         yield {
             "key": None if key is None else key.encode(),
-            "value": value if value is None or isinstance(value, bytes) else _json(value),
+            "value": value if value is None or isinstance(value, bytes) else encode(value),
             # Without a key the partitioner chooses a random partition without a seed.
             "partition": random.randrange(partitions) if key is None else None,
             "timestamp_ms": int((now - age) * 1000),
         }
-
-
-def _json(value: Any) -> bytes:
-    return json.dumps(value, separators=(",", ":")).encode()
 
 
 # -- committing ------------------------------------------------------------------------------------
@@ -138,67 +134,24 @@ def _json(value: Any) -> bytes:
 def commit(cluster: Cluster, ends: Ends) -> None:
     """Commit the offsets of all groups in new topics without joining the groups.
 
-    OffsetCommit (API key 8), all groups in parallel. Raises ShellError with the failures.
+    Raises ShellError with the failures.
     """
-    waiting = {group: offsets for group in GROUPS if (offsets := _offsets(GROUPS[group], ends))}
     failed: dict[str, Failure] = {}
-    for _ in cluster.attempts(_COMMIT_S):
-        calls = [
-            Call(
-                _commit_request(group, offsets),
-                Coordinator(CoordinatorKind.GROUP, group),
-                highest=9,
-            )
-            for group, offsets in waiting.items()
-        ]
-        responses = cluster.send_all(calls) if calls else []
-        failed = dict(_failures(list(waiting), responses))
-        moved = {name for name, why in failed.items() if why.code in _COORDINATOR_MOVES}
-        waiting = {group: waiting[group] for group in waiting if f"group {group}" in moved}
-        if not waiting:
-            break
+    for group, readings in GROUPS.items():
+        resets = tuple(_resets(readings, ends))
+        if resets:
+            outcomes = CommitOffsets(group, resets).send(cluster, validate_only=False)
+            failed |= {f"group {group}": why for why in outcomes.failures.values()}
     if failed:
         raise _failed("offsets", failed)
 
 
-def _offsets(readings: Collection[Reading], ends: Ends) -> dict[str, dict[int, int]]:
-    found: dict[str, dict[int, int]] = {}
+def _resets(readings: Iterable[Reading], ends: Ends) -> Iterator[Reset]:
     for reading in readings:
         for partition, end in ends.get(reading.topic, {}).items():
             if not reading.partitions or partition in reading.partitions:
-                found.setdefault(reading.topic, {})[partition] = int(end * reading.share)
-    return found
-
-
-def _commit_request(group: str, offsets: Mapping[str, Mapping[int, int]]) -> Any:
-    from kafka.protocol.consumer import OffsetCommitRequest
-
-    topic = OffsetCommitRequest.OffsetCommitRequestTopic
-    return OffsetCommitRequest(
-        group_id=group,
-        topics=[
-            topic(
-                name=name,
-                partitions=[
-                    topic.OffsetCommitRequestPartition(
-                        partition_index=partition, committed_offset=offset, committed_metadata=""
-                    )
-                    for partition, offset in partitions.items()
-                ],
-            )
-            for name, partitions in offsets.items()
-        ],
-    )
-
-
-def _failures(groups: Sequence[str], responses: Sequence[Any]) -> Iterator[tuple[str, Failure]]:
-    for group, response in zip(groups, responses, strict=True):
-        if isinstance(response, Failure):
-            yield f"group {group}", response
-            continue
-        codes = {row.error_code for topic in response.topics for row in topic.partitions} - {0}
-        for code in codes:
-            yield f"group {group}", failure(code, about=f"group {group}")
+                where = TopicPartition(reading.topic, partition)
+                yield Reset(where, None, int(end * reading.share))
 
 
 def _failed(what: str, failed: Mapping[str, Failure]) -> ShellError:
