@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -198,6 +199,12 @@ def approximate_bytes(count: int) -> str:
         power += 1
     size = count / 1024**power
     return f"{size:.{0 if size >= 99.95 else 1}f} {_BINARY[power - 1]}"
+
+
+def some(names: Sequence[object], most: int) -> str:
+    """`a, b, c and 2 more`: the first names, at most so many."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(map(str, names[:most])) + more
 
 
 def shorten(text: str) -> str:

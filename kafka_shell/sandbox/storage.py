@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import base64
 import subprocess
 import uuid
 from pathlib import Path
 
+from kafka_shell.admin.wire.metadata_scan import spell_id
 from kafka_shell.errors import ShellError
 
 from .config import jvm_arguments, server_properties
@@ -21,7 +21,7 @@ FORMAT_SECONDS = 60.0
 def new_id() -> str:
     """Return a random ID in the format of Kafka, which does not start with a dash."""
     while True:
-        text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
+        text = spell_id(uuid.uuid4().bytes)
         if not text.startswith("-"):
             return text
 

@@ -18,7 +18,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Report
 from kafka_shell.plan.results import Failure
-from kafka_shell.units import counted
+from kafka_shell.units import counted, some
 
 from . import health_checks as checks
 from . import probes
@@ -139,8 +139,7 @@ class _Waiting:
         self._task = ""
 
     def __call__(self, pending: list[str]) -> None:
-        more = f" and {len(pending) - 3} more" if len(pending) > 3 else ""
-        task = f"waiting for {', '.join(pending[:3])}{more}"
+        task = f"waiting for {some(pending, 3)}"
         if task != self._task:
             self.end()
             self._task = task

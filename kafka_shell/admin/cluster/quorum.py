@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from binascii import b2a_base64
 from typing import Any
 from uuid import UUID
 
@@ -13,6 +12,7 @@ from kafka_shell.admin.wire.failures import (
     failure,
     requires,
 )
+from kafka_shell.admin.wire.metadata_scan import spell_id
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
@@ -112,7 +112,7 @@ def _replica(
 ) -> QuorumReplica:
     end = max(voter.log_end_offset for voter in partition.current_voters)
     now = max(voter.last_caught_up_timestamp for voter in partition.current_voters)
-    caught_up = row.last_caught_up_timestamp
+    caught_up, id = row.last_caught_up_timestamp, row.replica_directory_id
     return QuorumReplica(
         id=row.replica_id,
         role="leader" if role == "voter" and row.replica_id == partition.leader_id else role,
@@ -121,16 +121,6 @@ def _replica(
         last_caught_up=caught_up,
         last_fetch=row.last_fetch_timestamp,
         behind_ms=max(now - caught_up, 0) if caught_up >= 0 else -1,
-        directory_id=_spell_id(row.replica_directory_id),
+        directory_id=spell_id(id.bytes) if id is not None and id != _NO_ID else "",
         endpoints=endpoints.get(row.replica_id, ()) if role == "voter" else (),
     )
-
-
-def _spell_id(found: UUID | None) -> str:
-    """A directory ID as Kafka prints it; "" for none."""
-    if found is None or found == _NO_ID:
-        return ""
-    return b2a_base64(found.bytes, newline=False).decode().translate(_URL_SAFE).rstrip("=")
-
-
-_URL_SAFE = str.maketrans("+/", "-_")

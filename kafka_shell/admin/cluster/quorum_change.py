@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from binascii import a2b_base64
 from collections.abc import Iterable, Sequence
 from typing import Any
-from uuid import UUID
 
 from msgspec import Struct
 
@@ -15,6 +13,7 @@ from kafka_shell.admin.wire.failures import (
     UNSUPPORTED_VERSION,
     as_error,
 )
+from kafka_shell.admin.wire.metadata_scan import uuid_of
 from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import Call
 from kafka_shell.errors import ShellError
@@ -28,13 +27,6 @@ from .quorum import describe
 DEFAULT_TIMEOUT_MS = 30_000
 _DUPLICATE_VOTER, _VOTER_NOT_FOUND, _INVALID_REQUEST = 126, 127, 42
 _FAR_BEHIND = 1_000  # records; the leader refuses a voter that has not caught up
-
-
-def _read_id(text: str) -> UUID:
-    return UUID(bytes=a2b_base64(text.translate(_NOT_URL_SAFE) + "=="))
-
-
-_NOT_URL_SAFE = str.maketrans("-_", "+/")
 
 
 class AddVoter(Struct, BaseStep, frozen=True):
@@ -57,7 +49,7 @@ class AddVoter(Struct, BaseStep, frozen=True):
             cluster_id=cluster.cluster_id,
             timeout_ms=self.timeout_ms,
             voter_id=self.voter.id,
-            voter_directory_id=_read_id(self.voter.directory_id),
+            voter_directory_id=uuid_of(self.voter.directory_id),
             listeners=[
                 AddRaftVoterRequest.Listener(
                     name=endpoint.name, host=endpoint.host, port=endpoint.port
@@ -89,7 +81,7 @@ class RemoveVoter(Struct, BaseStep, frozen=True):
         request = RemoveRaftVoterRequest(
             cluster_id=cluster.cluster_id,
             voter_id=self.voter.id,
-            voter_directory_id=_read_id(self.voter.directory_id),
+            voter_directory_id=uuid_of(self.voter.directory_id),
         )
         return _send(cluster, request, self.changes[0], self.voter, votes=False)
 

@@ -14,6 +14,7 @@ from kafka_shell.admin.wire.coordinators import Answers, Question, ask
 from kafka_shell.admin.wire.failures import as_error, error_name
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import some
 
 from .model import Group, GroupOffset, GroupType, Member
 
@@ -151,12 +152,9 @@ def _not_answered(ends: Results[TopicPartition, Offset]) -> dict[str, Failure]:
     for each, failure in ends.failures.items():
         if failure.code is None:
             by_reason.setdefault(failure, []).append(each)
-    return {f"lag in {_some(partitions)}": failure for failure, partitions in by_reason.items()}
-
-
-def _some(partitions: Sequence[TopicPartition]) -> str:
-    more = f" and {len(partitions) - _NAMED:,} more" if len(partitions) > _NAMED else ""
-    return ", ".join(map(str, partitions[:_NAMED])) + more
+    return {
+        f"lag in {some(partitions, _NAMED)}": failure for failure, partitions in by_reason.items()
+    }
 
 
 def _is_beyond_topic(

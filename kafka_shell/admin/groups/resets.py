@@ -16,7 +16,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.quoting import with_option
 from kafka_shell.structs import replace
-from kafka_shell.units import counted, format_time
+from kafka_shell.units import counted, format_time, some
 
 from . import read as groups
 from . import streams
@@ -174,9 +174,7 @@ def active(group: Group) -> Failure:
 
 
 def _labels(members: Sequence[Member]) -> str:
-    more = len(members) - _SHOWN
-    named = ", ".join(member.label for member in members[:_SHOWN])
-    return named + (f" and {more} more" if more > 0 else "")
+    return some([member.label for member in members], _SHOWN)
 
 
 def _topics(member: Member) -> set[str]:

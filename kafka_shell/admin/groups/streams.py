@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.units import some
 
 _ENDINGS = ("-changelog", "-repartition")
 _NAMED = 5  # topics that a warning names
@@ -28,10 +29,9 @@ def warnings(cluster: Cluster, groups: Iterable[str], operation: str) -> tuple[s
     for group in groups:
         topics = internal_topics(cluster, group)
         if topics:
-            more = f" and {len(topics) - _NAMED:,} more" if len(topics) > _NAMED else ""
             found.append(
                 f"group {group} is a Kafka Streams application: {operation} does not change its"
-                f" internal topics ({', '.join(topics[:_NAMED])}{more}) and local state"
+                f" internal topics ({some(topics, _NAMED)}) and local state"
                 " (state.dir); reset them too, or the application continues with the old state"
             )
     return tuple(found)

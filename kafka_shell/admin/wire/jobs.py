@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.units import some
 
 from .endpoint import Address, ConnectionConfig
 from .failures import (
@@ -149,8 +150,7 @@ def awaited_brokers(pool: Pool, jobs: Sequence[Job]) -> str:
     brokers = dict.fromkeys(
         _broker(pool, job, job.link) if job.link is not None else str(job.call.to) for job in jobs
     )
-    names = ", ".join(list(brokers)[:_MAX_NAMES])
-    return names + (f" and {len(brokers) - _MAX_NAMES} more" if len(brokers) > _MAX_NAMES else "")
+    return some(list(brokers), _MAX_NAMES)
 
 
 def _broker(pool: Pool, job: Job, link: Link) -> str:
