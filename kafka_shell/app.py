@@ -186,9 +186,7 @@ def _context(line: Split, paths: Paths) -> Context:
 
 def _defaults(program: dict[str, Any]) -> dict[str, Any]:
     """Return the options that apply to every line: --deadline, --timeout, --dry-run, --yes."""
-    from kafka_shell.language import kinds
     from kafka_shell.language.common import CHANGING, RUNNING
-    from kafka_shell.language.kind import convert
 
     found = {}
     for option in (*RUNNING, *CHANGING):
@@ -196,7 +194,7 @@ def _defaults(program: dict[str, Any]) -> dict[str, Any]:
         if name in program and name not in ("output", "no-color", "help"):
             value = program[name]
             try:
-                found[name] = value if option.kind is kinds.FLAG else convert(option, value)[0]
+                found[name] = option.kind.convert(option, value)
             except UsageError as error:
                 error.span = None  # it is relative to the value
                 raise
@@ -286,14 +284,13 @@ def _end(number: int, _frame: object) -> None:
 
 def _integer(program: dict[str, Any], name: str) -> int | None:
     from kafka_shell.language.common import SANDBOX
-    from kafka_shell.language.kind import convert
 
     value = program.get(name)
     if value is None:
         return None
     option = next(each for each in SANDBOX if each.name == f"--{name}")
     try:
-        return int(convert(option, value)[0])
+        return int(option.kind.convert(option, value))
     except UsageError as error:
         error.span = None
         raise

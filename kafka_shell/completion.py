@@ -15,7 +15,7 @@ from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.logical_lines import unfinished
 from kafka_shell.language.tokens import commands
 from kafka_shell.structs import replace
-from kafka_shell.view.candidates import Candidate, Known, offers, options
+from kafka_shell.view.candidates import Candidate, Catalog, offers, options
 from kafka_shell.view.disk import view_on_disk
 
 from .commands import REGISTRY
@@ -79,7 +79,7 @@ def candidates_for(
     text = "".join(f"{join([word])} " for word in command) + quote(current) * bool(current)
     place = wanted(text, len(text.rstrip("'")) if text.endswith("'") else len(text), REGISTRY)
     view = view_on_disk(paths, ",".join(map(str, found.connection.bootstrap)))
-    offered = list(offers(place, Known(view, REGISTRY, paths.config)).offered)
+    offered = list(offers(place, Catalog(view, REGISTRY, paths.config)).offered)
     offered += _program_options(place, current, bool(command))
     # Line breaks and tabs would be read as separators.
     offered = [each for each in offered if each.text.isprintable()]

@@ -10,7 +10,7 @@ from msgspec import Struct, field
 from kafka_shell.structs import replace
 
 from . import kinds
-from .command import Argument, Command, Invocation, Option
+from .command import Argument, Command, Invocation, Option, Parameter
 from .kind import Kind
 from .logical_lines import Span
 from .registry import Registry
@@ -30,7 +30,7 @@ class Want(Enum):
     VALUE = "value"
 
 
-def _nothing_is_an_option(text: str) -> bool:
+def _never(text: str) -> bool:
     return False
 
 
@@ -42,7 +42,7 @@ class Wanted(Struct, frozen=True):
     (the quote that is open there) is set, starts after that quote. A command of two words has both
     in `prefix`.
 
-    For VALUE: its `kind` on this line, the `argument` or `option` it belongs to, `choices`,
+    For VALUE: its `kind` on this line, the `parameter` it belongs to, `choices`,
     and for key=value the `part` ("key" or "value") and the `key`. `alternatives` are kinds that
     would fit as well. `options` are those that may still be given; `words` are the values of the
     rest of the line by name, flags with none. `is_option` tells whether a value would be read as an
@@ -55,8 +55,7 @@ class Wanted(Struct, frozen=True):
     quote: str = ""
     command: Command | None = None
     kind: Kind | None = None
-    argument: Argument | None = None
-    option: Option | None = None
+    parameter: Parameter | None = None
     choices: tuple[str, ...] = ()
     part: str = ""
     key: str = ""
@@ -64,13 +63,12 @@ class Wanted(Struct, frozen=True):
     options: tuple[Option, ...] = ()
     words: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     in_pipe: bool = False
-    is_option: Callable[[str], bool] = _nothing_is_an_option
+    is_option: Callable[[str], bool] = _never
 
     @property
     def name(self) -> str:
         """The name of the argument or option, without dashes."""
-        parameter = self.argument or self.option
-        return bare(parameter.name) if parameter else ""
+        return bare(self.parameter.name) if self.parameter else ""
 
     @property
     def taken(self) -> set[str]:
@@ -236,8 +234,7 @@ class _Typing(Struct, frozen=True):
             rest,
             want=Want.VALUE,
             kind=kind,
-            argument=parameter if isinstance(parameter, Argument) else None,
-            option=parameter if isinstance(parameter, Option) else None,
+            parameter=parameter,
             choices=parameter.choices,
             part=fragment.part,
             key=fragment.key,
@@ -245,10 +242,6 @@ class _Typing(Struct, frozen=True):
             is_option=_never if fragment.start else rest.is_option,
         )
         return _at(use.word, found, self.position, use.start + fragment.start)
-
-
-def _never(text: str) -> bool:
-    return False
 
 
 def _dashed(text: str) -> bool:

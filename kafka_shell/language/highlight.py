@@ -128,13 +128,9 @@ def _value(use: Use) -> Classified:
 
 
 def _right(use: Use) -> bool:
-    parameter = use.parameter
-    if parameter is None or parameter.kind is kinds.FLAG:
-        return True
-    if parameter.kind is kinds.CHOICE:
-        return use.value in parameter.choices
     try:
-        convert(parameter, use.value)
+        if use.parameter is not None:
+            convert(use.parameter, use.value)
     except ShellError:
         return False
     return True

@@ -13,19 +13,11 @@ from kafka_shell.quoting import quote
 from .logical_lines import Span
 
 if TYPE_CHECKING:
-    from kafka_shell.view.candidates import Candidate, Candidates, Known
+    from kafka_shell.view.candidates import Candidate, Candidates, Catalog
     from kafka_shell.view.view import ClusterView, Key
 
     from .command import Parameter
     from .cursor import Wanted
-
-
-def _no_keys(found: Wanted, view: ClusterView) -> Sequence[Key]:
-    return ()
-
-
-def _no_text(found: Wanted, key: str, view: ClusterView) -> None:
-    return None
 
 
 class Source(Struct, frozen=True):
@@ -35,9 +27,11 @@ class Source(Struct, frozen=True):
     about a config key that brokers do not document.
     """
 
-    offer: Callable[[Wanted, Known], Candidates]
-    needs: Callable[[Wanted, ClusterView], Sequence[Key]] = _no_keys
-    document: Callable[[Wanted, str, ClusterView], tuple[str, str] | None] = _no_text
+    offer: Callable[[Wanted, Catalog], Candidates]
+    needs: Callable[[Wanted, ClusterView], Sequence[Key]] = lambda found, view: ()
+    document: Callable[[Wanted, str, ClusterView], tuple[str, str] | None] = (
+        lambda found, key, view: None
+    )
 
 
 class Fragment(Struct, frozen=True):
@@ -55,8 +49,8 @@ class Fragment(Struct, frozen=True):
 class Kind:
     """What a value is. This one is any text.
 
-    `several`: one word contains several values, and `convert` returns a list of (value, span).
-    `pattern`: a value may be a glob or a regular expression. `metavar` stands for it in usage.
+    `name` is for messages, `metavar` for usage. `several`: one word contains several values, and
+    `convert` returns a list of (value, span). `pattern`: globs and expressions are highlighted.
     """
 
     several = False

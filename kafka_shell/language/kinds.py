@@ -18,7 +18,7 @@ from .kind import Fragment, Kind, Source, invalid
 from .logical_lines import Span
 
 if TYPE_CHECKING:
-    from kafka_shell.view.candidates import Candidates, Known
+    from kafka_shell.view.candidates import Candidates, Catalog
 
     from .command import Parameter
     from .cursor import Wanted
@@ -96,6 +96,7 @@ class Words(Kind):
     """Words between commas. The command splits them."""
 
     def cut(self, text: str) -> Fragment:
+        # a regular expression may contain commas
         return Fragment(0) if text.startswith("/") else _after_comma(text)
 
 
@@ -265,7 +266,7 @@ class SecretText(Kind):
 # -- sources ---------------------------------------------------------------------------------------
 
 
-def in_view(part: str, offer: Callable[[Wanted, Known], Candidates] | None = None) -> Source:
+def in_view(part: str, offer: Callable[[Wanted, Catalog], Candidates] | None = None) -> Source:
     """Return the source that offers the names in a part of the view, or what `offer` returns."""
     return Source(
         offer or (lambda found, known: known.names(part, found.prefix)),
@@ -273,7 +274,7 @@ def in_view(part: str, offer: Callable[[Wanted, Known], Candidates] | None = Non
     )
 
 
-def _partitions(found: Wanted, known: Known) -> Candidates:
+def _partitions(found: Wanted, known: Catalog) -> Candidates:
     if found.part == "partition":
         return known.partitions(found.key, found.prefix)
     return known.topics(found.prefix)
@@ -286,12 +287,11 @@ LINE = Kind("line")  # the rest of the line, verbatim (watch, help)
 TEXT = Kind("text")
 CHOICE = Choice("choice")
 INTEGER = Number("integer", "an integer", _read_integer, metavar="N")
-DURATION = Number(  # -> milliseconds; a bare number is milliseconds
+DURATION = Number(  # -> milliseconds, also for a bare number
     "duration", "a duration such as 30s or 7d", units.parse_duration, units.format_duration
 )
-RATE = Number(  # -> bytes a second
-    "rate", "a rate such as 50MB/s", units.parse_size, units.format_rate
-)
+# -> bytes a second
+RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_rate)
 TIME = Time("time", Source(lambda found, known: known.times(found.prefix)))
 SECRET = SecretText("secret")
 PROPERTY = Pair("property", metavar="KEY=VALUE")  # of a client .properties file

@@ -138,8 +138,6 @@ def _value(name: str, given: Sequence[Use], line: Line | None) -> tuple[Any, tup
 def _converted(use: Use, line: Line | None) -> tuple[Any, tuple[Span, ...]]:
     assert use.parameter is not None
     try:
-        if use.parameter.kind is kinds.FLAG:
-            return use.value, ((0, len(use.value)),)
         return convert(use.parameter, use.value)
     except UsageError as error:
         start, end = error.span or (0, len(use.value))

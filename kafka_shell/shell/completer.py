@@ -24,7 +24,7 @@ from kafka_shell.language.tokens import part_at
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 from kafka_shell.view.cache import FRESH_S, TOPICS, Cache
-from kafka_shell.view.candidates import Candidate, Known, offers
+from kafka_shell.view.candidates import Candidate, Catalog, offers
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
 PREVIEWED = 5_000  # with more names, globs are not previewed while typing
@@ -67,10 +67,12 @@ class ShellCompleter(Completer):
         self._request(found, view, document)
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
-        offered = offers(found, Known(view, self._registry, self._config))
+        offered = offers(found, Catalog(view, self._registry, self._config))
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
-            yield Offer(candidate, _quoted(candidate, found), start)
+            kind = found.kind
+            text = candidate.text if kind is None else kind.quoted(candidate, found.quote)
+            yield Offer(candidate, text, start)
         if offered.more:
             typed = document.text_before_cursor[len(document.text_before_cursor) + start :]
             yield Completion(typed, start, display=f"… {offered.more:,} more",
@@ -211,8 +213,3 @@ def _wanted_at(text: str, position: int, registry: Registry) -> Wanted:
 def _only_on_tab(found: Wanted) -> bool:
     """Return whether candidates are shown only after Tab or a first letter."""
     return found.want in (Want.COMMAND, Want.OPTION) or found.kind is kinds.FILE
-
-
-def _quoted(candidate: Candidate, found: Wanted) -> str:
-    """Return the candidate with the quotes it needs, considering an open quote."""
-    return found.kind.quoted(candidate, found.quote) if found.kind is not None else candidate.text

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -41,13 +41,21 @@ class Candidates(Struct, frozen=True):
     offered: tuple[Candidate, ...] = ()
     more: int = 0
 
+    def __add__(self, other: Candidates) -> Candidates:
+        return Candidates(self.offered + other.offered, self.more + other.more)
+
 
 NONE = Candidates()
 About = Callable[[str], tuple[str, str]]
 
 
-def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str = "") -> Candidates:
-    """Return the best matches, each with its description."""
+def pick(
+    names: Iterable[str] | NameIndex, typed: str, about: About | None = None, tail: str = ""
+) -> Candidates:
+    """Return the best matches, each with what is said `about` it; a mapping has it as values."""
+    if about is None:
+        described = names if isinstance(names, Mapping) else {}
+        return pick(names, typed, lambda name: (described.get(name, ""), ""), tail)
     if isinstance(names, NameIndex):
         found = names.find(typed)
         chosen, more = found.names, found.more
@@ -59,27 +67,17 @@ def pick(names: Iterable[str] | NameIndex, typed: str, about: About, tail: str =
     return Candidates(tuple(Candidate(name, *about(name), tail) for name in chosen), more)
 
 
-def same_about(names: Iterable[str] | NameIndex, typed: str, what: str = "") -> Candidates:
-    """Return the best matches, all with the same description."""
-    return pick(names, typed, lambda name: (what, ""))
-
-
-def also(one: Candidates, other: Candidates) -> Candidates:
-    """Return the candidates of both."""
-    return Candidates(one.offered + other.offered, one.more + other.more)
-
-
-def offers(found: Wanted, known: Known) -> Candidates:
+def offers(found: Wanted, known: Catalog) -> Candidates:
     """Return candidates for the word at the cursor, best first."""
     if found.want is Want.COMMAND:
         return known.commands(found.prefix, flags=found.prefix.startswith("-"))
     if found.want is Want.OPTION:
         return options(found.options, found.prefix)
-    offered = same_about(found.choices, found.prefix)
+    offered = pick(found.choices, found.prefix)
     for number, kind in enumerate((found.kind, *found.alternatives)):
         if kind is not None and kind.source is not None:
             other = replace(found, kind=kind, part="", key="") if number else found
-            offered = also(offered, kind.source.offer(other, known))
+            offered += kind.source.offer(other, known)
     # drop names that would be parsed as options
     kept = tuple(each for each in offered.offered if not found.is_option(each.text))
     return Candidates(kept, offered.more)
@@ -102,7 +100,7 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
     return Candidates(tuple(ranked), found.more)
 
 
-class Known(Struct, frozen=True):
+class Catalog(Struct, frozen=True):
     """What candidates are made of: a view, the commands, and the folder of the config files."""
 
     view: ClusterView
@@ -113,7 +111,7 @@ class Known(Struct, frozen=True):
 
     def names(self, part: str, typed: str) -> Candidates:
         """Return the names in one of NAMES of the view."""
-        return same_about(self.view.part(part).value, typed)
+        return pick(self.view.part(part).value, typed)
 
     def topics(self, typed: str, among: Sequence[str] | None = None) -> Candidates:
         """Return topics with partitions and health; `among` restricts the names."""
@@ -141,12 +139,12 @@ class Known(Struct, frozen=True):
             str(b.id): f"{b.host}:{b.port}" + (f"  rack {b.rack}" if b.rack else "")
             for b in self.view.brokers.value
         }
-        return pick(known, typed, lambda name: (known[name], ""))
+        return pick(known, typed)
 
     def addresses(self, typed: str) -> Candidates:
         """Return host:port of the known brokers."""
         known = {f"{b.host}:{b.port}": f"broker {b.id}" for b in self.view.brokers.value}
-        return pick(known, typed, lambda name: (known[name], ""))
+        return pick(known, typed)
 
     def ips(self, typed: str) -> Candidates:
         """Return the IP addresses that have quotas."""
@@ -161,12 +159,12 @@ class Known(Struct, frozen=True):
         if flags:
             spelled = {f"--{command.name}": command.summary for command in self.registry
                        if command.verb_noun}  # fmt: skip
-            return pick(spelled, typed, lambda name: (spelled[name], ""))
+            return pick(spelled, typed)
         summaries = {command.name: command.summary for command in self.registry}
         for command in self.registry:
             for short in command.shorts:
                 summaries.setdefault(short.word, f"short for {short.line}")
-        found = pick(summaries, typed, lambda name: (summaries[name], ""))
+        found = pick(summaries, typed)
         if len(typed) < 3:
             return found
         known = {candidate.text for candidate in found.offered}
@@ -177,12 +175,12 @@ class Known(Struct, frozen=True):
         )
         return Candidates(found.offered + related, found.more)
 
-    def times(self, typed: str) -> Candidates:
-        """Return sample times: relative ones, and the start of today."""
+    def times(self, typed: str, others: Mapping[str, str] | None = None) -> Candidates:
+        """Return `others`, then sample times: relative ones, and the start of today."""
         today = time.strftime("%Y-%m-%dT00:00")
         known = {"-1h": "one hour ago", "-1d": "one day ago", "-7d": "one week ago",
                  today: "start of today", "now": ""}  # fmt: skip
-        return pick(known, typed, lambda word: (known[word], ""))
+        return pick(others or {}, typed) + pick(known, typed)
 
     def files(self, typed: str) -> Candidates:
         """Return matching files, and folders with a slash."""
@@ -218,7 +216,7 @@ class Known(Struct, frozen=True):
             return NONE
         known = {name: str(table.get("bootstrap", "")) for name, table in profiles.items()
                  if isinstance(table, dict)}  # fmt: skip
-        return pick(known, typed, lambda name: (known[name], ""))
+        return pick(known, typed)
 
 
 def _shape(summary: TopicSummary) -> tuple[str, str]:

@@ -126,7 +126,7 @@ def test_what_is_wanted(marked: str, want: Want, prefix: str, replaced: str) -> 
 def test_values(marked: str, kind: Kind, owner: str, part: str, key: str) -> None:
     found = at(marked)
     assert found.want is Want.VALUE
-    parameter: Any = found.argument or found.option
+    parameter: Any = found.parameter
     assert (found.kind, parameter.name, found.part, found.key) == (kind, owner, part, key)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 
 from kafka_shell.admin.acls.model import OPERATIONS_OF, AclOperation, AclResourceType
 from kafka_shell.language.cursor import Wanted
-from kafka_shell.view.candidates import NONE, Candidates, pick, same_about
-from kafka_shell.view.view import ClusterView
+from kafka_shell.language.kinds import in_view
+from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 
 # A name in the line's words -> the type of resource that it names.
 _NAMED = {
@@ -21,17 +21,17 @@ _NAMED = {
 _VERBS = {"allow": "allow the operations", "deny": "deny the operations; overrides allow"}
 
 
-def of_rule(found: Wanted, view: ClusterView) -> Candidates:
+def _of_rule(found: Wanted, known: Catalog) -> Candidates:
     """Candidates for the word being typed in a rule."""
     typed = found.prefix
     if found.part == "permission":
-        return pick(_VERBS, typed, lambda verb: (_VERBS[verb], ""), " ")
+        return pick(_VERBS, typed, tail=" ")
     if found.part == "principal":
-        return pick(view.principals.value, typed, lambda name: ("", ""), " ")
+        return pick(known.view.principals.value, typed, tail=" ")
     if found.part == "operation":
-        return same_about(_operations(found.words), typed)
+        return pick(_operations(found.words), typed)
     if found.part == "from":
-        return pick(["from"], typed, lambda word: ("only from this host", ""), " ")
+        return pick({"from": "only from this host"}, typed, tail=" ")
     return NONE
 
 
@@ -40,3 +40,6 @@ def _operations(words: Mapping[str, object]) -> Iterable[str]:
     types = [kind for name, kind in _NAMED.items() if name in words] or list(OPERATIONS_OF)
     known = {operation for kind in types for operation in OPERATIONS_OF[kind]}
     return [operation.label for operation in (*sorted(known), AclOperation.ALL)]
+
+
+RULE = in_view("principals", _of_rule)

@@ -5,13 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from kafka_shell.errors import did_you_mean
-from kafka_shell.language.kind import Fragment, Kind, invalid
-from kafka_shell.language.kinds import Words, in_view
+from kafka_shell.language.kind import Fragment, Kind, Source, invalid
+from kafka_shell.language.kinds import Words
 
 if TYPE_CHECKING:
     from kafka_shell.language.command import Parameter
-    from kafka_shell.language.cursor import Wanted
-    from kafka_shell.view.candidates import Candidate, Candidates, Known
+    from kafka_shell.view.candidates import Candidate
 
 _PARTS = ("permission", "principal", "operation", "from", "host")
 
@@ -63,11 +62,11 @@ class _Operations(Words):
         return ",".join(found)
 
 
-def _of_rule(found: Wanted, known: Known) -> Candidates:
-    from .complete import of_rule
+def _rule() -> Source:
+    from .complete import RULE
 
-    return of_rule(found, known.view)
+    return RULE
 
 
-ACL_RULE = _Rule("acl-rule", in_view("principals", _of_rule), "RULE")
+ACL_RULE = _Rule("acl-rule", _rule, "RULE")
 ACL_OPERATION = _Operations("operation", metavar="OPERATIONS")

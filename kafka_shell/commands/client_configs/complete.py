@@ -6,15 +6,15 @@ from kafka_shell.admin.client_configs.keys import KEYS, ClientConfigKey
 from kafka_shell.admin.configs.model import ConfigType
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
-from kafka_shell.view.candidates import NONE, Candidates, Known, pick, same_about
+from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
 
-def offer(found: Wanted, known: Known) -> Candidates:
+def offer(found: Wanted, known: Catalog) -> Candidates:
     """Return the keys, or the values of a key."""
     if found.part == "value":
         key = KEYS.get(found.key)
-        return same_about(_choices(key), found.prefix) if key else NONE
+        return pick(_choices(key), found.prefix) if key else NONE
     keys = {name: key for name, key in KEYS.items() if name not in found.taken}
     return pick(keys, found.prefix, lambda name: (_summary(keys[name]), ""), found.tail)
 

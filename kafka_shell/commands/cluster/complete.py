@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from kafka_shell.language.cursor import Wanted
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, Known, pick
+from kafka_shell.language.kinds import in_view
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 from kafka_shell.view.match import LIMIT
 
 
-def offer(found: Wanted, known: Known) -> Candidates:
+def _offer(found: Wanted, known: Catalog) -> Candidates:
     """Return the features with their levels, or the supported levels of a feature."""
     features = {each.name: each for each in known.view.features.value}
     if found.part != "value":
@@ -32,3 +33,6 @@ def offer(found: Wanted, known: Known) -> Candidates:
         tuple(Candidate(str(level), *marks.get(level, ("", ""))) for level in fitting[:LIMIT]),
         max(0, len(fitting) - LIMIT),
     )
+
+
+FEATURES = in_view("features", _offer)

@@ -8,14 +8,12 @@ from typing import TYPE_CHECKING
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
-from kafka_shell.language.kind import Kind
+from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.model import Effect, Plan
 
 if TYPE_CHECKING:
     from kafka_shell.admin.cluster.model import Features, Quorum, Voter
     from kafka_shell.context import Context
-    from kafka_shell.language.cursor import Wanted
-    from kafka_shell.view.candidates import Candidates, Known
 
 _DIRECTORY = r"[A-Za-z0-9_-]{22}"
 _ADD = re.compile(rf"(?P<id>\d{{1,9}})@(?P<at>.+?)(?::(?P<directory>{_DIRECTORY}))?")
@@ -178,14 +176,14 @@ def _levels_of_release(invocation: Invocation, context: Context) -> dict[str, in
 _LEVELS = "metadata.version can also be a release: metadata.version=4.1."
 
 
-def _offer(found: Wanted, known: Known) -> Candidates:
-    from .complete import offer
+def _source() -> Source:
+    from .complete import FEATURES
 
-    return offer(found, known)
+    return FEATURES
 
 
-FEATURE = Kind("feature", kinds.in_view("features", _offer))
-FEATURE_LEVEL = kinds.Pair("feature-level", kinds.in_view("features", _offer))  # =25 or =4.1
+FEATURE = Kind("feature", _source)
+FEATURE_LEVEL = kinds.Pair("feature-level", _source)  # =25 or =4.1
 
 COMMANDS: tuple[Command, ...] = (
     Command(

@@ -18,7 +18,7 @@ from kafka_shell.config_units import allowed_values, format_config_value
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
 from kafka_shell.language.selectors import is_pattern
-from kafka_shell.view.candidates import Candidate, Candidates, Known, also, pick
+from kafka_shell.view.candidates import Candidate, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView, ConfigDoc, Key
 
 from .config_dynamic import SUPPORTED, has_dynamic
@@ -26,7 +26,7 @@ from .config_dynamic import SUPPORTED, has_dynamic
 _LEVELS = ("TRACE", "DEBUG", "INFO", "WARN", "ERROR", "FATAL")
 
 
-def _offer(found: Wanted, known: Known) -> Candidates:
+def _offer(found: Wanted, known: Catalog) -> Candidates:
     """Return config keys or values of the resource that the line names."""
     if is_about_quotas(found):
         return _of_entity(found, known)
@@ -58,20 +58,20 @@ def is_about_quotas(found: Wanted) -> bool:
     return command == "config-command" and bool(quotas.entity_of(found.words).parts)
 
 
-def _of_entity(found: Wanted, known: Known) -> Candidates:
+def _of_entity(found: Wanted, known: Catalog) -> Candidates:
     """Return keys of config-command for a user, client ID or IP address: quotas, and for users also
     dynamic client configs and SCRAM mechanisms."""
     offered = quotas.offer(found, known)
     entity = quotas.entity_of(found.words)
     if not has_dynamic(entity):
         return offered
-    offered = also(offered, client_configs.offer(found, known))
+    offered += client_configs.offer(found, known)
     if found.part == "value" or entity.client_id is not None:
         return offered
     scram = dict.fromkeys((mechanism.label for mechanism in ScramMechanism), "credential")
     if found.name == "delete-config":
         scram[SUPPORTED] = "configs that clients support"
-    return also(offered, pick(scram, found.prefix, lambda name: (scram[name], ""), found.tail))
+    return offered + pick(scram, found.prefix, tail=found.tail)
 
 
 # -- the resource ----------------------------------------------------------------------------------
@@ -214,7 +214,7 @@ def _values(
     if choices and type_ is ConfigType.LIST and "," in typed and not grouped:
         head, _, last = typed.rpartition(",")
         left = [choice for choice in choices if choice not in head.split(",")]
-        fitting = pick(left, last, lambda value: ("", ""))
+        fitting = pick(left, last)
         return Candidates(tuple(Candidate(f"{head},{each.text}") for each in fitting.offered))
     spelled = {f"[{value}]" if grouped and "," in value else value: value
                for value in dict.fromkeys([*choices, *about])}  # fmt: skip

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
 from kafka_shell.structs import replace
-from kafka_shell.view.candidates import NONE, Candidates, Known, also, pick
+from kafka_shell.view.candidates import NONE, Candidates, Catalog
 from kafka_shell.view.view import ClusterView, Key, TopicsOf
 
 _TARGETS = {
@@ -20,22 +20,21 @@ _TARGETS = {
 }
 
 
-def _targets(found: Wanted, known: Known) -> Candidates:
+def _targets(found: Wanted, known: Catalog) -> Candidates:
     """Return where to reset to; after `group:` the groups, after `file:` the files."""
     head, colon, rest = found.prefix.partition(":")
     if colon and head in ("group", "file"):
         inner = known.names("groups", rest) if head == "group" else known.files(rest)
         named = (replace(each, text=f"{head}:{each.text}") for each in inner.offered)
         return Candidates(tuple(named), inner.more)
-    fixed = pick(_TARGETS, found.prefix, lambda word: (_TARGETS[word], ""))
-    return also(fixed, known.times(found.prefix))
+    return known.times(found.prefix, _TARGETS)
 
 
 def _groups(found: Wanted, view: ClusterView) -> Sequence[Key]:
     return ("groups",) if found.prefix.startswith("group:") else ()
 
 
-def _partitions(found: Wanted, known: Known) -> Candidates:
+def _partitions(found: Wanted, known: Catalog) -> Candidates:
     """Return partitions, or the topics in which the group of the line has offsets; if these are
     unknown, all topics."""
     if found.part == "partition":

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from kafka_shell.context import Context
     from kafka_shell.language.cursor import Wanted
-    from kafka_shell.view.candidates import Candidates, Known
+    from kafka_shell.view.candidates import Candidates, Catalog
 
 
 def connect(invocation: Invocation, context: Context) -> str:
@@ -199,18 +199,18 @@ def _themes(folder: Path) -> Mapping[str, str]:
     return {info.name: info.description for info in available(user=folder)}
 
 
-def _offer_themes(found: Wanted, known: Known) -> Candidates:
+def _offer_themes(found: Wanted, known: Catalog) -> Candidates:
     from kafka_shell.view.candidates import pick
 
     themes = _themes(known.config / "themes")
-    return pick(themes, found.prefix, lambda name: (themes[name], ""))
+    return pick(themes, found.prefix)
 
 
-def _offer_values(found: Wanted, known: Known) -> Candidates:
-    from kafka_shell.view.candidates import same_about
+def _offer_values(found: Wanted, known: Catalog) -> Candidates:
+    from kafka_shell.view.candidates import pick
 
     name = next(iter(found.words.get("name", ())), "")
-    return same_about(SETTINGS.get(name, ()), found.prefix)
+    return pick(SETTINGS.get(name, ()), found.prefix)
 
 
 _THEME, _VALUE = Kind("theme", Source(_offer_themes)), Kind("text", Source(_offer_values))

@@ -8,7 +8,7 @@ from kafka_shell.admin.quotas.model import CLIENT_QUOTAS, DEFAULT, IP_QUOTAS, De
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
 from kafka_shell.quota_units import format_quota
-from kafka_shell.view.candidates import NONE, Candidates, Known, pick
+from kafka_shell.view.candidates import NONE, Candidates, Catalog, pick
 from kafka_shell.view.view import ClusterView
 
 # key -> summary, documentation, sample values
@@ -46,7 +46,7 @@ _KEYS: dict[str, tuple[str, str, tuple[str, ...]]] = {
 }
 
 
-def offer(found: Wanted, known: Known) -> Candidates:
+def offer(found: Wanted, known: Catalog) -> Candidates:
     """Return the quota keys of the entity, those already set first, or the values of a key."""
     entity = entity_of(found.words)
     current = {each.key: each.value for each in known.view.quotas.value if each.entity == entity}
@@ -71,7 +71,7 @@ def _values(found: Wanted, current: Mapping[str, float]) -> Candidates:
         return NONE
     known = {format_quota(key, current[key]): "now"} if key in current else {}
     known |= {sample: "" for sample in _KEYS[key][2] if sample not in known}
-    return pick(known, found.prefix, lambda value: (known[value], ""))
+    return pick(known, found.prefix)
 
 
 def document(found: Wanted, key: str, view: ClusterView) -> tuple[str, str] | None:

@@ -22,8 +22,6 @@ if TYPE_CHECKING:
     )
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
-    from kafka_shell.language.cursor import Wanted
-    from kafka_shell.view.candidates import Candidates, Known
 
 # The names and numbers that kafka-get-offsets accepts for --time.
 _SPECS = {
@@ -152,13 +150,7 @@ def _target(invocation: Invocation, context: Context) -> tuple[int | None, int |
 _PARTITIONS = "Partitions: orders:0,3-5  orders  svc-*"
 
 
-def _offer(found: Wanted, known: Known) -> Candidates:
-    from kafka_shell.view.candidates import also, same_about
-
-    return also(same_about(("latest",), found.prefix), known.times(found.prefix))
-
-
-_TO = Kind("text", Source(_offer))
+_TO = Kind("text", Source(lambda found, known: known.times(found.prefix, {_LATEST: ""})))
 
 COMMANDS: tuple[Command, ...] = (
     Command(

@@ -11,7 +11,7 @@ from kafka_shell.audit.model import AuditTable
 from kafka_shell.errors import ShellError
 from kafka_shell.language.cursor import Wanted
 from kafka_shell.language.kind import Source
-from kafka_shell.view.candidates import NONE, Candidate, Candidates, Known, pick
+from kafka_shell.view.candidates import NONE, Candidate, Candidates, Catalog, pick
 
 _WORDS = (
     "select", "from", "where", "join", "left", "on", "using", "group by", "having", "order by",
@@ -56,12 +56,12 @@ def _tables(typed: str) -> Candidates:
     return pick(known, typed, lambda name: (known[name].about, ""))
 
 
-def _controls_offered(found: Wanted, known: Known) -> Candidates:
+def _controls_offered(found: Wanted, known: Catalog) -> Candidates:
     controls = _controls(known.config / "controls")
-    return pick(controls, found.prefix, lambda name: (controls[name], ""))
+    return pick(controls, found.prefix)
 
 
-def _of_query(found: Wanted, known: Known) -> Candidates:
+def _of_query(found: Wanted, known: Catalog) -> Candidates:
     """Tables after FROM and JOIN; else columns of the tables named so far."""
     before, typed = found.key, found.prefix
     if _AFTER_SOURCE.search(before):
@@ -96,7 +96,7 @@ def _columns(tables: Iterable[AuditTable], typed: str) -> Candidates:
     for table in tables:
         for column in table.columns:
             about.setdefault(column.column, f"{column.type}  {table.name}: {column.about}")
-    return pick(about, typed, lambda name: (about[name], "")) if about else NONE
+    return pick(about, typed) if about else NONE
 
 
 def _plain(words: Iterable[str], typed: str) -> Candidates:
