@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import os
 import signal
-from collections.abc import Generator, Iterator
+from collections.abc import Generator, Iterator, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -156,24 +156,32 @@ def pytest_runtest_makereport(item: pytest.Item) -> Generator[None, pytest.TestR
     report = yield
     if report.failed:
         item.stash[_FAILED] = True
+        sandbox = getattr(item, "funcargs", {}).get("three_brokers")
+        if sandbox is not None:
+            report.sections.append(("the last of each broker's log", well.last_logged(sandbox)))
     return report
 
 
+@pytest.fixture(scope="session")
+def state_of_three(three_brokers: Sandbox) -> Mapping[str, str]:
+    """The state that every test of the three brokers begins and ends with."""
+    with connect(three_brokers) as cluster:
+        return well.state(cluster)
+
+
 @pytest.fixture(autouse=True)
-def three_are_left_well(
-    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
-) -> Iterator[None]:
+def three_are_left_well(request: pytest.FixtureRequest) -> Iterator[None]:
     """What a test did to the three brokers is over when the next one starts, or it is this test
     that has an error."""
     if "three_brokers" not in request.fixturenames:
         yield
         return
     sandbox = request.getfixturevalue("three_brokers")
-    before = well.processes(sandbox)
+    before = request.getfixturevalue("state_of_three")
     yield
-    failed = request.node.stash.get(_FAILED, False)
-    if failed or well.processes(sandbox) != before:
-        well.restore(sandbox, tmp_path_factory.mktemp("restore"), failed)
+    left = well.restore(sandbox, before)
+    if left and not request.node.stash.get(_FAILED, False):
+        pytest.fail("this test left behind, for others to fall over:\n  " + "\n  ".join(left))
 
 
 @pytest.fixture(scope="session")

@@ -1,15 +1,13 @@
-"""A broker that hangs: its process is stopped, its connections stay open."""
+"""A process that hangs: it is stopped, its connections stay open."""
 
 from __future__ import annotations
 
 import os
 import signal
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 
-from kafka_shell.sandbox.cluster import status
-from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import wait_for
 
 
@@ -25,18 +23,8 @@ def thaw(pid: int) -> None:
         os.kill(pid, signal.SIGCONT)
 
 
-@contextmanager
-def frozen(sandbox: Sandbox, broker: int = 1) -> Iterator[int]:
-    """The process id of a broker that hangs meanwhile."""
-    now = status(sandbox.folder)  # other tests restart brokers
-    assert now is not None, "the sandbox does not run"
-    pid = now.broker(broker).pid
-    assert pid is not None, f"broker {broker} does not run"
-    freeze(pid)
-    try:
-        yield pid
-    finally:
-        thaw(pid)
+def is_frozen(pid: int) -> bool:
+    return "T" in _states(pid)
 
 
 def _states(pid: int) -> Iterator[str]:

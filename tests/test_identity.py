@@ -65,18 +65,28 @@ class Place:
 
     def replace(self) -> None:
         """Another cluster on the same port."""
-        port = self.cluster.options.port
         wipe(self.folder)
-        self.cluster = start(SandboxOptions(self.folder, port=port))
+        self.revive()
+
+    def revive(self) -> None:
+        """A cluster on the port, whatever became of the one before."""
+        self.cluster = start(SandboxOptions(self.folder, port=self.cluster.options.port))
 
 
 @pytest.fixture(scope="module")
-def place(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Place]:
     folder = tmp_path_factory.mktemp("place")
     try:
         yield Place(folder, start(SandboxOptions(folder, port=0)))
     finally:
         wipe(folder)
+
+
+@pytest.fixture
+def place(address: Place) -> Place:
+    """With a cluster that runs, also after a test that failed while it replaced the one before."""
+    address.revive()
+    return address
 
 
 @pytest.fixture
@@ -192,7 +202,7 @@ def test_a_pending_plan_is_not_sent_to_another_cluster(paths: Paths, place: Plac
 
     dev.context = replace(dev.context, ask=ask)
     assert dev("delete-topic doomed") == 1
-    assert len(dev.questions) == 2, dev.questions
+    assert len(dev.questions) == 2, dev.said
     assert "not cluster" in dev.questions[1]
     there = session(paths, broker=place.cluster.bootstrap)
     assert there("list-topics") == 0

@@ -11,10 +11,10 @@ from kafka_shell.admin.cluster import feature_change, features, quorum, quorum_c
 from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done
 from tests.jvm_tools import run_tool
+from tests.outages import stopped
 from tests.well import wait_until_well
 
 TOOLS = "org.apache.kafka.tools"
@@ -141,8 +141,7 @@ def test_a_broker_that_the_tool_unregistered(
     three_brokers: Sandbox, three: Cluster, tool: Tool
 ) -> None:
     gone = 3 if quorum.describe(three).leader != 3 else 2
-    stop_broker(three_brokers.folder, gone)
-    try:
+    with stopped(three_brokers, gone):
         assert cluster_reads.registered(three) == {1, 2, 3}
         up = next(broker for broker in three_brokers.brokers if broker.id != gone)
         address = f"127.0.0.1:{up.ports['PLAINTEXT']}"
@@ -151,6 +150,4 @@ def test_a_broker_that_the_tool_unregistered(
         )
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
         assert cluster_reads.registered(three) == {1, 2, 3} - {gone}
-    finally:
-        start_broker(three_brokers.folder, gone)
     wait_until_well(three)

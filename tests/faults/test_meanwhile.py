@@ -10,7 +10,7 @@ import pexpect
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.faults.common import Terminal, create, delete, ended, exists, quick
-from tests.freezing import frozen
+from tests.outages import frozen
 from tests.program import Program
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.errors import failure_lines
-from kafka_shell.output.plans import changes_lines, count_verbs
+from kafka_shell.output.plans import changes_lines, counted_changes
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.text import Text, hang, text
 
@@ -30,7 +30,7 @@ def _closing(diff: StateDiff) -> str:
     if not diff.changes:
         return f"no differences between {diff.before} and {diff.after}{left}"
     resources = count_kinds(change.resource for change in diff.changes)
-    return f"{resources} differ ({count_verbs(diff.changes)}){left}"
+    return f"{resources} differ ({counted_changes(diff.changes)}){left}"
 
 
 PAGES: dict[type, Page] = {StateDiff: diff_page}

@@ -18,9 +18,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, refusals, wait_for
+from tests.outages import stopped
 from tests.program import Program
 from tests.well import wait_until_well
 
@@ -79,8 +79,7 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
     gone = 3 if quorum.describe(three).leader != 3 else 2
     other = 5 - gone
     make_topic(three, name, assignment=((gone, other), (other, gone), (1, other)))
-    stop_broker(three_brokers.folder, gone)
-    try:
+    with stopped(three_brokers, gone):
         plan = unregister.plan_unregister(three, [gone, other])
         assert plan.effect is Effect.DESTROY
         assert [change.resource.name for change in plan.changes] == [str(gone)]
@@ -96,8 +95,6 @@ def test_a_broker_that_is_gone_is_forgotten_until_it_starts(
         assert again.name == "BROKER_ID_NOT_REGISTERED"
         (refused,) = plan.steps[0].send(three, validate_only=False).failures.values()
         assert refused.name == "BROKER_ID_NOT_REGISTERED", "the controller says the same"
-    finally:
-        start_broker(three_brokers.folder, gone)
     wait_for("it is back", lambda: cluster_reads.registered(three) == {1, 2, 3})
     with pytest.raises(ShellError, match="is running"):
         plan.steps[0].reread(three)
@@ -117,8 +114,7 @@ def test_configs_that_an_unregistered_broker_left_behind(
         three,
     )
     program = Program(tmp_path, three_brokers.bootstrap)
-    stop_broker(three_brokers.folder, gone)
-    try:
+    with stopped(three_brokers, gone):
         wait_for("it is down", lambda: len(three.brokers(refresh=True)) == 2)
         assert apply(unregister.plan_unregister(three, [gone]), three).ok
         shown = program("describe-configs", "--broker-id", str(gone))
@@ -130,8 +126,6 @@ def test_configs_that_an_unregistered_broker_left_behind(
         both = program("alter-configs", "--broker-id", other, "--delete-config", key, "--yes")
         assert both.status == 1 and "is running" in both.stderr, str(both)
         program.ok(*words, "--yes")
-    finally:
-        start_broker(three_brokers.folder, gone)
     wait_for("it is back", lambda: configs.describe(three, [broker], [key]).ok)
     assert not configs.describe(three, [broker], [key])[broker][0].overridden
     wait_until_well(three)

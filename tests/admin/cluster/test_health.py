@@ -19,9 +19,9 @@ from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.look import look_of
 from kafka_shell.language.parse import parse
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, wait_for
+from tests.outages import stopped
 from tests.transactional import HOUR_MS, hang
 from tests.well import wait_until_well
 
@@ -82,13 +82,10 @@ def test_while_a_broker_is_gone_and_after_it_is_back(
     )  # fmt: skip
     thin = make_topic(three, f"{name}.thin", assignment=((first, lost), (first, second)))
     wait_until_well(three)
-    stop_broker(three_brokers.folder, lost)
     wrong = {"offline", "under-min-isr", "under-replicated", "brokers", "quorum"}
-    try:
+    with stopped(three_brokers, lost):
         wait_for("all that is wrong is found", lambda: wrong <= look(three).keys())
         told = health.health(three)
-    finally:
-        start_broker(three_brokers.folder, lost)
     assert not told.ok
     assert told.brokers == 2
     found = by_check(told)

@@ -21,6 +21,7 @@ from kafka_shell.sandbox.cluster import start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
+from tests import well
 from tests.admin.helpers import connect, done, refusals, wait_for
 
 ABSENT = Voter(99, "A" * 21 + "Q", (Endpoint("", "127.0.0.1", 1),))
@@ -51,25 +52,41 @@ def of_the_line(text: str) -> tuple[list[Voter], list[Voter]]:
     return add, [_to_remove(invocation, index) for index in range(len(invocation["remove"]))]
 
 
-def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Cluster) -> None:
+@pytest.fixture
+def quorum_of_three(three_brokers: Sandbox, three: Cluster) -> Iterator[Cluster]:
+    """Three voters, which a test may remove."""
+    try:
+        yield three
+    finally:
+        well.restore_voters(three_brokers, three)
+
+
+def wait_until_caught_up(cluster: Cluster, id: int) -> None:
+    """Until the leader would take this observer as a voter: it has fetched from this leader."""
+    wait_for(f"controller {id} has caught up", lambda: well.is_caught_up(cluster, id))
+
+
+def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(
+    quorum_of_three: Cluster,
+) -> None:
+    three = quorum_of_three
     before = quorum.describe(three)
     other = next(replica for replica in before.replicas if replica.role == "voter")
     plan = quorum_change.plan_alter(three, [], [Voter(other.id)])
     assert plan.effect is Effect.DESTROY
     assert plan.warnings == ("2 voters are left: the quorum then tolerates no failure",)
     done(plan, three)
-    try:
-        left = quorum.describe(three)
-        assert {replica.id for replica in left.voters} == {1, 2, 3} - {other.id}
-        observer = next(replica for replica in left.replicas if replica.id == other.id)
-        assert (observer.role, observer.directory_id) == ("observer", other.directory_id)
-        gone = quorum_change.plan_alter(three, [], [Voter(other.id)])
-        assert refusals(gone)[str(other.id)].name == "VOTER_NOT_FOUND"
-    finally:
-        (line,) = undo_lines(plan.changes)
-        add, remove = of_the_line(line)
-        back = quorum_change.plan_alter(three, add, remove)
-        done(back, three)
+    left = quorum.describe(three)
+    assert {replica.id for replica in left.voters} == {1, 2, 3} - {other.id}
+    wait_until_caught_up(three, other.id)
+    observer = next(r for r in quorum.describe(three).replicas if r.id == other.id)
+    assert (observer.role, observer.directory_id) == ("observer", other.directory_id)
+    gone = quorum_change.plan_alter(three, [], [Voter(other.id)])
+    assert refusals(gone)[str(other.id)].name == "VOTER_NOT_FOUND"
+    (line,) = undo_lines(plan.changes)
+    add, remove = of_the_line(line)
+    back = quorum_change.plan_alter(three, add, remove)
+    done(back, three)
     assert back.effect is Effect.CHANGE
     now = voters(three)
     assert now[other.id].directory_id == other.directory_id
@@ -77,12 +94,14 @@ def test_a_voter_is_removed_and_the_line_that_takes_it_back_adds_it(three: Clust
     assert undo_lines(back.changes) == (f"alter-quorum --remove {other.id}:{other.directory_id}",)
 
 
-def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(three: Cluster) -> None:
+def test_an_observer_needs_only_its_address_and_a_leader_can_remove_itself(
+    quorum_of_three: Cluster,
+) -> None:
+    three = quorum_of_three
     leader = quorum.describe(three).replicas[0]
     done(quorum_change.plan_alter(three, [], [Voter(leader.id, leader.directory_id)]), three)
     wait_for("another leads", lambda: quorum.describe(three).leader not in (-1, leader.id))
-    committed = quorum.describe(three).high_watermark
-    wait_for("it commits", lambda: quorum.describe(three).high_watermark > max(committed, 0))
+    wait_until_caught_up(three, leader.id)
     place = replace(leader.endpoints[0], name="")  # the name of the others' listener is taken
     done(quorum_change.plan_alter(three, [Voter(leader.id, endpoints=(place,))], []), three)
     now = voters(three)[leader.id]

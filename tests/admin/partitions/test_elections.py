@@ -20,6 +20,7 @@ from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done, make_topic, refusals, wait_for
 from tests.filling import fill
+from tests.well import start_all, wait_until_back
 
 
 @pytest.fixture
@@ -27,17 +28,9 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
     """A connection to the three brokers, all of which are up and lead their own in the end."""
     with connect(three_brokers) as cluster:
         yield cluster
-        for broker in (1, 2, 3):
-            start_broker(three_brokers.folder, broker)
-        everything_in_sync(cluster)
+        start_all(three_brokers)
+        wait_until_back(three_brokers)
         assert apply(elections.plan_preferred(elections.misplaced(cluster)), cluster).ok
-
-
-def everything_in_sync(cluster: Cluster) -> None:
-    wait_for(
-        "every partition that is led by another could change over",
-        lambda: elections.plan_preferred(elections.misplaced(cluster)).refused.ok,
-    )
 
 
 def look(cluster: Cluster, topic: str, *numbers: int) -> Results[Resource, Partition]:

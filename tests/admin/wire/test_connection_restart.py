@@ -31,21 +31,28 @@ from kafka_shell.admin.wire.requests import (
 )
 from kafka_shell.errors import ShellError, Status
 from kafka_shell.plan.results import Failure
-from kafka_shell.sandbox.cluster import start, start_broker, status, stop, stop_broker, wipe
+from kafka_shell.sandbox.cluster import start, status, stop, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.ports import is_free
 from kafka_shell.sandbox.state import Sandbox
 from tests.freezing import freeze
+from tests.outages import stopped
 
 
 @pytest.fixture(scope="module")
-def mortal(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
-    """A broker of these tests' own, to be killed."""
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """A broker of these tests' own."""
     folder = tmp_path_factory.mktemp("mortal")
     try:
         yield start(SandboxOptions(folder, port=0))
     finally:
         wipe(folder)
+
+
+@pytest.fixture
+def mortal(own_broker: Sandbox) -> Sandbox:
+    """A broker to be killed. It runs, also after a test that failed before it was back."""
+    return start(own_broker.options)
 
 
 @pytest.fixture
@@ -213,8 +220,7 @@ def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
         request = DescribeGroupsRequest(groups=[group])
         assert cluster.send(request, target).groups[0].group_id == group
         first = cluster._pool.coordinators[target]
-        stop_broker(three_brokers.folder, first)
-        try:
+        with stopped(three_brokers, first):
             answer = cluster.send(DescribeGroupsRequest(groups=[group]), target, timeout=30)
             assert answer.groups[0].group_id == group
             assert cluster._pool.coordinators[target] != first
@@ -224,8 +230,6 @@ def test_a_coordinator_moves(three_brokers: Sandbox) -> None:
             with pytest.raises(ShellError) as caught:
                 cluster.send(ListGroupsRequest(), Node(first))
             assert caught.value.code in ("unknown-broker", "refused")
-        finally:
-            start_broker(three_brokers.folder, first)
         cluster.brokers(refresh=True)
         assert sorted(cluster.each_broker(ListGroupsRequest()).values) == [1, 2, 3]
 
@@ -234,10 +238,7 @@ def test_a_controller_that_is_killed(three_brokers: Sandbox) -> None:
     """Changes go on while the quorum elects another leader."""
     with Cluster(ConnectionConfig(parse_addresses(three_brokers.bootstrap))) as cluster:
         controller = cluster.controller_id
-        stop_broker(three_brokers.folder, controller)
-        try:
+        with stopped(three_brokers, controller):
             name = f"t-{uuid4().hex[:8]}"
             answer = cluster.send(create(name), CONTROLLER, timeout=30)
             assert answer.topics[0].error_code == 0
-        finally:
-            start_broker(three_brokers.folder, controller)

@@ -15,10 +15,10 @@ from kafka_shell.admin.wire import coordinators
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.plan.results import Failure
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit, forget
 from tests.admin.helpers import connect, make_topic, wait_for
+from tests.outages import stopped
 
 NAMES = [f"move-{uuid4().hex[:8]}-{number}" for number in range(12)]
 
@@ -46,15 +46,11 @@ def test_groups_are_described_while_their_coordinator_stops(
     before = coordinators.find(spread, NAMES)
     assert before.ok and len(set(before)) > 1
     gone = before[NAMES[0]]
-    stop_broker(three_brokers.folder, gone)
-    try:
+    with stopped(three_brokers, gone):
         found = groups.describe(spread, NAMES, offsets=True)
         assert found.ok, found.failures
         assert gone not in {group.coordinator for group in found}
         assert all(group.offsets for group in found)
-    finally:
-        start_broker(three_brokers.folder, gone)
-        wait_for("the broker is back", lambda: len(spread.brokers(refresh=True)) == 3)
 
 
 def test_each_group_has_its_failure(spread: Cluster) -> None:

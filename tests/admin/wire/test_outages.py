@@ -3,12 +3,8 @@ checked is named, and nobody waits for long."""
 
 from __future__ import annotations
 
-import os
-import signal
 import time
-from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import contextmanager
 from pathlib import Path
 
 from kafka_shell.admin.cluster import health, probes, quorum
@@ -16,32 +12,12 @@ from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig, parse_addresses
-from kafka_shell.sandbox.cluster import status
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import done, make_topic, wait_for
+from tests.outages import frozen
 from tests.program import Process, Program, Run
-from tests.well import wait_until_well
 
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too
-
-
-@contextmanager
-def frozen(sandbox: Sandbox, three: Cluster, *ids: int) -> Iterator[None]:
-    """These nodes hang: their sockets are open, and nothing is answered."""
-    wait_until_well(three)
-    now = status(sandbox.folder)  # other tests restart brokers
-    assert now is not None
-    pids = [broker.pid for broker in now.brokers if broker.id in ids and broker.pid is not None]
-    assert len(pids) == len(ids)
-    try:
-        for pid in pids:
-            os.kill(pid, signal.SIGSTOP)
-        yield
-    finally:
-        for pid in pids:
-            os.kill(pid, signal.SIGCONT)
-        three.close()
-        wait_until_well(three, 90)
 
 
 def program_at(sandbox: Sandbox, home: Path, *besides: int) -> Process:
@@ -70,7 +46,7 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
     lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     other = lost % 3 + 1
     make_topic(three, name, assignment=((lost, other), (other, lost)))
-    with frozen(three_brokers, three, lost):
+    with frozen(three_brokers, lost):
         program = program_at(three_brokers, tmp_path, lost)
         run, listed, described = at_once(
             program, "health --output json", "brokers", f"broker {lost}"
@@ -80,7 +56,8 @@ def test_a_broker_that_hangs_while_its_session_has_not_expired(
         silent = told["critical", "brokers"]
         assert f"broker {lost} does not respond, and leads " in str(silent["summary"])
         assert silent["look"] == "cluster-metadata"
-        assert "controller" in str(told["critical", "controllers"]["summary"])
+        # If it came to lead the quorum meanwhile, there is nobody to ask for the controllers.
+        assert {("critical", "controllers"), ("critical", "quorum")} & told.keys(), str(run)
         assert f"of broker {lost}" in str(told["not_checked", "brokers"]["summary"])
         # By then the cluster may have noticed.
         assert "no answer" in listed.stdout or "fenced" in listed.stdout, str(listed)
@@ -94,7 +71,7 @@ def test_a_session_that_was_connected_to_the_broker_that_hangs(
     """An open connection proves nothing: the probe makes one of its own."""
     lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     three.versions_of_brokers()  # connected to all
-    with frozen(three_brokers, three, lost):
+    with frozen(three_brokers, lost):
         before = time.monotonic()
         told = health.health(three, probe_timeout=1.0)
         assert time.monotonic() - before < LIMIT_S
@@ -105,7 +82,7 @@ def test_a_session_that_was_connected_to_the_broker_that_hangs(
 def test_progress_names_the_awaited_broker(three_brokers: Sandbox, three: Cluster) -> None:
     lost = next(id for id in (1, 2, 3) if id != quorum.describe(three).leader)
     tasks: list[str] = []
-    with frozen(three_brokers, three, lost):
+    with frozen(three_brokers, lost):
         health.health(three, report=lambda task, done, total: tasks.append(task))
     assert f"waiting for broker {lost}" in tasks
 
@@ -118,7 +95,7 @@ def test_two_of_three_controllers_hang(
     lost = [id for id in (1, 2, 3) if id != alive]
     make_topic(three, name, assignment=((alive, lost[0]),))
     program = program_at(three_brokers, tmp_path, *lost)
-    with frozen(three_brokers, three, *lost):
+    with frozen(three_brokers, *lost):
         with Cluster(connect_to(program)) as cluster:
             wait_for("no controller answers", lambda: quorum.why_stale(cluster, 1.0) is not None)
         run, listed, *unread = at_once(

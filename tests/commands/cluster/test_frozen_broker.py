@@ -15,8 +15,8 @@ from kafka_shell.admin.wire.endpoint import Address
 from kafka_shell.admin.wire.pool import Pool
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, described, wait_for
-from tests.freezing import frozen
 from tests.in_process import Answer, Shell
+from tests.outages import frozen
 
 TOPIC = "frozen.orders"
 LIMIT_S = 30  # of what is to take 10 s at most, on a machine that does other things too

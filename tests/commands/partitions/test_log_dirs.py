@@ -11,10 +11,10 @@ import pytest
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, make_topic, wait_for
 from tests.filling import fill
+from tests.outages import stopped
 from tests.program import Program
 
 
@@ -96,11 +96,8 @@ def test_disk_usage_by_topic(
 
 
 def test_a_broker_that_is_down_is_named(kafka: Program, topic: str, three_brokers: Sandbox) -> None:
-    stop_broker(three_brokers.folder, 3)
-    try:
+    with stopped(three_brokers, 3):
         run = kafka("describe-log-dirs", "--output", "json")
-    finally:
-        start_broker(three_brokers.folder, 3)
     assert run.status == 1
     assert {dir["broker"] for dir in run.json if "path" in dir} == {1, 2}
     assert "broker 3 is down" in run.stderr + run.stdout

@@ -10,10 +10,10 @@ import pytest
 
 from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.sandbox.cluster import start_broker, stop_broker
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, wait_for
 from tests.moving import MB, fill, placed, replicas
+from tests.outages import stopped
 from tests.program import Program, Run
 
 SPEED = "replica.alter.log.dirs.io.max.bytes.per.second"
@@ -190,12 +190,9 @@ def test_log_directories_of_a_stopped_broker_are_unknown(
     path = dirs(cluster, topic)[0][3]
     file = ("--reassignment-json-file", write(tmp_path / "f.json", topic, ([1, 3], ["any", path])))
     assert "completed" in kafka.ok("verify-reassign-partitions", *file).stdout
-    stop_broker(three_brokers.folder, 3)
-    try:
+    with stopped(three_brokers, 3):
         run = kafka("verify-reassign-partitions", *file, "--output", "json")
         move = kafka("reassign-partitions", *file)
-    finally:
-        start_broker(three_brokers.folder, 3)
     (row,) = run.json["partitions"]
     assert (run.status, row["code"]) == (1, 0), f"nobody knows whether it failed: {row}"
     assert "broker 3" in row["note"], row
