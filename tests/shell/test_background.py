@@ -69,6 +69,7 @@ def test_the_prompt_tells_how_far_a_move_is_and_lifts_its_throttle_at_the_end(
     assert moving.throttles(cluster, topic) == {}
     shell.misses("Moving 1 partition")
     shell.run("journal --last 1 --output json | grep throttled")
+    shell.at_prompt()
     shell.sees("follower.replication.throttled")
     shell.press("c-d")
     assert shell.ends() == 0
@@ -79,6 +80,7 @@ def test_a_prompt_that_is_left_says_how_to_go_on(
     move: Callable[[str], Terminal], cluster: Cluster, topic: str
 ) -> None:
     shell = move("100kB/s")
+    shell.at_prompt()
     shell.press("c-d")
     assert shell.ends() == 0
     assert "still running, to resume: verify-reassign-partitions --finish" in shell.everything

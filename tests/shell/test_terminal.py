@@ -12,7 +12,7 @@ from kafka_shell.sandbox.cluster import start, start_broker, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.shell.paging import LESS_PROMPT
-from tests.freezing import frozen
+from tests.outages import frozen
 from tests.shell.conftest import Open
 from tests.shell.terminal import Terminal
 
@@ -356,6 +356,7 @@ def test_damaged_files_are_renamed_and_reported_once(
     first.sees("the history file was damaged", "as of")
     first.run("list-topics")
     first.sees("shell.orders")
+    first.at_prompt()
     first.press("c-d")
     first.ends()
     for path in (tmp_path / "cache").rglob("*.json"):
@@ -398,7 +399,9 @@ def _survives(shell: Terminal, box: Sandbox) -> None:
     shell.at_prompt()
     shell.type("topic came")
     shell.sees("1 × 1")
-    shell.press("c-c", "c-d")
+    shell.press("c-c")
+    shell.at_prompt()
+    shell.press("c-d")
     assert shell.ends() == 0
 
 
