@@ -1,14 +1,13 @@
 """Names that are chosen to make a matcher slow: each matcher walks, and none tries again and again.
 
 A regular expression that backtracks takes seconds for 40 such letters and for ever for 249, so
-the limit of seconds here is far from what any of them needs.
+the limit of a minute here is far from what any of them needs.
 """
 
 from __future__ import annotations
 
 import random
 import re
-from time import perf_counter
 
 import pytest
 from hypothesis import given
@@ -25,9 +24,8 @@ from kafka_shell.plan.results import mentions
 from kafka_shell.quoting import quote
 from kafka_shell.view.match import NameIndex
 
-pytestmark = pytest.mark.quick
+pytestmark = [pytest.mark.quick, pytest.mark.timeout(60)]
 
-LIMIT_S = 5.0
 TOPICS = [
     "a" * 249,
     "a" * 248 + "b",
@@ -47,13 +45,6 @@ adversarial = st.text(alphabet="ab.-_", min_size=1, max_size=249)
 def in_order(letters: str, name: str) -> bool:
     rest = iter(name)
     return all(letter in rest for letter in letters)
-
-
-@pytest.fixture(autouse=True)
-def soon() -> object:
-    began = perf_counter()
-    yield
-    assert perf_counter() - began < LIMIT_S
 
 
 @pytest.mark.parametrize("typed", TYPED)

@@ -341,7 +341,7 @@ def test_a_terminal_that_goes_away_at_the_question(
     child = terminal("--profile", "confirm", *words(DELETE, topic))
     child.expect(QUESTION["confirm"])
     child.close(force=False)
-    until = time.monotonic() + 10
+    until = time.monotonic() + 30
     while child.isalive() and time.monotonic() < until:
         time.sleep(0.02)
     assert not child.isalive()

@@ -112,6 +112,8 @@ def _answering(connection: ConnectionConfig, home: Path, topic: str) -> dict[str
 def _typed(topic: str) -> Iterator[str]:
     """Lines as they are typed: each prefix of a name, fragments, nothing, what is not there."""
     words = topic.split(".")
+    yield from ("d", f"alter-configs {topic} reten", f"alter-configs {topic} x=1 ")
+    yield f"alter-configs {topic},b --append cleanup.policy=compact retention.ms=7d segm"
     for end in range(len(topic) + 1):
         yield f"describe-topic {topic[:end]}"
     generator = random.Random(1)

@@ -180,10 +180,8 @@ def test_max_block_ms_is_applied(store: Store, name: str, make: Make) -> None:
     store.alter(name, max_block_ms="200")
     producer = plain(make)
     producer._metadata.config["allow_auto_create_topics"] = False
-    began = time.monotonic()
-    with pytest.raises(kafka_errors.KafkaTimeoutError):
+    with pytest.raises(kafka_errors.KafkaTimeoutError, match=r"0\.2 secs"):
         producer.send(name, b"to a topic that is not there")
-    assert time.monotonic() - began < 5
 
 
 def test_request_timeout_ms_is_applied_to_open_connections(
@@ -192,14 +190,14 @@ def test_request_timeout_ms_is_applied_to_open_connections(
     producer = plain(make)
     producer.send(topic, b"1").get(10)
     connections = producer._sender._client._manager._conns.values()
-    assert {round(each._timeout_at() - time.monotonic()) for each in connections} == {30}
+    assert {each._timeout_at(now=0) for each in connections} == {30}
     store.alter(name, request_timeout_ms="4000", retry_backoff_ms="50")
     wait_for("it holds", lambda: producer._sender.config["request_timeout_ms"] == 4000)
-    assert {round(each._timeout_at() - time.monotonic()) for each in connections} == {4}
+    assert {each._timeout_at(now=0) for each in connections} == {4}
     assert producer._accumulator.config["retry_backoff_ms"] == 50
     store.alter(name, request_timeout_ms=None)
     wait_for("it is back", lambda: producer._sender.config["request_timeout_ms"] == 30_000)
-    assert {round(each._timeout_at() - time.monotonic()) for each in connections} == {30}
+    assert {each._timeout_at(now=0) for each in connections} == {30}
     producer.send(topic, b"2").get(10)
 
 

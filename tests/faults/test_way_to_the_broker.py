@@ -59,7 +59,7 @@ def test_a_web_server(nowhere: Program, web: str) -> None:
 def test_a_port_that_says_nothing(nowhere: Program, silent: str) -> None:
     run, seconds = timed(nowhere, "--broker", silent, "list-topics", "--deadline", "1s")
     hinted(refused(run, 3, silent, "deadline"))
-    assert seconds < 6
+    assert seconds < 20
 
 
 @quick

@@ -1,6 +1,5 @@
 """What is being typed, for any text and position. `|` marks the cursor in these tests."""
 
-import time
 from typing import Any
 
 import pytest
@@ -15,7 +14,7 @@ from kafka_shell.commands.configs.kinds import (
     ENTITY,
 )
 from kafka_shell.commands.topics.changes import ASSIGNMENT, NEW_TOPIC
-from kafka_shell.language import kinds
+from kafka_shell.language import cursor, kinds
 from kafka_shell.language.cursor import Want, Wanted, wanted
 from kafka_shell.language.kind import Kind
 from kafka_shell.language.tokens import tokenize
@@ -217,16 +216,8 @@ def test_lines_within_lines_have_an_end() -> None:
     assert at("watch 5 " * 1000 + "¦").want is Want.NOTHING
 
 
-def test_it_is_fast_enough_to_type() -> None:
-    text = "alter-configs orders,payments --append cleanup.policy=compact retention.ms=7d segm"
-    started = time.process_time()
-    for _ in range(100):
-        wanted(text, len(text), REGISTRY)
-    assert (time.process_time() - started) / 100 < 0.01
-
-
-def test_a_very_long_line_wants_nothing() -> None:
+def test_a_very_long_line_wants_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And is not even split into words."""
+    monkeypatch.setattr(cursor, "commands", None)
     text = "describe-topic " + "a" * 10_000_000
-    started = time.process_time()
     assert wanted(text, len(text), REGISTRY).want is Want.NOTHING
-    assert time.process_time() - started < 1

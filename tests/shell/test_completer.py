@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, cast
@@ -388,21 +386,6 @@ def test_it_never_raises(tmp_path_factory: pytest.TempPathFactory, text: str) ->
             assert -len(prefix + text) <= each.start_position <= 0
         bench.completer.subject(Document(prefix + text), "")
         bench.completer.command_at(prefix + text, len(text))
-
-
-@pytest.mark.parametrize(
-    "text", ["d", "describe-topic ord", "alter-configs orders reten", "alter-configs orders x=1 "]
-)
-def test_a_keystroke(tmp_path: Path, text: str) -> None:
-    bench = Bench(tmp_path)
-    best = min(_seconds(lambda: bench.menu(text)) for _ in range(5))
-    assert best < 0.010 * 3  # the goal is 10 ms; a busy machine is given three times that
-
-
-def _seconds(work: Callable[[], object]) -> float:
-    started = time.process_time()
-    work()
-    return time.process_time() - started
 
 
 def test_offers_know_their_names(bench: Bench) -> None:

@@ -137,7 +137,7 @@ def test_typed_ahead_input_is_detected_and_kept(typed: bytes) -> None:
     try:
         assert not typed_ahead(terminal)
         os.write(keyboard, typed)
-        until = time.monotonic() + 5
+        until = time.monotonic() + 30
         while not typed_ahead(terminal):
             assert time.monotonic() < until
         assert termios.tcgetattr(terminal)[3] & termios.ICANON

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,10 +71,8 @@ def test_a_missing_permission_is_an_error_of_its_part(secure_sandbox: Sandbox) -
     sasl = Sasl("SCRAM-SHA-256", "alice", Secret(passwords(secure_sandbox)["alice"]))
     config = ConnectionConfig(where, security_protocol="SASL_PLAINTEXT", sasl=sasl)
     held = ClusterView().with_part("users", Part(("kept",)))
-    started = time.monotonic()
     with Cluster(config) as cluster:
         parts = names.read(cluster, PARTS, held.part, 1.0)
-    assert time.monotonic() - started < 5, "a broker that hangs up was waited for"
     for part in ("users", "principals", "client_ids", "quotas", "client_metrics"):
         why = parts[part].error
         assert why is not None and "AUTHORIZATION" in why.name, f"{part}: {why}"
