@@ -101,8 +101,8 @@ class ScriptState(Struct):
     `files` are the running script files, outermost first; `left` is set by `exit`; `from_stdin` is
     whether standard input is a script, which other programs must not read; `notes` are warnings to
     print after the line; `suggested` is the text of the next prompt. The lines of a `generated`
-    script are plain commands: no pipe, redirect or `!`. `undoes` are the IDs of the journal entries
-    that the lines undo.
+    script are plain commands: no pipe, redirect or `!`. `session` identifies the run in the
+    journal.
     """
 
     files: list[Path] = field(default_factory=list)
@@ -112,7 +112,7 @@ class ScriptState(Struct):
     notes: list[str] = field(default_factory=list)
     suggested: str = ""
     generated: bool = False
-    undoes: tuple[str, ...] = ()
+    session: str = field(default_factory=lambda: os.urandom(4).hex())
 
 
 class ClusterSession(Struct):

@@ -64,6 +64,8 @@ def execute(
     if not plan.steps:
         if unexpected_end := follow(plan, context):  # the change may already be in progress
             raise unexpected_end
+        if plan.undoes and plan.refused.ok:  # the cluster is as it was before those changes
+            journal.mark_undone(context, plan.undoes)
         return Outcome(plan, ())
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
@@ -71,12 +73,14 @@ def execute(
     if confirm and _confirmed(plan, context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
-    intent = journal.record_intent(context, command, plan.changes, unknown_undo_lines(plan.changes))
-    try:
-        done = send_and_journal(plan, context, intent)
-    finally:  # an interrupted plan may have changed something, too
-        if context.shell is not None:
-            context.shell.refresh(plan.touches)
+    unknown = unknown_undo_lines(plan.changes)
+    with journal.undoing(context, plan.undoes):
+        intent = journal.record_intent(context, command, plan.changes, unknown, plan.undoes)
+        try:
+            done = send_and_journal(plan, context, intent)
+        finally:  # an interrupted plan may have changed something, too
+            if context.shell is not None:
+                context.shell.refresh(plan.touches)
     follow_in_background(plan, context, intent, done)
     undo = outcome_undo_lines(done)
     return Outcome(

@@ -13,12 +13,13 @@ import json
 import os
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from kafka_shell.language.tokens import tokenize
-from kafka_shell.plan.model import Change
+from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.outcome import Done, JournalEntry
 from kafka_shell.structs import fields, replace
 
@@ -34,15 +35,19 @@ MAX_DAYS = 400
 _MICROSECONDS = 1_000_000
 _NAME = re.compile(r"(\d{17})-([0-9a-f]{8})\.json")
 _CLUSTER_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_HEADER = "# kafka.sh undo: "
-_HEADER_LINE = re.compile(_HEADER + r"cluster=(\S+) changes=([0-9a-f,]+)")
 _UNDONE = ".undone"
+_LOCK = "undo.lock"
 
 
 def record_intent(
-    context: Context, command: str, changes: Sequence[Change], undo: Sequence[str]
+    context: Context,
+    command: str,
+    changes: Sequence[Change],
+    undo: Sequence[str],
+    undoes: Sequence[str] = (),
 ) -> JournalEntry:
-    """Write an entry before anything is sent. Raises ShellError if it cannot be written."""
+    """Write an entry before anything is sent. `undoes` are the entries that it undoes. Raises
+    ShellError if it cannot be written."""
     entry = JournalEntry(
         id=os.urandom(4).hex(),
         time=context.clock(),
@@ -52,7 +57,8 @@ def record_intent(
         status="intent",
         changes=tuple(_row(change) for change in changes),
         undo=tuple(undo),
-        undoes=context.script.undoes,
+        undoes=tuple(undoes),
+        session=context.script.session,
     )
     folder = _folder(context, entry.cluster)
     try:
@@ -62,18 +68,23 @@ def record_intent(
         _write(folder / _name(entry, names), entry)
         _prune(folder, names, entry.time)
     except OSError as error:
-        raise ShellError(
-            f"the journal {context.paths.journal} cannot be written: {error.strerror}",
-            hint="Nothing was sent.",
-            code="journal",
-        ) from None
+        raise _unwritable(context, error) from None
     return entry
+
+
+def _unwritable(context: Context, error: OSError) -> ShellError:
+    return ShellError(
+        f"the journal {context.paths.journal} cannot be written: {error.strerror}",
+        hint="Nothing was sent.",
+        code="journal",
+    )
 
 
 def record_outcome(
     context: Context, intent: JournalEntry, done: Sequence[Done], undo: Sequence[str]
-) -> None:
-    """Replace the entry with the outcome. If it cannot be written, only a warning is printed."""
+) -> JournalEntry:
+    """Replace the entry with the outcome, and return it. If it cannot be written, only a warning is
+    printed."""
     statuses = {item.status for item in done}
     status = "unknown" if "unknown" in statuses else "done" if statuses == {"done"} else "failed"
     changes = tuple(
@@ -87,6 +98,7 @@ def record_outcome(
         _write(path, entry)
     except OSError as error:
         context.note(f"the outcome could not be written to the journal: {error.strerror}")
+    return entry
 
 
 def read(
@@ -143,29 +155,30 @@ def mark_undone(context: Context, ids: Iterable[str]) -> None:
         context.note(f"the journal cannot be written: {error.strerror}")
 
 
-# -- scripts that undo -----------------------------------------------------------------------------
+@contextmanager
+def undoing(context: Context, ids: Sequence[str]) -> Iterator[None]:
+    """Lock this cluster's journal while entries are undone: two shells undo one after the other.
+    Raises ShellError if one of the entries is already undone. Without IDs it does nothing."""
+    if not ids:
+        yield
+        return
+    import fcntl
 
-
-def header(cluster: str, ids: Sequence[str]) -> str:
-    """The first line of a script that undoes these entries, with their cluster."""
-    return f"{_HEADER}cluster={_folder_name(cluster)} changes={','.join(ids)}"
-
-
-def read_header(line: str) -> tuple[str, tuple[str, ...]] | None:
-    """The cluster and the IDs of a header, or None for any other line."""
-    match = _HEADER_LINE.fullmatch(line)
-    return (match[1], tuple(match[2].split(","))) if match else None
-
-
-def check_header(context: Context, cluster: str) -> None:
-    """Raise ShellError if a header is for another cluster than this one."""
-    current = context.cluster.cluster_id
-    if cluster != _folder_name(current):
-        raise ShellError(
-            f"this script undoes changes of cluster {cluster}, but this is cluster {current}",
-            hint="Nothing was run. Connect to that cluster first.",
-            code="other-cluster",
-        )
+    folder = _folder(context, context.cluster.cluster_id)
+    try:
+        lock = open_private(folder / _LOCK, "a")
+    except OSError as error:
+        raise _unwritable(context, error) from None
+    with lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        for id in ids:
+            if (path := _path(folder, id)) and path.with_suffix(_UNDONE).exists():
+                raise ShellError(
+                    f"{id} was undone by another shell meanwhile",
+                    hint="Nothing was sent. Run journal to see the changes.",
+                    code="undone",
+                )
+        yield
 
 
 # -- files -----------------------------------------------------------------------------------------
@@ -237,16 +250,18 @@ def _read(path: Path) -> JournalEntry | Path:
 
 _FIELDS = tuple(name for name in fields(JournalEntry) if name != "undone")
 _LISTS = ("changes", "undo", "undoes")
+_CHANGE = ("verb", "field", "before", "after", "note", "reversible", "lost")
 
 
 def _entry(row: dict[str, Any]) -> JournalEntry:
     """The entry of a JSON object. Raises ValueError, TypeError or KeyError if it is invalid."""
     entry = JournalEntry(**row | {name: tuple(row[name]) for name in _LISTS})
-    words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status)
+    words = (entry.id, entry.cluster, entry.bootstrap, entry.command, entry.status, entry.session)
     if not (
         isinstance(entry.time, int | float)
         and all(isinstance(word, str) for word in (*words, *entry.undo, *entry.undoes))
         and all(isinstance(change, dict) for change in entry.changes)
+        and all(change.keys() >= {"resource", "kind", *_CHANGE} for change in entry.changes)
     ):
         raise ValueError("a field has the wrong type")
     return entry
@@ -255,11 +270,23 @@ def _entry(row: dict[str, Any]) -> JournalEntry:
 def _row(change: Change) -> dict[str, Any]:
     return {
         "resource": str(change.resource),
+        "kind": change.resource.kind,
         "verb": change.verb,
         "field": change.field,
         "before": change.before,
         "after": change.after,
+        "note": change.note,
+        "reversible": change.reversible,
+        "lost": change.lost,
     }
+
+
+def change_of(row: dict[str, Any]) -> Change:
+    """The change of a row of an entry."""
+    kind = row["kind"]
+    name = row["resource"].removeprefix(kind).removeprefix(" ")
+    given = {name: row[name] for name in _CHANGE}
+    return Change(Resource(kind, name), **given)
 
 
 def _without_secrets(command: str, changes: Iterable[Change]) -> str:

@@ -9,7 +9,6 @@ from typing import BinaryIO
 from kafka_shell.language.logical_lines import logical_lines
 from kafka_shell.units import counted
 
-from . import journal
 from .context import Context
 from .dispatch import report_error, run_text
 from .errors import ShellError, Status, UsageError
@@ -32,35 +31,20 @@ def run_script(
     """Run lines in order and return the status of the failed line, if any.
 
     The first failure stops the script, unless `keep_going`: then the highest status is returned.
-    Errors contain `name` and the line number. `exit` ends the script and those that run it. A
-    script with the header of `journal --undo` is generated: it runs only on its cluster, and marks
-    the journal entries it undoes.
+    Errors contain `name` and the line number. `exit` ends the script and those that run it.
     """
     worst, failed, ran = Status.OK, 0, 0
-    undoes: tuple[str, ...] = ()
-    state = context.script
-    saved = state.generated, state.undoes
     try:
         for number, text in logical_lines(_decoded(stream, name)):
             place = f"{name}:{number}"
-            if number == 1 and (found := journal.read_header(text)):
-                state.generated, (cluster, undoes) = True, found
-                state.undoes = undoes
-                journal.check_header(context, cluster)
             status = run_text(text, context, origin=place, keep_going=keep_going)
             worst = max(worst, status)
             ran += bool(text.strip() and not text.lstrip().startswith("#"))
             failed += bool(status)
-            if state.left or (status and not keep_going):
+            if context.script.left or (status and not keep_going):
                 break
     except _Unreadable as error:
         return max(worst, report_error(error, context, origin=error.place))
-    except ShellError as error:
-        return report_error(error, context, origin=f"{name}:1")
-    finally:
-        state.generated, state.undoes = saved
-    if undoes and worst is Status.OK and not context.defaults.get("dry-run"):
-        journal.mark_undone(context, undoes)
     if keep_going and failed:
         context.err.write(f"{failed:,} of {counted(ran, 'line')} of {name} failed\n")
     return worst

@@ -38,7 +38,10 @@ def send_and_journal(
         raise _interrupted(done, resume, intent) from None
     finally:
         all_done = [*before, *done]
-        journal.record_outcome(context, intent, all_done, outcome_undo_lines(all_done))
+        undo = outcome_undo_lines(all_done)
+        entry = journal.record_outcome(context, intent, all_done, undo)
+        if entry.status == "done" and plan.refused.ok:
+            journal.mark_undone(context, plan.undoes)
     return done
 
 

@@ -24,6 +24,7 @@ from kafka_shell.plan.apply import apply
 from kafka_shell.plan.model import Effect
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.group_data import commit
+from tests.in_process import Shell
 
 TOPIC, GROUP = "guard.matrix", "guard-matrix"
 
@@ -57,6 +58,7 @@ LINES: dict[str, str] = {
     "abort-transaction": "abort-transaction --hanging --yes",
     "fence-producer": "fence-producer ledger-1 --yes",
     "verify-reassign-partitions": "verify-reassign-partitions --finish --yes",
+    "undo": "undo --yes",
 }
 ELSEWHERE = {"spark audit"}  # its --fix goes through the same plans, and wants Spark
 # On one idle broker without an authorizer, these find nothing to change or are refused before.
@@ -121,10 +123,12 @@ WAYS = (
 
 @pytest.fixture(scope="module")
 def ways(sandbox: Sandbox, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Ways]:
-    ways = Ways(tmp_path_factory.mktemp("ways"), sandbox.bootstrap)
+    home = tmp_path_factory.mktemp("ways")
     with Cluster(ConnectionConfig(parse_addresses(sandbox.bootstrap))) as cluster:
         assert not apply(topic_changes.plan_create([NewTopic(TOPIC, 2)]), cluster).failures
         commit(cluster, GROUP, TOPIC, 0)
+        Shell(home, sandbox.bootstrap).ok(f"alter-configs {TOPIC} flush.ms=1000")  # to undo
+        ways = Ways(home, sandbox.bootstrap)
         status, err = ways.run("profile", "list-topics")  # its cluster's id is remembered
         assert status == 0, err
         yield ways
@@ -179,7 +183,7 @@ def test_another_guard_is_how_one_says_that_it_is_meant(ways: Ways) -> None:
     )
     ways.all["admin"] = ({"profile": "admin"}, "")
     try:
-        for line in ("create-topic guard.meant", "delete-topic guard.meant --yes"):
+        for line in ("create-topic guard.meant", "undo --yes"):
             status, err = ways.run("admin", line)
             assert status == 0, err
     finally:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
@@ -68,8 +69,9 @@ def test_the_intent_is_there_before_the_outcome(context: Context) -> None:
     assert (entry.id, entry.status, entry.undo) == (intent.id, "done", ("undo it, really",))
     assert entry.changes == (
         {
-            "resource": "topic orders", "verb": "alter", "field": "retention.ms",
-            "before": None, "after": "1", "status": "done", "error": None,
+            "resource": "topic orders", "kind": "topic", "verb": "alter", "field": "retention.ms",
+            "before": None, "after": "1", "note": "", "reversible": True, "lost": "",
+            "status": "done", "error": None,
         },
     )  # fmt: skip
 
@@ -132,6 +134,7 @@ BROKEN: list[Callable[[str], str]] = [
     lambda line: json.dumps(json.loads(line) | {"unheard-of": 1}),
     lambda line: json.dumps(json.loads(line) | {"id": []}),
     lambda line: json.dumps({k: v for k, v in json.loads(line).items() if k != "undo"}),
+    lambda line: json.dumps(json.loads(line) | {"changes": [{"resource": "topic orders"}]}),
 ]
 
 
@@ -254,9 +257,7 @@ def test_each_cluster_id_has_its_own_entries(context: Context) -> None:
 def test_what_was_undone_is_marked_until_the_undo_is_undone(context: Context) -> None:
     first = journal.record_intent(context, "first", [CHANGE], [])
     journal.record_outcome(context, first, [Done(CHANGE, "done")], ["x"])
-    context.script.undoes = (first.id,)
-    back = journal.record_intent(context, "back", [CHANGE], [])
-    context.script.undoes = ()
+    back = journal.record_intent(context, "back", [CHANGE], [], [first.id])
     journal.mark_undone(context, [first.id])
     assert [(e.command, e.undone, e.undoes) for e in entries(context)] == [
         ("first", True, ()), ("back", False, (first.id,)),
@@ -272,17 +273,41 @@ def test_an_entry_is_found_by_its_id(context: Context) -> None:
     assert journal.find(context.paths.journal, "00000000") is None
 
 
-@pytest.mark.parametrize("cluster", ["cluster-1", "MkU3OEVBNTcwNTJENDM2Qk", "an/odd id"])
-def test_the_header_of_an_undo_reads_back(context: Context, cluster: str) -> None:
-    context.session.cluster = cast(Any, SimpleNamespace(cluster_id=cluster, close=lambda: None))
-    found = journal.read_header(journal.header(cluster, ["0123abcd", "4567cdef"]))
-    assert found is not None
-    assert found[1] == ("0123abcd", "4567cdef")
-    journal.check_header(context, found[0])
-    with pytest.raises(ShellError, match="this is cluster"):
-        journal.check_header(context, "other")
-    assert journal.read_header("# kafka.sh undo: ") is None
-    assert journal.read_header("# a comment") is None
+def test_one_shell_undoes_at_a_time(context: Context) -> None:
+    """The second one waits, and then finds that the change is undone."""
+    entry = journal.record_intent(context, "first", [CHANGE], [])
+    waiting = threading.Event()
+    errors: list[ShellError] = []
+
+    def second() -> None:
+        waiting.set()
+        try:
+            with journal.undoing(context, [entry.id]):
+                errors.append(ShellError("both undo the same change"))
+        except ShellError as error:
+            errors.append(error)
+
+    with journal.undoing(context, [entry.id]):
+        thread = threading.Thread(target=second)
+        thread.start()
+        waiting.wait()
+        thread.join(0.1)
+        assert errors == [] and thread.is_alive()
+        journal.mark_undone(context, [entry.id])
+    thread.join()
+    assert [error.code for error in errors] == ["undone"]
+
+
+def test_a_change_is_read_back_from_its_entry(context: Context) -> None:
+    changes = [
+        CHANGE,
+        Change(Resource("broker-default"), "alter", "a", "1", None, "note", False, lost="records"),
+        Change(Resource("user", "alice client-id 'an app'"), "alter", "request_percentage", 1.5),
+        Change(Resource("token for", "oneself"), "create"),
+    ]
+    journal.record_intent(context, "x", changes, [])
+    (entry,) = entries(context)
+    assert [journal.change_of(row) for row in entry.changes] == changes
 
 
 def test_a_secret_is_never_written(context: Context) -> None:

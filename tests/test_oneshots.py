@@ -278,13 +278,9 @@ def test_what_finds_nothing_says_so_on_standard_error(kafka: Program, topic: str
 
 def test_the_journal_takes_back_nothing_of_another_cluster(kafka: Program, topic: str) -> None:
     kafka.ok("alter-configs", topic, "retention.ms=30d")
-    back = f"alter-configs {topic} --delete-config retention.ms"
-    assert kafka.ok("journal", "--last", "1", "--undo").lines[1:] == [back]
-    assert kafka.ok("journal", "--undo").lines[1:] == [back]
-    assert kafka.ok("journal", "--last", "2", "--undo").lines[1:] == [back, f"delete-topic {topic}"]
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     other = kafka.home / "state" / "journal" / entry["cluster"]
     other.rename(other.with_name("another-cluster"))  # it was at this address when it was changed
-    run = kafka.ok("journal", "--undo")
+    run = kafka.ok("undo")
     assert run.stdout == ""
     assert f"the journal has no changes of cluster {entry['cluster']}" in run.stderr

@@ -74,7 +74,7 @@ pytestmark = pytest.mark.quick
         "config-command --entity-type users --entity-name u --alter"
         " --add-config producer_byte_rate=0",
         "journal --last 0",
-        "journal --undo --last 0",
+        "undo --last 0",
         "reassign-partitions --topics '*' --throttle 99999999999TB/s --dry-run",
         "update-features group.version=-1 --dry-run",
         "watch 0 topics",

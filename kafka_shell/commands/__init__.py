@@ -80,6 +80,7 @@ INDEX = {
         "exit",
         "quit",
     ),
+    "program.undo": ("undo",),
     "program.journal": ("journal",),
     "program.sandbox": ("sandbox",),
     "program.help": ("help",),

@@ -33,19 +33,24 @@ def unknown_undo_lines(changes: Iterable[Change]) -> tuple[str, ...]:
 
 
 def _lines(changes: Iterable[Change]) -> list[str]:
-    by_resource: dict[Resource, dict[str, Change]] = {}
+    by_resource: dict[tuple[Resource, str], dict[str, Change]] = {}
     for change in changes:
         if change.reversible:
-            fields = by_resource.setdefault(change.resource, {})
+            fields = by_resource.setdefault((change.resource, _command_of(change)), {})
             # A field that is altered twice (a throttle that is set and removed) gets the value that
             # it had before the first change.
             first = fields.pop(key) if (key := _key(change)) in fields else change
             fields[key] = replace(change, before=first.before)
     lines = (
         _line(resource, [change for change in fields.values() if not _has_no_effect(change)])
-        for resource, fields in by_resource.items()
+        for (resource, _), fields in by_resource.items()
     )
     return [line for line in lines if line]
+
+
+def _command_of(change: Change) -> str:
+    """What tells the commands for one resource apart: a user has quotas and SCRAM credentials."""
+    return "scram" if change.field.startswith("SCRAM-") else ""
 
 
 def _has_no_effect(change: Change) -> bool:

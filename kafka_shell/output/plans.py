@@ -60,6 +60,8 @@ def plan_lines(
     refused: bool = True,
 ) -> Iterator[Text]:
     """The lines of a plan: changes by resource, refusals, warnings, counts, the undo."""
+    for about in plan.about:
+        yield from hang(text(about, "heading"), room, 2)
     for line in changes_lines(_with_unchanged(plan), limit):
         yield from hang(line, room, 6)
     yield from figure_lines(plan, renderers, room)

@@ -83,6 +83,9 @@ class Plan(Struct, frozen=True):
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
     it. `resume` is the command that shows the progress of such a change, or continues it.
     `figures` are models that are shown with the changes.
+
+    `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
+    `about` are lines that say what the plan is for.
     """
 
     effect: Effect
@@ -101,6 +104,8 @@ class Plan(Struct, frozen=True):
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
     figures: tuple[Any, ...] = ()
+    undoes: tuple[str, ...] = ()
+    about: tuple[str, ...] = ()
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
@@ -124,6 +129,8 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
     """One plan with the steps of all plans, in order, and everything that they refused."""
     if len(plans) == 1:
         return plans[0]
+    if not plans:
+        return Plan(Effect.CHANGE, ())
     rank = [Effect.READ, Effect.CHANGE, Effect.DESTROY]
     fresh = [plan.fresh for plan in plans if plan.fresh is not None]
     follow = [plan.follow for plan in plans if plan.follow is not None]
@@ -148,6 +155,8 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         refused=Results.merge(plan.refused for plan in plans),
         unchanged=tuple(change for plan in plans for change in plan.unchanged),
         figures=tuple(figure for plan in plans for figure in plan.figures),
+        undoes=tuple(id for plan in plans for id in plan.undoes),
+        about=tuple(line for plan in plans for line in plan.about),
     )
 
 

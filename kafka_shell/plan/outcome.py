@@ -54,6 +54,7 @@ class JournalEntry(Struct, frozen=True):
     intent (this program ended before the outcome was known). `undo` are the commands that undo the
     changes, in the order to run them; a quoted argument may contain line breaks. `undoes` are the
     IDs of the entries that this command undid; `undone` says whether this entry was undone.
+    `session` identifies the prompt, script or one-shot command that made the change.
     """
 
     id: str
@@ -65,12 +66,18 @@ class JournalEntry(Struct, frozen=True):
     changes: tuple[dict[str, Any], ...]
     undo: tuple[str, ...]
     undoes: tuple[str, ...] = ()
+    session: str = ""
     undone: bool = False
 
     @property
     def changed(self) -> bool:
         """Whether something was changed, or may have been."""
-        return any(row.get("status", "unknown") in ("done", "unknown") for row in self.changes)
+        return any(is_applied(row) for row in self.changes)
+
+
+def is_applied(row: dict[str, Any]) -> bool:
+    """Whether a change of a journal entry was applied, or may have been."""
+    return row.get("status", "unknown") in ("done", "unknown")
 
 
 class HistoryLine(Struct, frozen=True):

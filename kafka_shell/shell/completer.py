@@ -54,6 +54,7 @@ class ShellCompleter(Completer):
         self._cache = cache
         self._registry = registry
         self._config = context.paths.config
+        self._journal = context.paths.journal
         self._waiting: tuple[str, int] | None = None
 
     # -- for prompt_toolkit ------------------------------------------------------------------------
@@ -67,7 +68,7 @@ class ShellCompleter(Completer):
         self._request(found, view, document)
         if not found.prefix and not complete_event.completion_requested and _only_on_tab(found):
             return
-        offered = offers(found, Catalog(view, self._registry, self._config))
+        offered = offers(found, Catalog(view, self._registry, self._config, self._journal))
         start = found.span[0] - document.cursor_position
         for candidate in offered.offered:
             kind = found.kind

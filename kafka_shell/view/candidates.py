@@ -101,11 +101,13 @@ def options(free: Iterable[Option], typed: str) -> Candidates:
 
 
 class Catalog(Struct, frozen=True):
-    """What candidates are made of: a view, the commands, and the folder of the config files."""
+    """What candidates are made of: a view, the commands, and the folders of the config files and
+    the journal."""
 
     view: ClusterView
     registry: Sequence[Command]
     config: Path
+    journal: Path
 
     # -- names of the cluster ----------------------------------------------------------------------
 

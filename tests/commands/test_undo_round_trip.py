@@ -1,9 +1,8 @@
-"""Undo: of the right change, on the right cluster, and with nothing but plain commands."""
+"""What is printed and kept to undo changes, and scripts of nothing but plain commands."""
 
 from __future__ import annotations
 
 import json
-import re
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -46,72 +45,6 @@ def entries(kafka: Program) -> list[dict[str, object]]:
     return found
 
 
-# -- which change ----------------------------------------------------------------------------------
-
-
-def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(
-    kafka: Program, topic: str
-) -> None:
-    kafka.ok("alter-configs", topic, "segment.ms=1h")
-    kafka.ok("alter-topic", topic, "--partitions", "2")
-    for argv in (("--undo",), ("--undo", "--last", "1"), ("--undo", "--last", "3")):
-        run = fails(kafka("journal", *argv), "the last change", "alter-topic", "is irreversible")
-        assert run.stdout == ""
-    second = str(entries(kafka)[1]["id"])
-    run = kafka.ok("journal", second, "--undo")
-    assert run.lines[1:] == [f"alter-configs {topic} --delete-config segment.ms"]
-
-
-def test_a_command_that_changed_nothing_is_no_change(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "segment.ms=1h")
-    fails(kafka("create-topic", f"{topic}.x", "--replication-factor", "2"))
-    back = f"alter-configs {topic} --delete-config segment.ms"
-    assert kafka.ok("journal", "--undo").lines[1:] == [back]
-
-
-def test_an_undo_is_marked_and_is_a_change_of_its_own(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=8d")
-    kafka.ok("--yes", stdin=kafka.ok("journal", "--undo").stdout)  # it lowers retention
-    first, second, third = entries(kafka)
-    assert (first["undone"], second["undone"], third["undone"]) == (False, True, False)
-    assert third["undoes"] == [second["id"]]
-    assert "  undone  " in kafka.ok("journal").stdout
-    fails(kafka("journal", str(second["id"]), "--undo"), "was already undone")
-    kafka.ok(stdin=kafka.ok("journal", "--undo").stdout)
-    assert retention(kafka, topic) == str(8 * 86_400_000)
-    assert [entry["undone"] for entry in entries(kafka)][:3] == [False, False, True]
-
-
-def test_a_dry_run_of_an_undo_marks_nothing(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=8d")
-    kafka.ok("--dry-run", stdin=kafka.ok("journal", "--undo").stdout)
-    assert [entry["undone"] for entry in entries(kafka)] == [False, False]
-
-
-def test_an_unknown_id_and_a_wrong_count(kafka: Program, topic: str) -> None:
-    fails(kafka("journal", "nothing", "--undo"), "entry nothing does not exist")
-    fails(kafka("journal", "--last", "-1"), "must be a positive integer", status=2)
-
-
-# -- which cluster ---------------------------------------------------------------------------------
-
-
-def test_the_same_cluster_at_another_address(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "segment.ms=1h")
-    host, _, port = kafka.broker.rpartition(":")
-    other = {"localhost": "127.0.0.1", "127.0.0.1": "localhost"}[host]
-    run = Program(kafka.home, f"{other}:{port}").ok("journal", "--undo")
-    assert run.lines[1:] == [f"alter-configs {topic} --delete-config segment.ms"]
-
-
-def test_a_script_for_another_cluster_is_not_run(kafka: Program, topic: str) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=8d")
-    header, *lines = kafka.ok("journal", "--undo").lines
-    wrong = re.sub(r"cluster=\S+", "cluster=another", header)
-    fails(kafka(stdin="\n".join([wrong, *lines])), "changes of cluster another", "Nothing was run")
-    assert retention(kafka, topic) == str(8 * 86_400_000)
-
-
 # -- plain commands --------------------------------------------------------------------------------
 
 ESCAPES = (
@@ -133,19 +66,14 @@ def beside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.parametrize("line", ESCAPES)
 def test_what_was_generated_runs_nothing_but_commands(
-    kafka: Program, topic: str, beside: Path, line: str
+    kafka: Program, beside: Path, line: str
 ) -> None:
-    kafka.ok("alter-configs", topic, "retention.ms=8d")
-    header = kafka.ok("journal", "--undo").lines[0]
-    fails(kafka(stdin=f"{header}\n{line}\n"), "not allowed in a generated script", status=2)
-    (beside / "back.kafka").write_text(f"{header}\n{line}\n")
-    fails(kafka(stdin="source back.kafka\n"), "not allowed in a generated script", status=2)
     (beside / "plain.kafka").write_text(f"{line}\n")
     fails(kafka(stdin="source plain.kafka --generated\n"), "not allowed in a generated", status=2)
-    watched = f"{header}\nwatch 1 '{line}'\n"
-    fails(kafka(stdin=watched), "not allowed in a generated script", status=2)
+    (beside / "watched.kafka").write_text(f"watch 1 '{line}'\n")
+    watched = kafka(stdin="source watched.kafka --generated\n")
+    fails(watched, "not allowed in a generated script", status=2)
     assert not (beside / "PWNED").exists()
-    assert [entry["undone"] for entry in entries(kafka)] == [False, False]
     kafka.ok(stdin="source plain.kafka\nlist-topics\n")  # it is the mark that forbids
     assert (beside / "PWNED").exists()
 
@@ -162,8 +90,9 @@ def test_lines_after_a_generated_file_are_not_restricted(
     kafka: Program, topic: str, beside: Path
 ) -> None:
     kafka.ok("alter-configs", topic, "retention.ms=8d")
-    (beside / "back.kafka").write_text(kafka.ok("journal", "--undo").stdout)
-    kafka.ok("--yes", stdin="source back.kafka\n!touch after\n")
+    id = str(entries(kafka)[-1]["id"])
+    (beside / "back.kafka").write_text(kafka.ok("journal", id, "--undo").stdout)
+    kafka.ok("--yes", stdin="source back.kafka --generated\n!touch after\n")
     assert (beside / "after").exists()
     assert retention(kafka, topic) == str(7 * 86_400_000)
 
@@ -177,13 +106,16 @@ def test_a_value_with_a_line_of_its_own_stays_a_value(kafka: Program, beside: Pa
         changed = kafka.ok("alter-configs", "--client-metrics", name, "metrics=x")
         assert "undo: not shown" in changed.stderr
         assert "!touch" not in changed.stderr.replace("\\n!touch", "")
-        run = fails(kafka("journal", "--undo"), "contains control characters")
-        assert run.stdout == ""
         entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
+        run = fails(kafka("journal", entry["id"], "--undo"), "contains control characters")
+        assert run.stdout == ""
         assert entry["undo"] == ["# not shown: contains control characters"]
         (file,) = (kafka.home / "state" / "journal").glob(f"*/*-{entry['id']}.json")
         (undo,) = json.loads(file.read_text())["undo"]
         kafka.ok(stdin=undo + "\n")  # as one line of three rows it reads back all the same
+        kafka.ok("undo", "--force")  # it is as it was: nothing is sent
+        kafka.ok("alter-configs", "--client-metrics", name, "metrics=x")
+        kafka.ok("undo")
         read = kafka.ok("describe-configs", "--client-metrics", name, "--output", "json").json
         assert [row["value"] for row in read if row["name"] == "metrics"] == [hostile]
         assert not (beside / "PWNED").exists()

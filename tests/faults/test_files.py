@@ -123,7 +123,7 @@ def test_a_broken_journal(kafka: Program, victim: str) -> None:
     assert [entry["status"] for entry in entries] == ["done", "done"]
     newest = max(entry.parent.glob("*.json"))
     newest.write_bytes(whole[:40])
-    run = refused(kafka("journal", "--undo"), 1, str(newest), "the last change is unknown")
+    run = refused(kafka("undo"), 1, str(newest), "the last change is unknown")
     assert run.stdout == ""
 
 

@@ -172,7 +172,11 @@ class AlterExpiry(Struct, BaseStep, frozen=True):
                 expected[token.id] = response.expiry_timestamp_ms
         expired = not any(self.until)
         wait_until_visible(lambda: _settled(read_tokens(cluster), expected, expired=expired))
-        return Results.of(self.changes, failures)
+        results = Results.of(self.changes, failures)
+        if expired:
+            return results
+        at = {each: format_time(moment) for each, moment in expected.items()}  # the broker's clock
+        return results.map(lambda each: replace(each, after=at.get(each.resource.name, each.after)))
 
     def _request(self, hmac: Secret) -> Any:
         from kafka_shell.admin.wire.schemas import delegation_tokens as messages

@@ -22,6 +22,7 @@ from kafka_shell.config_units import format_config_value
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
 from .model import NewTopic, Topic
@@ -87,12 +88,23 @@ class CreateTopics(Struct, BaseStep, frozen=True):
             _, rows = ask(self.topics)
             return _validated(_by_topic(self.changes, rows, "CREATE"))
         rows = send_within_quota(cluster, self.topics, lambda new: new.name, ask)
-        results = _by_topic(self.changes, rows, "CREATE")
-        return timeout.wait(
-            results,
+        results = timeout.wait(
+            _by_topic(self.changes, rows, "CREATE"),
             lambda seen, name: name in seen and not seen.summary(name).offline,
             "was created, but a partition has no leader yet",
         )
+        ids = {
+            row.name: _id_note(spell_id(row.topic_id.bytes))
+            for row in rows
+            if getattr(row, "topic_id", None)  # since Kafka 2.8
+        }
+        return results.map(lambda each: replace(each, note=ids.get(each.resource.name, "")))
+
+
+def _id_note(topic_id: str) -> str:
+    """The note of a created or deleted topic. Undo compares them: a topic that was deleted and
+    created again is another one."""
+    return f"topic id {topic_id}"
 
 
 def _shape(new: NewTopic) -> str:
@@ -150,7 +162,7 @@ class DeleteTopics(Struct, BaseStep, frozen=True):
                 "delete",
                 before=f"{counted(len(topic.partitions), 'partition')},"
                 f" replication factor {topic.replication_factor}",
-                note=f"topic id {topic.id}" if topic.id else "",
+                note=_id_note(topic.id) if topic.id else "",
                 reversible=False,
             )
             for topic in self.topics

@@ -264,10 +264,6 @@ COMMANDS = (
                    "Accept plain commands only: refuse !, pipes, redirects and source."),
         ),
         search=("script", "run"),
-        description=(
-            "A file that starts with the header of journal --undo is run as with --generated, and"
-            " only on the cluster named in the header."
-        ),
     ),
     Command(
         name="history",

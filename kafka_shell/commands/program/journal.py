@@ -1,104 +1,55 @@
-"""The journal of changes, and the commands that undo them."""
+"""The journal of the changes made with this program."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import re
+from collections.abc import Callable, Iterator, Sequence
+from fnmatch import fnmatchcase
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from kafka_shell import units
 from kafka_shell.answers import Nothing
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.kind import Kind, Source
 from kafka_shell.plan.outcome import JournalEntry
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
+    from kafka_shell.language.cursor import Wanted
+    from kafka_shell.view.candidates import Candidates, Catalog
+
+_DURATION = re.compile(r"P|\d+(\.\d+)?[a-z]")
+
+
+_OFFERED = 30  # entries to complete; each is a file
 
 
 def journal(invocation: Invocation, context: Context) -> tuple[JournalEntry, ...] | Nothing | str:
     """The entries of the journal, newest last, or the commands that undo them."""
-    from kafka_shell import journal as book
-
+    if invocation["id"]:
+        chosen = tuple(entries(invocation["id"], context))
+        return _commands(chosen) if invocation["undo"] else chosen
     if invocation["undo"]:
-        return _undo(invocation, context)
-    if invocation["id"]:
-        return tuple(_entries(invocation["id"], context))
-    entries, broken = book.read(context.paths.journal, last=invocation["last"])
-    for path in broken:
-        context.note(f"{path} is not a valid journal entry")
-    return tuple(entries)
+        raise UsageError(
+            "--undo requires the ID of an entry",
+            hint="To undo the last change, run undo. To see the IDs, run journal.",
+            span=invocation.span("undo"),
+            text=invocation.text,
+        )
+    found = tuple(islice(_selected(invocation, context), invocation["last"]))[::-1]
+    filtered = any(invocation[name] for name in ("session", "since", "resource"))
+    return found if found or not filtered else Nothing("no matching journal entry")
 
 
-def _undo(invocation: Invocation, context: Context) -> Nothing | str:
-    """A header and the commands that undo the selected changes, newest change first.
-
-    Raises ShellError if one of them is irreversible, instead of undoing only the others.
-    """
+def entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
+    """The entries with these IDs. Raises ShellError if one does not exist or cannot be read."""
     from kafka_shell import journal as book
 
-    cluster_id = context.cluster.cluster_id
-    if invocation["id"]:
-        chosen = sorted(_entries(invocation["id"], context), key=lambda e: e.time, reverse=True)
-    else:
-        chosen = list(_last_changes(context, cluster_id, invocation["last"] or 1))
-    if not chosen:
-        return Nothing(f"the journal has no changes of cluster {cluster_id}")
-    for number, entry in enumerate(chosen):
-        _check(entry, cluster_id, last=not invocation["id"] and number == 0)
-    lines = [line for entry in chosen for line in entry.undo]
-    hidden = [entry.id for entry in chosen if not all(map(str.isprintable, entry.undo))]
-    if hidden:
-        raise ShellError(
-            f"the undo of {', '.join(hidden)} contains control characters and is not printed",
-            hint=f"See the values before the change: journal {' '.join(hidden)} --output json",
-            code="not-printable",
-        )
-    return "\n".join([book.header(cluster_id, [entry.id for entry in chosen]), *lines])
-
-
-def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
-    about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
-    if entry.cluster != cluster_id:
-        raise ShellError(
-            f"{about} changed cluster {entry.cluster}, but this is cluster {cluster_id}",
-            hint="Connect to that cluster to undo it.",
-            code="other-cluster",
-        )
-    if entry.undone:
-        raise ShellError(f"{about} was already undone", code="undone")
-    if not entry.changed:
-        raise ShellError(f"{about} changed nothing", code="nothing-to-undo")
-    if not entry.undo:
-        raise ShellError(
-            f"{about} is irreversible",
-            hint="To undo an older change, run journal ID --undo",
-            code="irreversible",
-        )
-
-
-def _last_changes(context: Context, cluster: str, count: int) -> Iterator[JournalEntry]:
-    """The last `count` changes of this cluster that were not undone, newest first."""
-    from kafka_shell import journal as book
-
-    for entry in book.newest(context.paths.journal, cluster=cluster):
-        if isinstance(entry, Path):
-            raise ShellError(
-                f"{entry} is not a valid journal entry, so the last change is unknown",
-                hint="To undo a specific change, run journal ID --undo",
-                code="journal",
-            )
-        if entry.changed and not entry.undone:
-            yield entry
-            count -= 1
-            if not count:
-                return
-
-
-def _entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
-    from kafka_shell import journal as book
-
-    for id in ids:
+    for id in dict.fromkeys(ids):
         entry = book.find(context.paths.journal, id)
         if isinstance(entry, Path):
             raise ShellError(f"{entry} is not a valid journal entry", code="journal")
@@ -111,26 +62,113 @@ def _entries(ids: Sequence[str], context: Context) -> Iterator[JournalEntry]:
         yield entry
 
 
+def _selected(invocation: Invocation, context: Context) -> Iterator[JournalEntry]:
+    """The entries that the options select, newest first, each read when needed."""
+    from kafka_shell import journal as book
+
+    since = _since(invocation, context)
+    wanted = _matcher(invocation["resource"]) if invocation["resource"] else None
+    for entry in book.newest(context.paths.journal):
+        if isinstance(entry, Path):
+            context.note(f"{entry} is not a valid journal entry")
+            continue
+        if since is not None and entry.time < since:
+            continue
+        if invocation["session"] and entry.session != context.script.session:
+            continue
+        if wanted is None or any(wanted(row["resource"], row["kind"]) for row in entry.changes):
+            yield entry
+
+
+def _since(invocation: Invocation, context: Context) -> float | None:
+    """The time of --since in seconds since the epoch. `2h` and `-2h` are both before now."""
+    text = invocation["since"]
+    if text is None:
+        return None
+    now = int(context.clock() * 1000)
+    try:
+        return units.parse_time(f"-{text}" if _DURATION.match(text) else text, now=now) / 1000
+    except ShellError:
+        raise UsageError(
+            f"--since must be a duration such as 2h or a time such as 2026-01-31T10:00, got {text}",
+            span=invocation.span("since"),
+            text=invocation.text,
+        ) from None
+
+
+def _matcher(text: str) -> Callable[[str, str], bool]:
+    """Whether a resource is the one of --resource: its name, its kind and name, or a glob."""
+
+    def matches(resource: str, kind: str) -> bool:
+        name = resource.removeprefix(kind).removeprefix(" ")
+        topic = name.rpartition(":")[0] if kind == "partition" else ""
+        return any(fnmatchcase(each, text) for each in (resource, name, topic) if each)
+
+    return matches
+
+
+def _commands(chosen: Sequence[JournalEntry]) -> str | Nothing:
+    """The commands that undo the entries, newest change first."""
+    hidden = [entry.id for entry in chosen if not all(map(str.isprintable, entry.undo))]
+    if hidden:
+        raise ShellError(
+            f"the undo of {', '.join(hidden)} contains control characters and is not printed",
+            hint=f"To undo the change, run undo {' '.join(hidden)}",
+            code="not-printable",
+        )
+    newest = sorted(chosen, key=lambda entry: entry.time, reverse=True)
+    lines = [line for entry in newest for line in entry.undo]
+    return "\n".join(lines) if lines else Nothing("no command undoes these changes")
+
+
+def _offer_entries(found: Wanted, known: Catalog) -> Candidates:
+    """The newest entries with their commands, newest first."""
+    from kafka_shell import journal as book
+    from kafka_shell.view.candidates import NONE, pick
+
+    try:
+        entries = {
+            entry.id: f"{'undone: ' if entry.undone else ''}{entry.command}"
+            for entry in islice(book.newest(known.journal), _OFFERED)
+            if not isinstance(entry, Path)
+        }
+    except ShellError:
+        return NONE
+    return pick(entries, found.prefix)
+
+
+JOURNAL_ENTRY = Kind("journal-entry", Source(_offer_entries))
+
 COMMANDS = (
     Command(
         name="journal",
-        summary="List the changes made with kafka.sh, and the commands that undo them.",
+        summary="List the changes made with kafka.sh.",
         family="shell",
         run=journal,
         needs_cluster=False,
         arguments=(
-            Argument("id", kinds.TEXT, "Only these entries.", many=True, required=False),
+            Argument("id", JOURNAL_ENTRY, "Only these entries.", many=True, required=False),
         ),
         options=(
-            Option("--last", kinds.INTEGER, "Only the newest N.", least=1),
+            Option("--last", kinds.INTEGER, "Only the newest N.", metavar="N", least=1),
+            Option("--session", kinds.FLAG, "Only changes of this prompt or script."),
+            Option("--since", kinds.TEXT, "Only changes since a time, or of the last 2h.",
+                   metavar="TIME"),
+            Option("--resource", kinds.TEXT,
+                   "Only changes of a resource: orders, 'topic orders', 'user *'.",
+                   metavar="RESOURCE"),
             Option("--undo", kinds.FLAG,
-                   "Print the commands that undo changes of this cluster: the last one, the last"
-                   " N, or those named."),
+                   "Print only the commands that undo the named entries; undo runs them."),
         ),
-        search=("log", "changes", "undo", "take back"),
+        search=("log", "changes", "audit trail"),
+        description=(
+            "Entries are kept per cluster: the newest 1,000, for 400 days. Each has the commands"
+            " that undo it."
+        ),
         examples=(
             Example("journal --last 3", "show the last three changes"),
-            Example("journal --last 1 --undo", "print the commands that undo the last change"),
+            Example("journal --since 2h --resource 'orders.*'",
+                    "show the changes of the last two hours to these resources"),
         ),
     ),
 )  # fmt: skip

@@ -43,6 +43,8 @@ def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator
                 text(entry.command),
             ),
         )
+        if entry.undoes:
+            yield text("  undoes: ", "hint") + text(" ".join(entry.undoes))
         if not entry.undo and entry.changed:
             yield text("  irreversible", "warning")
         for line in undo_lines(entry.undo, entry=entry.id):

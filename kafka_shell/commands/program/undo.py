@@ -1,0 +1,387 @@
+"""Undo: the plan that takes journalled changes back, made of the plans of this shell's commands."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.answers import Nothing
+from kafka_shell.errors import ShellError, UsageError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.model import Change, Effect, Plan, merge_plans
+from kafka_shell.plan.outcome import JournalEntry, is_applied
+from kafka_shell.structs import replace
+
+from .journal import JOURNAL_ENTRY, entries
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.wire.connection import Cluster
+    from kafka_shell.context import Context
+
+_RECENT_S = 10  # a broker may not have applied a change of the last seconds yet
+_NAMED = 5  # entries, and differences, that are shown before the rest is counted
+# What a command reports of something that is already gone.
+_GONE = {
+    "delete-topic": "UNKNOWN_TOPIC_OR_PARTITION",
+    "alter-acls": "RESOURCE_NOT_FOUND",
+    "scram-credentials": "RESOURCE_NOT_FOUND",
+    "expire-token": "DELEGATION_TOKEN_NOT_FOUND",
+    "alter-quorum": "VOTER_NOT_FOUND",
+}
+# Commands that differ only in these values are run as one: many topics are one request.
+_GATHERED = {
+    "delete-topic": ("topic",),
+    "alter-configs": ("topic",),
+    "alter-quotas": ("user",),
+    "alter-acls": ("add", "remove"),
+    "alter-log-dirs": ("topic",),
+    "expire-token": ("token",),
+}
+
+
+def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
+    """The plan that takes back the newest change, the last N, those of this session or by ID."""
+    from kafka_shell import journal as book
+    from kafka_shell.commands.undo import undo_lines
+
+    cluster_id = context.cluster.cluster_id
+    chosen = _chosen(invocation, context, cluster_id)
+    if not chosen:
+        which = " of this session" if invocation["session"] else ""
+        return Nothing(f"the journal has no changes of cluster {cluster_id}{which} to undo")
+    applied = [
+        book.change_of(row)
+        for entry in reversed(chosen)
+        for row in entry.changes
+        if is_applied(row)
+    ]
+    net = net_changes(applied)
+    commands = list(_gathered(undo_lines(net), invocation))
+    plan = _settled_plan(commands, context, recent=context.clock() - chosen[0].time < _RECENT_S)
+    moved = list(_moved_on(net, plan, "that change" if len(chosen) == 1 else "those changes"))
+    if moved and not invocation["force"]:
+        _check_may_ask(moved, invocation, context)
+        plan = replace(plan, confirm=True)
+    return replace(
+        plan,
+        undoes=tuple(entry.id for entry in chosen),
+        about=_about(chosen),
+        warnings=(
+            *_few(moved, "values"),
+            *plan.warnings,
+            *_irreversible(applied),
+            *_records(plan, context.cluster),
+        ),
+    )
+
+
+# -- which changes ---------------------------------------------------------------------------------
+
+
+def _chosen(invocation: Invocation, context: Context, cluster_id: str) -> list[JournalEntry]:
+    """The entries to undo, newest first. Raises ShellError if one of them cannot be undone, rather
+    than undoing only the others."""
+    if invocation["id"]:
+        chosen = sorted(entries(invocation["id"], context), key=lambda e: e.time, reverse=True)
+    else:
+        chosen = list(_newest(invocation, context, cluster_id))
+    for number, entry in enumerate(chosen):
+        _check(entry, cluster_id, last=not invocation["id"] and number == 0)
+    return chosen
+
+
+def _newest(invocation: Invocation, context: Context, cluster_id: str) -> Iterator[JournalEntry]:
+    """The changes of this cluster that are not undone, newest first: the last N, or those of this
+    session. Undoing is not one of them, so that undo goes further back each time."""
+    from kafka_shell import journal as book
+
+    left = None if invocation["session"] else invocation["last"] or 1
+    for entry in book.newest(context.paths.journal, cluster=cluster_id):
+        if isinstance(entry, Path):
+            raise ShellError(
+                f"{entry} is not a valid journal entry, so the last change is unknown",
+                hint="To undo a specific change, run undo ID",
+                code="journal",
+            )
+        if not entry.changed or entry.undone or entry.undoes:
+            continue
+        if invocation["session"] and entry.session != context.script.session:
+            continue
+        yield entry
+        left = None if left is None else left - 1
+        if left == 0:
+            return
+
+
+def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
+    about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
+    if entry.cluster != cluster_id:
+        raise ShellError(
+            f"{about} changed cluster {entry.cluster}, but this is cluster {cluster_id}",
+            hint="Connect to that cluster to undo it.",
+            code="other-cluster",
+        )
+    if entry.undone:
+        raise ShellError(f"{about} was already undone", code="undone")
+    if not entry.changed:
+        raise ShellError(f"{about} changed nothing", code="nothing-to-undo")
+    if not entry.undo:
+        raise ShellError(
+            f"{about} is irreversible",
+            hint="Nothing was changed. To undo an older change, run undo ID",
+            code="irreversible",
+        )
+
+
+# -- what they changed -----------------------------------------------------------------------------
+
+
+def net_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """The changes, oldest first, as one: each field from its first value to its last one, and of
+    resources that were created or deleted what remains of it."""
+    fields: dict[Any, list[Change]] = {}
+    for change in changes:
+        key = (change.resource, change.field)
+        fields[key] = [*fields.pop(key, ())[:1], change]  # in the order of the last change
+    return tuple(
+        replace(every[-1], before=every[0].before, reversible=_reversible(every))
+        for every in fields.values()
+        if every[0].field or every[-1].verb == every[0].verb
+    )
+
+
+def _reversible(every: Sequence[Change]) -> bool:
+    """Whether the first value of a field is known. The values in between are not needed."""
+    return every[0].reversible
+
+
+def _irreversible(changes: Iterable[Change]) -> Iterator[str]:
+    """Warnings of what undoing does not restore."""
+    kept = (
+        " ".join(filter(None, (str(each.resource), each.field)))
+        for each in changes
+        if not each.reversible
+    )
+    yield from (f"irreversible and not undone: {each}" for each in _few(list(kept), "changes"))
+    yield from dict.fromkeys(each.lost for each in changes if each.lost)
+
+
+# -- plans of commands -----------------------------------------------------------------------------
+
+
+def _gathered(lines: Iterable[str], outer: Invocation) -> Iterator[Invocation]:
+    """The parsed lines, with those that differ only in their subjects combined."""
+    from kafka_shell.commands import REGISTRY
+    from kafka_shell.language.parse import parse
+    from kafka_shell.language.tokens import tokenize
+
+    found: dict[str, Invocation] = {}
+    subjects: dict[str, dict[str, list[Any]]] = {}
+    for line in lines:
+        each = parse(tokenize(line), REGISTRY, text=line)
+        names = [
+            name for name in _GATHERED.get(each.command.name, ()) if each.values[name] is not None
+        ]
+        rest = {name: value for name, value in each.values.items() if name not in names}
+        key = repr((each.command.name, names, rest))
+        found.setdefault(key, each)
+        lists = subjects.setdefault(key, {name: [] for name in names})
+        for name in names:
+            value = each.values[name]
+            lists[name].extend(value if isinstance(value, tuple) else [value])
+    for key, each in found.items():
+        combined = {
+            name: tuple(values) if isinstance(each.values[name], tuple) else ",".join(values)
+            for name, values in subjects[key].items()
+        }
+        yield replace(each, values=each.values | combined | {"timeout": outer["timeout"]})
+
+
+def _settled_plan(commands: Sequence[Invocation], context: Context, *, recent: bool) -> Plan:
+    """One plan of all commands. If a `recent` change seems not to be there, the plan is made again
+    for a moment: brokers apply changes after the controller has confirmed them."""
+    from kafka_shell.admin.wire.propagation import wait_until_visible
+
+    plan = Plan(Effect.CHANGE, ())
+
+    def has_settled() -> bool:
+        nonlocal plan
+        plan = merge_plans([_plan_of(command, context) for command in commands])
+        return not (recent and plan.unchanged)
+
+    if not has_settled():
+        wait_until_visible(has_settled)
+    return plan
+
+
+def _plan_of(invocation: Invocation, context: Context) -> Plan:
+    """The plan of a command that undoes changes, without what is already gone."""
+    try:
+        plan = invocation.command.run(invocation, context)
+    except UsageError as error:
+        error.text = error.text or invocation.text
+        raise
+    if not isinstance(plan, Plan):
+        raise ShellError(f"{invocation.text} does not undo a change", code="journal")
+    gone = _GONE.get(invocation.command.name)
+    if gone is None:
+        return plan
+    already = [
+        f"already undone: {resource} does not exist"
+        for resource, failure in plan.refused.failures.items()
+        if failure.name == gone
+    ]
+    found = plan.without_refused(gone)
+    return replace(found, warnings=(*found.warnings, *_few(already, "resources")))
+
+
+# -- where the cluster has moved on ----------------------------------------------------------------
+
+
+def _moved_on(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
+    """The values that are neither what the changes left nor what they were before."""
+    current = {
+        (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
+    }
+    for change in net:
+        now = current.get((change.resource, change.field))
+        if now is None:
+            continue
+        if not change.field and change.verb in ("create", "delete"):
+            known = change.resource.kind == "topic" and change.note and now.note
+            if known and now.note != change.note:
+                yield (
+                    f"{change.resource} is another one than {by} created: it was deleted and"
+                    f" created again ({now.note}, not {change.note})"
+                )
+        elif not _is_same(now.before, change.after) and not _is_same(now.before, change.before):
+            if change.resource.kind == "logger" and change.after is None:
+                continue  # brokers do not tell whether a level is inherited
+            yield _difference(change, now, by)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two raw values are the same: `0.50` and `0.5`, `a, b` and `a,b`."""
+    if one == other:
+        return True
+    if one is None or other is None:
+        return False
+    return _normal(str(one)) == _normal(str(other))
+
+
+def _normal(text: str) -> str | float | tuple[str, ...]:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    words = tuple(word.strip() for word in text.split(","))
+    return words if len(words) > 1 else text.strip().lower()
+
+
+def _difference(change: Change, now: Change, by: str) -> str:
+    from kafka_shell.output.humanize import change_values
+
+    value, left = change_values(replace(change, before=now.before, after=change.after))
+    about = " ".join(filter(None, (str(change.resource), change.field)))
+    return f"{about} is {value or 'not set'} now, not {left or 'unset'} as {by} left it"
+
+
+def _check_may_ask(moved: Sequence[str], invocation: Invocation, context: Context) -> None:
+    """Raise ShellError if the user cannot be asked whether to undo all the same."""
+    if invocation.get("dry-run") or (context.ask is not None and not invocation.get("yes")):
+        return
+    more = f" (and {len(moved) - 1:,} more)" if len(moved) > 1 else ""
+    raise ShellError(
+        f"the cluster has changed since: {moved[0]}{more}",
+        hint="Nothing was changed. Use --force to undo it anyway, --dry-run to see the plan.",
+        code="moved-on",
+    )
+
+
+# -- what is shown ---------------------------------------------------------------------------------
+
+
+def _about(chosen: Sequence[JournalEntry]) -> tuple[str, ...]:
+    from kafka_shell.output.humanize import local_time
+
+    every = [
+        f"undo {entry.id} of {local_time(int(entry.time) * 1000)}: {entry.command}"
+        for entry in chosen
+    ]
+    return tuple(_few(every, "changes"))
+
+
+def _few(lines: Sequence[str], what: str) -> list[str]:
+    """The first lines, and the number of the others."""
+    if len(lines) <= _NAMED + 1:
+        return list(lines)
+    return [*lines[:_NAMED], f"... and {len(lines) - _NAMED:,} more {what}"]
+
+
+def _records(plan: Plan, cluster: Cluster) -> Iterator[str]:
+    """How many records are deleted with the topics that the plan deletes."""
+    names = [
+        change.resource.name
+        for change in plan.changes
+        if change.resource.kind == "topic" and change.verb == "delete"
+    ]
+    if not names:
+        return
+    from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+    from kafka_shell.admin.records.offsets import list_offsets
+    from kafka_shell.admin.wire.metadata_scan import scan
+
+    found = scan(cluster, names)
+    partitions = [
+        TopicPartition(name, number)
+        for name in names
+        if name in found
+        for number in range(found.summary(name).partitions)
+    ]
+    start = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
+    end = list_offsets(cluster, dict.fromkeys(partitions, LATEST))
+    topics = f"topic {names[0]}" if len(names) == 1 else f"{len(names):,} topics"
+    if not (start.ok and end.ok):
+        failure = next(iter({**start.failures, **end.failures}.values()))
+        yield f"the records of {topics} could not be counted: {failure}"
+        return
+    count = sum((end[each].offset or 0) - (start[each].offset or 0) for each in partitions)
+    yield f"deletes {topics} with {count:,} record{'' if count == 1 else 's'}"
+
+
+COMMANDS = (
+    Command(
+        name="undo",
+        summary="Undo the last change made with kafka.sh, or others of the journal.",
+        family="shell",
+        run=undo,
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("id", JOURNAL_ENTRY, "The changes to undo, as listed by journal.",
+                     many=True, required=False, unless=("--last", "--session")),
+        ),
+        options=(
+            Option("--last", kinds.INTEGER, "Undo the newest N changes that are not undone yet.",
+                   metavar="N", least=1, excludes=("--session",)),
+            Option("--session", kinds.FLAG, "Undo all changes of this prompt or script."),
+            Option("--force", kinds.FLAG,
+                   "Undo a change although the cluster has been changed again since."),
+        ),
+        search=("take back", "revert", "rollback", "restore", "redo"),
+        description=(
+            "Without an ID, the newest change of this cluster that is not undone yet; run it again"
+            " to go further back. Undoing an undo is a redo: undo ID. All changes become one plan,"
+            " which is a journal entry itself. If the last change is irreversible, nothing is"
+            " undone. If a value is no longer what the change left, undo shows the current value"
+            " and asks; --yes does not answer that question, --force does."
+        ),
+        apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
+              48, 49, 50, 51, 55, 57, 69, 74, 77, 80, 81, 89, 90, 91, 92),
+        examples=(
+            Example("undo --dry-run", "preview undoing the last change"),
+            Example("undo --yes", "undo the last change without a question"),
+        ),
+    ),
+)  # fmt: skip
