@@ -114,8 +114,16 @@ def test_a_replica_moves_and_moves_back(kafka: Program, topic: str) -> None:
     assert f"undo: {back}" in run.stderr, str(run)
     assert there in run.lines[-1], "where it is now is not shown"
     assert "see:" not in run.stderr, "it was followed to its end"
-    undone = kafka.ok(*back.split())
+    undone = kafka.ok("undo")
     assert f"see: describe-log-dirs {topic} --broker-id 1" in undone.stderr
+
+    def path() -> str:
+        rows = kafka.ok("describe-log-dirs", f"{topic}:0", "--output", "json").json
+        return {row["broker"]: row["path"] for row in rows if not row["future"]}[1]
+
+    wait_for("it is back in its log directory", lambda: path() == here)
+    again = kafka("undo", "--dry-run")
+    assert again.status == 0 and back not in again.stdout + again.stderr, "it is marked as undone"
 
 
 @pytest.mark.parametrize(

@@ -101,6 +101,37 @@ def test_a_move_under_way_is_seen_by_every_command(
     assert kafka.ok("verify-reassign-partitions").stdout == ""
 
 
+def test_a_move_is_undone_and_redone(kafka: Program, cluster: Cluster, tmp_path: Path) -> None:
+    topic = placed(cluster, (1, 2), (2, 1))
+    file = write(tmp_path / "f.json", topic, (0, [3, 2]))
+    kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
+    assert replicas(cluster, topic) == [(3, 2), (2, 1)]
+    undone = kafka.ok("undo")
+    assert f"partition {topic}:0: 3,2 -> 1,2" in undone.stderr
+    wait_for("it is undone", lambda: replicas(cluster, topic) == [(1, 2), (2, 1)])
+    entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
+    kafka.ok("undo", entry["id"])
+    wait_for("it is redone", lambda: replicas(cluster, topic) == [(3, 2), (2, 1)])
+    kafka.ok("reassign-partitions", "--drain", "3", "--topics", topic, "--wait")
+    elsewhere = kafka("undo", entry["undoes"][0])
+    assert elsewhere.status == 1, str(elsewhere)
+    assert f"partition {topic}:0 is " in elsewhere.stderr and "not 3,2" in elsewhere.stderr
+
+
+def test_a_move_under_way_is_undone(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    topic = placed(cluster, (1, 2))
+    fill(three_brokers, topic, HELD)
+    file = write(tmp_path / "f.json", topic, (0, [2, 3]))
+    kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--throttle", "1")
+    assert kafka.ok("list-reassignments", topic).stdout
+    undone = kafka.ok("undo")
+    assert "cancels the reassignment" in undone.stderr, str(undone)
+    wait_for("it is back", lambda: replicas(cluster, topic) == [(1, 2)])
+    assert moving.throttles(cluster, topic) == {}
+
+
 def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (2,))
     words = ("alter-topic", topic, "--replication-factor", "2", "--config", "retention.ms=30d")
@@ -109,6 +140,11 @@ def test_a_factor_is_changed_by_alter_topic(kafka: Program, cluster: Cluster) ->
     back = [row for row in run.stderr.splitlines() if row.startswith("reassign-partitions")]
     kafka.ok(stdin=f"{back[0]} --wait\n")
     assert replicas(cluster, topic) == [(1,), (2,)]
+    kafka.ok(*words[:-1], "flush.ms=1000", "--wait")
+    kafka.ok("undo")
+    wait_for("both are undone", lambda: replicas(cluster, topic) == [(1,), (2,)])
+    (flush,) = kafka.ok("describe-configs", topic, "flush.ms", "--output", "json").json
+    assert flush["source"] != "dynamic_topic"
     too_many = kafka("alter-topic", topic, "--replication-factor", "4")
     assert too_many.status == 1 and "3 running brokers" in too_many.stderr
     assert kafka("alter-topic", topic, "--replication-factor", "2", "--partitions", "9").status == 2
