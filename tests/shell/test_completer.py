@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from types import MappingProxyType
+from types import MappingProxyType, SimpleNamespace
 from typing import Any, cast
 
 import pytest
@@ -14,6 +14,7 @@ from prompt_toolkit.completion import CompleteEvent
 from prompt_toolkit.document import Document
 from prompt_toolkit.formatted_text import to_plain_text
 
+from kafka_shell import journal
 from kafka_shell.admin.cluster.model import Broker
 from kafka_shell.admin.configs.model import (
     ConfigEntry,
@@ -25,7 +26,9 @@ from kafka_shell.admin.configs.model import (
 from kafka_shell.admin.topics.model import TopicSummary
 from kafka_shell.commands import REGISTRY
 from kafka_shell.context import ClusterSession, Context, Paths
+from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.settings import Settings
 from kafka_shell.shell.completer import Offer, ShellCompleter, line_at
 from kafka_shell.structs import replace
 from kafka_shell.view.match import NameIndex
@@ -352,6 +355,18 @@ def test_profiles_and_themes(bench: Bench, tmp_path: Path) -> None:
     (tmp_path / "config.toml").write_text("[")
     assert bench.menu("connect ") == {}
     assert "mono" in bench.menu("theme mo")
+
+
+def test_journal_entries_are_offered_with_their_commands(bench: Bench, tmp_path: Path) -> None:
+    session = ClusterSession(Settings())
+    session.cluster = cast(Any, SimpleNamespace(cluster_id="c", close=lambda: None))
+    context = Context(session, Paths(tmp_path, tmp_path, tmp_path))
+    change = Change(Resource("topic", "orders"), "create")
+    assert bench.menu("undo ") == {}
+    first, second = (journal.record_intent(context, name, [change], []) for name in ("one", "two"))
+    assert list(bench.menu("undo ").items()) == [(second.id, "two"), (first.id, "one")]
+    journal.mark_undone(context, [second.id])
+    assert bench.menu(f"journal {second.id[:6]}") == {second.id: "undone: two"}
 
 
 def test_nothing_is_offered_to_another_shell(bench: Bench) -> None:

@@ -280,6 +280,23 @@ def test_a_command_that_changed_nothing_is_no_change(shell: Shell, topic: str) -
     assert configs(shell, topic) == {}
 
 
+def test_only_what_was_changed_is_undone(shell: Shell, topic: str) -> None:
+    """A topic that existed before is not deleted by undoing a command that could not create it."""
+    refused(shell(f"create-topic {topic},{topic}.new"), "TOPIC_ALREADY_EXISTS")
+    shell.ok("undo --yes")
+    names = shell.ok("list-topics").out.split()
+    assert topic in names and f"{topic}.new" not in names
+
+
+def test_a_part_that_cannot_be_undone_keeps_the_rest_to_undo(shell: Shell, topic: str) -> None:
+    shell.ok(f"create-topic {topic}.gone")
+    shell.ok(f"alter-configs '{topic}*' flush.ms=1000")
+    Shell(shell.home / "other", shell.bootstrap).ok(f"delete-topic {topic}.gone --yes")
+    run = refused(shell("undo"), f"topic {topic}.gone")
+    assert configs(shell, topic) == {}, str(run)
+    assert not entries(shell)[-2]["undone"]
+
+
 def test_a_dry_run_undoes_nothing(shell: Shell, topic: str) -> None:
     shell.ok(f"alter-configs {topic} segment.ms=1h")
     run = shell.ok("undo --dry-run --output json")
