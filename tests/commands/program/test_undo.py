@@ -549,7 +549,7 @@ VALUES = st.sampled_from([None, 1, 2, 3])
 
 @st.composite
 def alterations(draw: st.DrawFn) -> str:
-    """A line that alters something of two topics, two users, a group or a subscription."""
+    """A line that alters something of two topics and two users, or creates a topic or an ACL."""
     number = draw(st.integers(0, 1))
     key, subject = draw(
         st.sampled_from(
@@ -560,11 +560,14 @@ def alterations(draw: st.DrawFn) -> str:
                 ("producer_byte_rate", f"alter-quotas --user {{0}}.{number}"),
                 ("consumer_byte_rate", f"alter-quotas --user {{0}}.{number} --client-id app"),
                 ("interval.ms", "alter-configs --client-metrics {0}"),
+                ("topic", f"create-topic {{0}}.new{number} --config flush.ms=7000"),
                 ("create", f"alter-acls --topic {{0}} --{{1}} 'allow User:u{number} Read'"),
             ]
         )
     )
     value = draw(VALUES)
+    if key == "topic":
+        return subject
     if key == "create":
         return subject.replace("{1}", "remove" if value is None else "add") + " --yes"
     if value is None:
@@ -574,7 +577,7 @@ def alterations(draw: st.DrawFn) -> str:
 
 def state(shell: Shell, name: str) -> list[str]:
     looks = (
-        f"describe-configs '{name}.*' flush.ms flush.messages",
+        f"list-topics '{name}.*'", f"describe-configs '{name}.*' flush.ms flush.messages",
         f"describe-quotas --user {name}.0", f"describe-quotas --user {name}.1",
         f"describe-quotas --user {name}.0 --client-id app",
         f"describe-quotas --user {name}.1 --client-id app",
