@@ -26,6 +26,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
@@ -33,7 +34,7 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.sandbox.cluster import start, status
 from kafka_shell.sandbox.state import Sandbox
 from kafka_shell.structs import replace
-from tests.admin.helpers import connect, done, wait_for
+from tests.admin.helpers import connect, done, make_topic, wait_for
 from tests.freezing import is_frozen, thaw
 
 # What a stopped broker leaves for a while, by the checks of health.
@@ -100,6 +101,20 @@ def wait_until_back(sandbox: Sandbox) -> None:
         done(topic_changes.plan_delete(cluster, [name]), cluster)
         _await("all brokers are up and in sync", lambda: not _out_of_sync(cluster, count))
         _await("all voters follow the leader", lambda: _voters_follow(cluster))
+
+
+def wait_until_applied(sandbox: Sandbox) -> None:
+    """Until every broker has applied all changes made so far.
+
+    Metadata is one log: a broker that shows a new topic has applied what was changed before it.
+    """
+    name = f"applied.{uuid4().hex[:8]}"
+    with connect(sandbox) as cluster:
+        make_topic(cluster, name)
+        for address in parse_addresses(sandbox.bootstrap):
+            with Cluster(ConnectionConfig((address,))) as one:
+                wait_for(f"{address} shows it", lambda one=one: name in scan(one).names)
+        done(topic_changes.plan_delete(cluster, [name]), cluster)
 
 
 def _await(what: str, condition: Callable[[], bool]) -> None:

@@ -29,6 +29,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests.admin.helpers import connect, done
 from tests.differential.tools import ConfigFacts, Tools, described_configs, described_topics
+from tests.well import wait_until_applied
 
 PLACED = ((3, 1), (1, 2), (2, 3))
 GROWN = (*PLACED, (3, 2), (1, 3))
@@ -68,8 +69,14 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
     """Both lives, and then one description of everything."""
     tools, prefix = Tools(three_brokers.bootstrap), f"d{uuid4().hex[:6]}"
-    default_by_tool = live_by_tools(tools, f"{prefix}.jvm")
-    default_by_us = live_by_us(cluster, tools, f"{prefix}.our")
+    change_by_tools(three_brokers, tools, f"{prefix}.jvm")
+    default_by_tool = default_of(three_brokers, tools)
+    tools.configs("--alter", *DEFAULTS, "--delete-config", "log.cleaner.threads")
+    change_by_us(cluster, f"{prefix}.our")
+    default_by_us = default_of(three_brokers, tools)
+    gone = ConfigAlteration("log.cleaner.threads", ConfigOp.DELETE)
+    done(config_changes.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
+    wait_until_applied(three_brokers)
     topic = ("--describe", "--all", "--entity-type", "topics", "--entity-name")
     jvm, our = (tools.configs(*topic, f"{prefix}.{whose}.placed") for whose in ("jvm", "our"))
     broker = tools.configs(
@@ -92,7 +99,13 @@ def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
 DEFAULTS = ("--entity-type", "brokers", "--entity-default")
 
 
-def live_by_tools(tools: Tools, prefix: str) -> str:
+def default_of(sandbox: Sandbox, tools: Tools) -> str:
+    """The cluster-wide default, from whichever broker the tool asks."""
+    wait_until_applied(sandbox)
+    return tools.configs("--describe", *DEFAULTS)
+
+
+def change_by_tools(sandbox: Sandbox, tools: Tools, prefix: str) -> None:
     given = [word for key, value in CONFIGS.items() for word in ("--config", f"{key}={value}")]
     placed = ",".join(":".join(map(str, replicas)) for replicas in PLACED)
     name = f"{prefix}.placed"
@@ -103,6 +116,7 @@ def live_by_tools(tools: Tools, prefix: str) -> str:
             "--replication-factor", "2",
         )  # fmt: skip
     tools.topics("--create", "--topic", f"{prefix}.defaults")
+    wait_until_applied(sandbox)
     tools.topics("--alter", "--topic", name, "--partitions", "5", "--replica-assignment", SPELLED)
     tools.topics("--alter", "--topic", f"{prefix}.counted", "--partitions", "6")
     tools.configs(
@@ -111,12 +125,9 @@ def live_by_tools(tools: Tools, prefix: str) -> str:
     )  # fmt: skip
     tools.topics("--delete", "--topic", f"{prefix}.gone")
     tools.configs("--alter", *DEFAULTS, "--add-config", "log.cleaner.threads=2")
-    default = tools.configs("--describe", *DEFAULTS)
-    tools.configs("--alter", *DEFAULTS, "--delete-config", "log.cleaner.threads")
-    return default
 
 
-def live_by_us(cluster: Cluster, tools: Tools, prefix: str) -> str:
+def change_by_us(cluster: Cluster, prefix: str) -> None:
     name = f"{prefix}.placed"
     done(
         topic_changes.plan_create(
@@ -144,10 +155,6 @@ def live_by_us(cluster: Cluster, tools: Tools, prefix: str) -> str:
     done(topic_changes.plan_delete(cluster, [f"{prefix}.gone"]), cluster)
     threads = ConfigAlteration("log.cleaner.threads", ConfigOp.SET, "2")
     done(config_changes.plan_alter(cluster, {DEFAULT: [threads]}), cluster)
-    default = tools.configs("--describe", *DEFAULTS)
-    gone = ConfigAlteration("log.cleaner.threads", ConfigOp.DELETE)
-    done(config_changes.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
-    return default
 
 
 # -- both leave the same state ---------------------------------------------------------------------
