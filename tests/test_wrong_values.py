@@ -107,16 +107,16 @@ FILES = {
 @pytest.mark.parametrize(
     "row",
     [
-        "{name: wrong.a, partitions: 0}",
-        "{name: wrong.a, partitions: 99999999999}",
-        "{name: wrong.a, replication_factor: 40000}",
-        "{name: wrong.a, replica_assignment: '-1'}",
-        "{name: wrong.a, replica_assignment: [[99999999999]]}",
+        "{partitions: 0}",
+        "{partitions: 99999999999}",
+        "{replication_factor: 40000}",
+        "{replica_assignment: '-1'}",
+        "{replica_assignment: [[99999999999]]}",
     ],
 )
 def test_values_out_of_range_in_a_file_of_topics(shell: Shell, tmp_path: Path, row: str) -> None:
     file = tmp_path / "topics.yaml"
-    file.write_text(f"- {row}\n")
+    file.write_text(f"version: 1\ntopics: {{wrong.a: {row}}}\n")
     run = shell(f"create-topic --from-file {file}")
     assert run.status == 2, str(run)
     assert str(file) in run.err and "wrong.a" in run.err

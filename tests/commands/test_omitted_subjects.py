@@ -45,7 +45,7 @@ DETAILS = {
 }
 # KIP-4: no partitions mean all that another than the preferred leads. Only leadership moves.
 MEANS_ALL = {"preferred-replica-leader-election"}
-NO_SUBJECT = {"create-token", "alter-quorum", "update-features", "apply"}
+NO_SUBJECT = {"create-token", "alter-quorum", "update-features", "apply", "undo"}
 CHANGES = [
     command
     for command in REGISTRY

@@ -107,9 +107,9 @@ class _Loader:
         given = place.fields(f"topic {name}", (*SHAPE, "configs"))
         for field in (PARTITIONS, FACTOR):
             if field in given:
-                fields[field] = given[field].integer(field, 1, _MAXIMUM[field])
+                fields[field] = given[field].integer(f"{field} of topic {name}", 1, _MAXIMUM[field])
         if ASSIGNMENT in given:
-            replicas = _assignment(given[ASSIGNMENT])
+            replicas = _assignment(given[ASSIGNMENT], name)
             fields[ASSIGNMENT] = spell_assignment(replicas)
             counts = {PARTITIONS: len(replicas), FACTOR: len(replicas[0])}
             for field, count in counts.items():
@@ -242,7 +242,7 @@ def _config(key: str, place: Place) -> str:
         raise place.error(error.message, error.hint) from None
 
 
-def _assignment(place: Place) -> tuple[tuple[int, ...], ...]:
+def _assignment(place: Place, topic: str) -> tuple[tuple[int, ...], ...]:
     """`1:2,2:3` or [[1, 2], [2, 3]]."""
     if place.is_list:
         text = ",".join(
@@ -256,7 +256,8 @@ def _assignment(place: Place) -> tuple[tuple[int, ...], ...]:
     try:
         return read_assignment(text)
     except ValueError:
-        raise place.error(f"{ASSIGNMENT} must list broker IDs such as 1:2,2:3") from None
+        problem = f"{ASSIGNMENT} of topic {topic} must list broker IDs such as 1:2,2:3"
+        raise place.error(problem) from None
 
 
 def _quota_entity(text: str, at: Place) -> QuotaEntity:
