@@ -13,8 +13,8 @@ from kafka_shell.units import shorten
 _MAX_SIZE = 64 << 20
 _MAX_DEPTH = 50
 _NULL = ("", "~", "null", "Null", "NULL")
-_TRUE = ("true", "yes", "on", "y")
-_BOOLEAN = (*_TRUE, "false", "no", "off", "n")
+_TRUE = ("true", "yes", "on")
+_BOOLEAN = (*_TRUE, "false", "no", "off")
 
 
 class Node:
@@ -67,7 +67,7 @@ class Place:
         """The values of a mapping by key. An unknown key is an error with the near miss."""
         found = {}
         for key, value in self.pairs(what):
-            name = key.text("a field name")
+            name = key.name()
             if name not in known:
                 otherwise = f"Fields: {', '.join(known)}."
                 hint = did_you_mean(name, known, otherwise)
@@ -87,6 +87,12 @@ class Place:
     def is_list(self) -> bool:
         """Whether this is a list."""
         return self._node.kind == "sequence"
+
+    def name(self) -> str:
+        """A key, as it is written: `yes` is a name, not a boolean."""
+        if self._node.kind != "scalar":
+            raise self.error(f"a key must be a name, not {self._description()}")
+        return str(self._node.value)
 
     def text(self, what: str) -> str:
         """A string, number or boolean, as it is written."""
@@ -131,7 +137,7 @@ class Place:
             if key.plain and key.value == "<<":
                 merges += value.value if value.kind == "sequence" else [value]
                 continue
-            name = self._at(key).text("a key")
+            name = self._at(key).name()
             if name in own:
                 first = self._at(own[name][0])
                 raise self._at(key).error(f"{shorten(name)} is set twice; first at {first}")

@@ -87,7 +87,7 @@ class _Loader:
     def _section(self, kind: str, section: Place) -> None:
         part = self.state.parts.setdefault(kind, {})
         for key_place, place in section.pairs(kind):
-            text = key_place.text(f"a key of {kind}")
+            text = key_place.name()
             for key, fields in _READERS[kind](self, text, key_place, place):
                 self._refuse_second(kind, key, key_place)
                 self.state.places[kind, key] = str(key_place)
@@ -148,7 +148,7 @@ class _Loader:
         entity = _quota_entity(text, at)
         fields: Fields = {}
         for key, value in place.pairs(f"quotas of {text}"):
-            name = key.text("a quota")
+            name = key.name()
             try:
                 fields[name] = parse_quota(name, value.text(name))
             except ShellError as error:
@@ -182,7 +182,7 @@ class _Loader:
         if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
             raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
         fields: Fields = {
-            key.text("a config"): value.text(key.text("a config"))
+            key.name(): value.text(key.name())
             for key, value in place.pairs(f"client configs of {text}")
         }
         yield ClientEntity(str(parts["user"]), parts.get("client-id")), fields
@@ -223,7 +223,7 @@ _READERS: dict[str, Callable[..., Iterator[tuple[Any, Fields]]]] = {
 
 def _configs(place: Place, what: str) -> Fields:
     """Configs by key, sorted, with their raw values."""
-    found = {key.text("a config"): value for key, value in place.pairs(what)}
+    found = {key.name(): value for key, value in place.pairs(what)}
     return {key: _config(key, found[key]) for key in sorted(found)}
 
 
