@@ -114,6 +114,11 @@ api-versions ShareGroup
 describe-features
 """
 
+# What takes back the changes of others, as far as one has the rights.
+UNDO = """
+undo --yes
+"""
+
 _OPERATION = "READ|WRITE|CREATE|DELETE|ALTER|DESCRIBE|CLUSTER_ACTION|DESCRIBE_CONFIGS|ALTER_CONFIGS"
 _RESOURCE = "the cluster|topic|group|transactional ID|user|delegation token"
 NAMES_WHAT_IS_MISSING = re.compile(
@@ -156,7 +161,7 @@ def run(nobody: Program, line: str) -> Run:
 
 
 def test_every_command_is_tried() -> None:
-    tried = {line.split()[0] for line in lines(REFUSED + HIDDEN + ELSEWHERE + OPEN)}
+    tried = {line.split()[0] for line in lines(REFUSED + HIDDEN + ELSEWHERE + OPEN + UNDO)}
     # Audits say what they could not read: tests/audit/test_proof.py.
     commands = {c.name for c in REGISTRY if c.needs_cluster and c.family != "audit"}
     assert commands <= tried, "these are not tried by a user without rights"
@@ -196,3 +201,39 @@ def test_what_everybody_may_ask(nobody: Program, line: str) -> None:
     tried = run(nobody, line)
     assert tried.status == 0, str(tried)
     assert tried.stdout
+
+
+@pytest.mark.parametrize("undo", lines(UNDO))
+@pytest.mark.parametrize(
+    "change",
+    [
+        "create-topic {topic}.made",
+        "alter-configs {topic} flush.ms=1000",
+        "alter-acls --topic {topic} --add 'allow User:bob Read'",
+        "alter-quotas --user {topic} producer_byte_rate=1MB/s",
+        "scram-credentials --add SCRAM-SHA-256 --username {topic} --generate",
+        "create-token",
+    ],
+)
+def test_the_changes_of_others_are_not_undone_without_rights(
+    nobody: Program, topic: str, secure_sandbox: Sandbox, change: str, undo: str
+) -> None:
+    """What one may not see is not taken for already undone."""
+    properties = str(secure_sandbox.client_properties["admin-sasl-plaintext"])
+    broker = secure_sandbox.bootstraps["SASL_PLAINTEXT"]
+
+    def admin(line: str) -> Run:
+        words = ("--broker", broker, "--command-config", properties)
+        ran = nobody(*words, stdin=f"{line}\n")
+        assert ran.status == 0, str(ran)
+        return ran
+
+    admin(change.format(topic=topic))
+    tried = run(nobody, undo)
+    assert tried.status == 1, str(tried)
+    said = " ".join((tried.stdout + tried.stderr).split())
+    hidden = change == "create-token" and MAY_BE_HIDDEN.search(said)
+    assert NAMES_WHAT_IS_MISSING.search(said) or hidden, str(tried)
+    undone = [entry["undone"] for entry in admin("journal --output json").json]
+    assert True not in undone, str(tried)
+    admin(undo)

@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 _RECENT_S = 10  # a broker may not have applied a change of the last seconds yet
 _NAMED = 5  # entries, and differences, that are shown before the rest is counted
-# What a command reports of something that is already gone.
+# What a command reports of something that is already gone. A token may only be hidden.
 _GONE = {
     "delete-topic": "UNKNOWN_TOPIC_OR_PARTITION",
     "alter-acls": "RESOURCE_NOT_FOUND",
     "scram-credentials": "RESOURCE_NOT_FOUND",
-    "expire-token": "DELEGATION_TOKEN_NOT_FOUND",
     "alter-quorum": "VOTER_NOT_FOUND",
 }
 # Commands that differ only in these values are run as one: many topics are one request.
@@ -139,32 +138,29 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
 
 
 def net_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
-    """The changes, oldest first, as one: each field from its first value to its last one, and of
-    resources that were created or deleted what remains of it."""
+    """The changes, oldest first, as one: each field from its first value to its last one.
+
+    A resource that was created and deleted, or deleted and created, is unchanged.
+    """
     fields: dict[Any, list[Change]] = {}
     for change in changes:
         key = (change.resource, change.field)
         fields[key] = [*fields.pop(key, ())[:1], change]  # in the order of the last change
     return tuple(
-        replace(every[-1], before=every[0].before, reversible=_reversible(every))
+        replace(every[-1], before=every[0].before, reversible=every[0].reversible)
         for every in fields.values()
         if every[0].field or every[-1].verb == every[0].verb
     )
 
 
-def _reversible(every: Sequence[Change]) -> bool:
-    """Whether the first value of a field is known. The values in between are not needed."""
-    return every[0].reversible
-
-
-def _irreversible(changes: Iterable[Change]) -> Iterator[str]:
+def _irreversible(changes: Sequence[Change]) -> Iterator[str]:
     """Warnings of what undoing does not restore."""
-    kept = (
-        " ".join(filter(None, (str(each.resource), each.field)))
+    kept = [
+        f"irreversible and not undone: {_about_change(each)}"
         for each in changes
         if not each.reversible
-    )
-    yield from (f"irreversible and not undone: {each}" for each in _few(list(kept), "changes"))
+    ]
+    yield from _few(kept, "irreversible changes")
     yield from dict.fromkeys(each.lost for each in changes if each.lost)
 
 
@@ -276,16 +272,22 @@ def _normal(text: str) -> str | float | tuple[str, ...]:
         return float(text)
     except ValueError:
         pass
-    words = tuple(word.strip() for word in text.split(","))
-    return words if len(words) > 1 else text.strip().lower()
+    lower = text.strip().lower()
+    if lower in ("true", "false"):
+        return lower
+    return tuple(word.strip() for word in text.split(","))
 
 
 def _difference(change: Change, now: Change, by: str) -> str:
     from kafka_shell.output.humanize import change_values
 
     value, left = change_values(replace(change, before=now.before, after=change.after))
-    about = " ".join(filter(None, (str(change.resource), change.field)))
+    about = _about_change(change)
     return f"{about} is {value or 'not set'} now, not {left or 'unset'} as {by} left it"
+
+
+def _about_change(change: Change) -> str:
+    return " ".join(filter(None, (str(change.resource), change.field)))
 
 
 def _check_may_ask(moved: Sequence[str], invocation: Invocation, context: Context) -> None:
