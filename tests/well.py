@@ -26,7 +26,7 @@ from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users import scram
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.admin.wire.endpoint import Address, ConnectionConfig
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.apply import apply
@@ -103,18 +103,16 @@ def wait_until_back(sandbox: Sandbox) -> None:
         _await("all voters follow the leader", lambda: _voters_follow(cluster))
 
 
-def wait_until_applied(sandbox: Sandbox) -> None:
+def wait_until_applied(cluster: Cluster) -> None:
     """Until every broker has applied all changes made so far.
 
     Metadata is one log: a broker that shows a new topic has applied what was changed before it.
     """
-    name = f"applied.{uuid4().hex[:8]}"
-    with connect(sandbox) as cluster:
-        make_topic(cluster, name)
-        for address in parse_addresses(sandbox.bootstrap):
-            with Cluster(ConnectionConfig((address,))) as one:
-                wait_for(f"{address} shows it", lambda one=one: name in scan(one).names)
-        done(topic_changes.plan_delete(cluster, [name]), cluster)
+    name = make_topic(cluster, f"applied.{uuid4().hex[:8]}")
+    for broker in cluster.brokers(refresh=True):
+        with Cluster(ConnectionConfig((Address(broker.host, broker.port),))) as one:
+            wait_for(f"broker {broker.id} shows it", lambda one=one: name in scan(one).names)
+    done(topic_changes.plan_delete(cluster, [name]), cluster)
 
 
 def _await(what: str, condition: Callable[[], bool]) -> None:

@@ -9,6 +9,7 @@ from kafka_shell.admin.topics.partitions import find
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
 from tests.admin.helpers import wait_for
+from tests.well import wait_until_applied
 
 
 def lead_elsewhere(cluster: Cluster, partition: TopicPartition, replicas: Sequence[int]) -> None:
@@ -27,3 +28,4 @@ def lead_elsewhere(cluster: Cluster, partition: TopicPartition, replicas: Sequen
         f"the replicas of {partition} are in another order",
         lambda: find(cluster, [partition])[partition].replicas == tuple(replicas),
     )
+    wait_until_applied(cluster)  # the program may ask another broker

@@ -69,14 +69,14 @@ def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
 def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
     """Both lives, and then one description of everything."""
     tools, prefix = Tools(three_brokers.bootstrap), f"d{uuid4().hex[:6]}"
-    change_by_tools(three_brokers, tools, f"{prefix}.jvm")
-    default_by_tool = default_of(three_brokers, tools)
+    change_by_tools(cluster, tools, f"{prefix}.jvm")
+    default_by_tool = default_of(cluster, tools)
     tools.configs("--alter", *DEFAULTS, "--delete-config", "log.cleaner.threads")
     change_by_us(cluster, f"{prefix}.our")
-    default_by_us = default_of(three_brokers, tools)
+    default_by_us = default_of(cluster, tools)
     gone = ConfigAlteration("log.cleaner.threads", ConfigOp.DELETE)
     done(config_changes.plan_alter(cluster, {DEFAULT: [gone]}), cluster)
-    wait_until_applied(three_brokers)
+    wait_until_applied(cluster)
     topic = ("--describe", "--all", "--entity-type", "topics", "--entity-name")
     jvm, our = (tools.configs(*topic, f"{prefix}.{whose}.placed") for whose in ("jvm", "our"))
     broker = tools.configs(
@@ -99,13 +99,13 @@ def told(three_brokers: Sandbox, cluster: Cluster) -> Told:
 DEFAULTS = ("--entity-type", "brokers", "--entity-default")
 
 
-def default_of(sandbox: Sandbox, tools: Tools) -> str:
+def default_of(cluster: Cluster, tools: Tools) -> str:
     """The cluster-wide default, from whichever broker the tool asks."""
-    wait_until_applied(sandbox)
+    wait_until_applied(cluster)
     return tools.configs("--describe", *DEFAULTS)
 
 
-def change_by_tools(sandbox: Sandbox, tools: Tools, prefix: str) -> None:
+def change_by_tools(cluster: Cluster, tools: Tools, prefix: str) -> None:
     given = [word for key, value in CONFIGS.items() for word in ("--config", f"{key}={value}")]
     placed = ",".join(":".join(map(str, replicas)) for replicas in PLACED)
     name = f"{prefix}.placed"
@@ -116,7 +116,7 @@ def change_by_tools(sandbox: Sandbox, tools: Tools, prefix: str) -> None:
             "--replication-factor", "2",
         )  # fmt: skip
     tools.topics("--create", "--topic", f"{prefix}.defaults")
-    wait_until_applied(sandbox)
+    wait_until_applied(cluster)
     tools.topics("--alter", "--topic", name, "--partitions", "5", "--replica-assignment", SPELLED)
     tools.topics("--alter", "--topic", f"{prefix}.counted", "--partitions", "6")
     tools.configs(
