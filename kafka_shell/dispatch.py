@@ -198,6 +198,7 @@ def writer_for(context: Context, invocation: Invocation | None, out: TextIO) -> 
         color_err=color_err,
         before=getattr(context.report, "clear", None),
         safe_csv=bool(values.get("safe-csv")),
+        verbose=bool(values.get("verbose")),
         renderers=Renderers(render_module),
     )
 

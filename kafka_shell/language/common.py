@@ -31,6 +31,7 @@ RUNNING = (
 )  # fmt: skip
 
 CHANGING = (
+    Option("--verbose", kinds.FLAG, "List every change of a long plan and of its report."),
     Option("--dry-run", kinds.FLAG, "Show and validate the plan without applying it."),
     Option("--yes", kinds.FLAG, "Skip the confirmation (--yes=CLUSTER if the guard is typed).",
            aliases=("--force",), value_optional=True),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.plan.model import Change, Effect
+from kafka_shell.plan.model import Change, Effect, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
@@ -45,7 +45,7 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     """
     if outcome.dry_run:
         pane = writer.out
-        limit = LONG if pane.terminal else None
+        limit = LONG if pane.terminal and not writer.verbose else None
         lines = plan_lines(
             outcome.plan, (), writer.renderers, limit=limit, room=pane.width, refused=False
         )
@@ -55,7 +55,7 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
         pane.lines(undo_lines(outcome.undo, lost_by(planned)))
         writer.err.line(_verdict(outcome))
         return
-    writer.out.lines(done_lines(outcome))
+    writer.out.lines(done_lines(outcome, verbose=writer.verbose))
     writer.err.lines(trouble_lines(outcome, writer.err.width))
     if not outcome.undo_shown:
         done = (item.change for item in outcome.changes if item.status == "done")
@@ -89,7 +89,8 @@ def next_lines(outcome: Outcome) -> Iterator[Text]:
 def _verdict(outcome: Outcome) -> Text:
     """The last line of a dry run: whether brokers validated the plan."""
     steps = outcome.plan.steps
-    if outcome.plan.effect is Effect.DESTROY and steps and not outcome.ok:
+    whole = outcome.plan.whole or outcome.plan.effect is Effect.DESTROY
+    if whole and steps and not outcome.ok:
         verdict = "nothing was changed; the plan cannot be applied while some items are invalid"
     elif not all(step.validates for step in steps):
         verdict = "nothing was changed (not validated: this API has no validate-only mode)"
@@ -103,15 +104,18 @@ def _verdict(outcome: Outcome) -> Text:
     return text(f"dry run: {verdict}", "hint")
 
 
-def done_lines(outcome: Outcome) -> Iterator[Text]:
+def done_lines(outcome: Outcome, *, verbose: bool = False) -> Iterator[Text]:
     """`created topic orders`, one line per resource; a count if there are many."""
     done = [item.change for item in outcome.changes if item.status == "done"]
     resources = _done_resources(outcome)
-    if len(resources) > MANY:
+    if len(resources) > MANY and not verbose:
         yield text("done: ", "good") + text(counted_changes(done))
         return
-    for first in resources:
-        yield _done_line([change for change in done if change.resource == first.resource])
+    by_resource: dict[Resource, list[Change]] = {}
+    for change in done:
+        by_resource.setdefault(change.resource, []).append(change)
+    for changes in by_resource.values():
+        yield _done_line(changes)
 
 
 def _done_resources(outcome: Outcome) -> list[Change]:

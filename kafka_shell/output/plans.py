@@ -11,11 +11,12 @@ topic orders
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, takewhile
 from typing import TYPE_CHECKING
 
 from kafka_shell.plan.model import Change, Plan, Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 from .columns import columns_of
 from .counts import count_changes, count_kinds, count_verbs, past
@@ -29,7 +30,7 @@ from .text import Role, Text, hang, text
 if TYPE_CHECKING:
     from .writer import Writer
 
-MANY = 19  # more resources than this are counted instead of listed; JSON has them all
+MANY = 19  # more resources than this are grouped and counted; --verbose and JSON list them
 LONG = 40  # more lines of changes than this are counted instead of printed
 FOREVER = "irreversible"
 REMOVED = "(removed)"
@@ -46,7 +47,7 @@ def draw_plan(plan: Plan, undo: Sequence[str], writer: Writer, *, pane: Pane | N
     """
     short = pane is None or pane.terminal
     pane = pane or writer.err
-    limit = LONG if short else None
+    limit = LONG if short and not writer.verbose else None
     pane.lines(plan_lines(plan, undo, writer.renderers, limit=limit, room=pane.width))
 
 
@@ -151,15 +152,16 @@ def undo_lines(undo: Sequence[str], lost: str = "", entry: str = "") -> Iterator
 
 
 def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text]:
-    """The changes grouped by resource; after `limit` lines a count of the rest."""
+    """The changes by resource; with a `limit`, many resources with the same changes together, and
+    after so many lines a count of the rest."""
     shown = 0
     groups = [list(group) for _, group in groupby(changes, lambda change: change.resource)]
+    if limit is not None and len(groups) > MANY:
+        yield from _together(groups, limit)
+        return
     for number, group in enumerate(groups):
         lines = list(_resource_lines(group))
         left = groups[number:]
-        if limit is not None and number == MANY:
-            yield text(_rest(left, True), "dim")
-            return
         if limit is not None and shown + len(lines) > limit and (number or len(lines) > limit):
             lines = lines[: limit - shown] if not number else []
             yield from lines
@@ -167,6 +169,45 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
             return
         shown += len(lines)
         yield from lines
+
+
+def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
+    """`+ 20 topics, parcels.*: 6 partitions`: resources with the same changes in one place."""
+    alike: dict[tuple[object, ...], list[Sequence[Change]]] = {}
+    for group in groups:
+        alike.setdefault(tuple(map(_without_name, group)), []).append(group)
+    shown, left = 0, list(alike.values())
+    while left:
+        same = left[0]
+        about = None if len(same) == 1 else several([group[0].resource for group in same])
+        lines = list(_resource_lines(same[0], about))
+        if shown and shown + len(lines) > limit:
+            yield text(_rest([group for rest in left for group in rest], True), "dim")
+            return
+        shown += len(lines)
+        yield from lines
+        left.pop(0)
+
+
+def _without_name(change: Change) -> tuple[object, ...]:
+    """What makes changes of two resources the same."""
+    note = "" if change.verb in ("create", "delete") else change.note
+    kind, name = change.resource.kind, change.resource.name
+    # ACLs are the same on resources of the same type.
+    name = name.rpartition(" ")[0] if kind == "acl" else ""
+    return (
+        kind, name, change.verb, change.field, change.before, change.after, note,
+        change.effective, change.source, change.reversible, change.lost,
+    )  # fmt: skip
+
+
+def several(resources: Sequence[Resource]) -> str:
+    """`20 topics, parcels.*`, or `20 topics, orders to web` if the names begin differently."""
+    names = sorted(resource.name for resource in resources)
+    pairs = zip(names[0], names[-1], strict=False)
+    prefix = "".join(first for first, last in takewhile(lambda pair: pair[0] == pair[1], pairs))
+    which = f"{prefix}*" if len(prefix) > 1 else f"{names[0]} to {names[-1]}"
+    return f"{count_kinds(resources)}, {which}"
 
 
 def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:
@@ -197,31 +238,34 @@ def closing(plan: Plan) -> str:
     return f"{count_changes(changes)}: {verbs}{tail}"
 
 
-def _resource_lines(changes: Sequence[Change]) -> Iterator[Text]:
-    """The lines of one resource: a heading and its fields, or one line for the whole resource."""
+def _resource_lines(changes: Sequence[Change], about: str | None = None) -> Iterator[Text]:
+    """The lines of one resource: a heading and its fields, or one line for the whole resource.
+
+    `about` names several resources with these changes."""
+    name = about or str(changes[0].resource)
     whole = [change for change in changes if not change.field]
     for change in whole:
-        yield _resource_line(change)
+        yield _resource_line(change, name, several=about is not None)
     fields = [change for change in changes if change.field]
     if fields and not whole:
         created = all(change.verb == "create" for change in fields)
         deleted = all(change.verb == "delete" for change in fields)
         verb = "create" if created else "delete" if deleted else "alter"
-        yield _signed(verb) + text(str(changes[0].resource), "heading")
+        yield _signed(verb) + text(name, "heading")
     mixed = any(_sign(change) for change in fields)
     for change in fields:
         yield text("  ") + _field(change, mixed)
 
 
-def _resource_line(change: Change) -> Text:
+def _resource_line(change: Change, name: str, *, several: bool) -> Text:
     """A created or deleted resource: `+ topic orders: 6 partitions`."""
-    line = _signed(change.verb) + text(str(change.resource), "heading")
+    line = _signed(change.verb) + text(name, "heading")
     before, after = change_values(change)
     if before and after and change.before != change.after:
         line = line + f": {before} -> {after}"
     elif before or after:
         line = line + f": {before or after}"
-    return line + _remarks(change)
+    return line + _remarks(replace(change, note="") if several else change)
 
 
 def _field(change: Change, mixed: bool) -> Text:

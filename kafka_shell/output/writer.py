@@ -47,11 +47,13 @@ class Writer:
         depth: Depth | None = None,
         before: Callable[[], None] | None = None,
         safe_csv: bool = False,
+        verbose: bool = False,
         renderers: Renderers = NO_RENDERERS,
     ) -> None:
         self.format = format
         self.renderers = renderers
         self.safe_csv = safe_csv
+        self.verbose = verbose
         color_err = color if color_err is None else color_err
         if depth is None:
             depth = depth_of(os.environ)

@@ -135,11 +135,31 @@ def test_a_long_plan_is_counted_on_a_terminal_and_whole_in_a_file() -> None:
     assert out_of(drawing).count("\n") == 301
     drawing = writer(tty=True)
     draw_plan(made, (), drawing, pane=drawing.out)
-    assert out_of(drawing).splitlines()[18:] == [
-        "+ topic t18: 1 partition",
-        "... and 281 topics (281 created)",
+    assert out_of(drawing).splitlines() == [
+        "+ 300 topics, t0 to t99: 1 partition",
         "300 changes to 300 topics: create 300",
     ]
+    drawing.verbose = True
+    draw_plan(made, (), drawing, pane=drawing.out)
+    assert out_of(drawing).count("\n") == 2 + 301
+
+
+def test_resources_with_the_same_changes_are_shown_together() -> None:
+    made = plan(
+        *(Change(topic(f"web.{n}"), "alter", "retention.ms", "1", "2") for n in range(30)),
+        *(Change(topic(f"pay.{n}"), "create", after="6 partitions") for n in range(30)),
+        Change(topic("other"), "alter", "retention.ms", "5", "2"),
+        *(Change(topic(f"k{n}"), "alter", "x", str(n), "new") for n in range(60)),
+    )
+    drawn = plain(plan_lines(made, limit=10)).split("\n")
+    assert drawn[:5] == [
+        "30 topics, web.*",
+        "  retention.ms: 1ms -> 2ms",
+        "+ 30 topics, pay.*: 6 partitions",
+        "topic other",
+        "  retention.ms: 5ms -> 2ms",
+    ]
+    assert drawn[8:10] == ["  x: 1 -> new", "... and 58 topics (58 altered)"]
 
 
 def test_a_long_change_of_one_resource_is_counted_too() -> None:

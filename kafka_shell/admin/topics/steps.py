@@ -28,6 +28,7 @@ from kafka_shell.units import counted
 from .model import NewTopic, Topic
 
 DEFAULT_TIMEOUT_MS = 30_000
+_ASKED = 20  # topics of which the controller is asked for the defaults
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
@@ -39,6 +40,43 @@ def records_of(new: NewTopic) -> int:
     """The number of metadata records that creating this topic writes."""
     partitions = len(new.assignment) or new.partitions or _PARTITIONS_BY_DEFAULT
     return 1 + partitions + len(new.configs)
+
+
+def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
+    """The topics with the cluster's default number of partitions and replication factor, where a
+    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4)."""
+    incomplete = [new for new in topics if _has_default(new)][:_ASKED]
+    if not incomplete:
+        return list(topics)
+    from kafka.protocol.admin import CreateTopicsRequest
+
+    request = CreateTopicsRequest(
+        topics=[_creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
+        timeout_ms=DEFAULT_TIMEOUT_MS,
+        validate_only=True,
+    )
+    try:
+        rows = cluster.send(request, to=CONTROLLER, lowest=5).topics
+    except ShellError:
+        return list(topics)  # the defaults apply anyway, and the plan says so
+    accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
+    if not accepted:
+        return list(topics)
+    count, factor = accepted[0].num_partitions, accepted[0].replication_factor
+    return [
+        replace(
+            new,
+            partitions=new.partitions or count,
+            replication_factor=new.replication_factor or factor,
+        )
+        if _has_default(new)
+        else new
+        for new in topics
+    ]
+
+
+def _has_default(new: NewTopic) -> bool:
+    return not new.assignment and None in (new.partitions, new.replication_factor)
 
 
 # -- create ----------------------------------------------------------------------------------------
@@ -65,10 +103,7 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         from kafka.protocol.admin import CreateTopicsRequest
 
         timeout = _Timeout(cluster, self.timeout_ms)
-        by_default = any(
-            None in (new.partitions, new.replication_factor) and not new.assignment
-            for new in self.topics
-        )
+        by_default = any(map(_has_default, self.topics))
 
         def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
             request = CreateTopicsRequest(
