@@ -86,6 +86,23 @@ def test_watch_is_ended_by_ctrl_c_and_leaves_its_last_answer(shell: Terminal) ->
     assert shell.text.rindex("shell.orders") > shell.text.index("every 0.2 s")
 
 
+def test_the_changes_of_this_prompt_are_undone_after_one_question(shell: Terminal) -> None:
+    shell.run("alter-configs shell.payments retention.ms=30d")
+    shell.run("alter-configs shell.payments flush.ms=1000")
+    shell.type("undo --session")
+    shell.press("enter")
+    shell.sees("30d -> (removed)", "1s -> (removed)", "Apply 2 changes to 1 topic? [y/N]")
+    shell.type("y")
+    shell.press("enter")
+    shell.sees("altered topic shell.payments: ")
+    shell.at_prompt()
+    shell.run("journal --session --output csv | grep -c ',true$' | sed s,^,undone=,")
+    shell.sees("undone=2")
+    shell.type("undo ")
+    shell.press("tab")
+    shell.sees("undo --session", "undone: alter-configs shell.payments flush.ms=1000")
+
+
 @pytest.mark.parametrize("typed", ["clear\r", "\x0c"], ids=["clear", "Ctrl-L"])
 def test_clear_and_ctrl_l_clear_the_screen(shell: Terminal, typed: str) -> None:
     shell.run("topics 'shell.*'")
