@@ -1,1 +1,1 @@
-"""Commands of the program itself: help, history, journal, sandbox."""
+"""Commands of the program itself: help, history, journal, undo, sandbox."""
