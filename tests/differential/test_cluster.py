@@ -12,10 +12,10 @@ from kafka_shell.admin.cluster import read as cluster_reads
 from kafka_shell.admin.cluster.model import Endpoint, Voter
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import done
+from tests.admin.helpers import done, wait_for
 from tests.jvm_tools import run_tool
 from tests.outages import stopped
-from tests.well import wait_until_well
+from tests.well import is_caught_up, wait_until_applied, wait_until_well
 
 TOOLS = "org.apache.kafka.tools"
 
@@ -68,6 +68,7 @@ def test_a_voter_that_the_tool_removed_comes_back_by_us(three: Cluster, tool: To
         "MetadataQuorumCommand", "remove-controller", "--controller-id", str(voter.id),
         "--controller-directory-id", voter.directory_id,
     )  # fmt: skip
+    wait_for("it follows as an observer", lambda: is_caught_up(three, voter.id))
     left = quorum.describe(three)
     assert [each.id for each in left.replicas if not each.votes] == [voter.id]
     place = voter.endpoints[0]
@@ -104,8 +105,10 @@ def our_features(cluster: Cluster) -> dict[str, tuple[str, str, str]]:
 def test_features_described_and_changed_by_either(three: Cluster, tool: Tool) -> None:
     assert our_features(three) == told_features(tool)
     tool("FeatureCommand", "downgrade", "--feature", "streams.version=0")
+    wait_until_applied(three)
     assert our_features(three)["streams.version"][2] == "0"
     done(feature_change.plan_update(three, {"streams.version": 1}), three)
+    wait_until_applied(three)
     assert told_features(tool)["streams.version"][2] == "1"
 
 
@@ -149,5 +152,6 @@ def test_a_broker_that_the_tool_unregistered(
             f"{TOOLS}.ClusterTool", "unregister", "--bootstrap-server", address, "--id", str(gone)
         )
         assert f"Broker {gone} is no longer registered." in ran.stdout, ran.stdout + ran.stderr
+        wait_until_applied(three)
         assert cluster_reads.registered(three) == {1, 2, 3} - {gone}
     wait_until_well(three)
