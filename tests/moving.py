@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from uuid import uuid4
 
 from kafka_shell.admin.configs import change as config_changes
@@ -17,7 +16,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import connect, described, make_topic, wait_for
+from tests.admin.helpers import described, make_topic, wait_for
 
 MB = 1_000_000
 # At 1 B/s a broker may still fetch 1 MB of a partition, and again when its window of 11 s is over:
@@ -32,34 +31,6 @@ KEYS = (
     "leader.replication.throttled.replicas",
     "follower.replication.throttled.replicas",
 )
-
-
-@contextmanager
-def three_well(sandbox: Sandbox) -> Iterator[Cluster]:
-    """A connection to three brokers that are well, and that are left as they were: nothing moves,
-    no throttle is set."""
-    with connect(sandbox) as cluster:
-        wait_until_well(cluster)
-        try:
-            yield cluster
-        finally:
-            restore(cluster)
-
-
-def wait_until_well(cluster: Cluster) -> None:
-    """Until all brokers are up, and all replicas of the topics that are moved are in sync."""
-    wait_until_up(cluster)
-
-    def in_sync() -> bool:
-        found = scan(cluster)
-        return all(
-            set(partition.isr) == set(partition.replicas)
-            for name in found.names
-            if name.startswith("move.")
-            for partition in found.topic(name).partitions
-        )
-
-    wait_for("all replicas of the topics move.* are in sync", in_sync, 60)
 
 
 def wait_until_up(cluster: Cluster) -> None:

@@ -27,9 +27,9 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.apply import apply
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import wait_for
+from tests.admin.helpers import connect, wait_for
 from tests.jvm_tools import run_tool
-from tests.moving import HELD, fill, placed, replicas, three_well
+from tests.moving import HELD, fill, placed, replicas
 from tests.program import Program
 
 MAIN = "org.apache.kafka.tools.reassign.ReassignPartitionsCommand"
@@ -41,7 +41,7 @@ Assignment = Mapping[TopicPartition, tuple[int, ...]]
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with three_well(three_brokers) as cluster:
+    with connect(three_brokers) as cluster:
         yield cluster
 
 

@@ -19,20 +19,19 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.cluster import start_broker, status
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import wait_for
-from tests.moving import Filled, replicas, three_well
+from tests.admin.helpers import connect, wait_for
+from tests.moving import Filled, replicas
 from tests.program import Program
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with three_well(three_brokers) as cluster:
+    with connect(three_brokers) as cluster:
         yield cluster
 
 
 @pytest.fixture
 def kafka(three_brokers: Sandbox, cluster: Cluster, tmp_path: Path) -> Iterator[Program]:
-    moving.wait_until_well(cluster)
     yield Program(tmp_path / "home", three_brokers.bootstrap)
     moving.restore(cluster)
 

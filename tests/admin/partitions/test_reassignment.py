@@ -51,12 +51,12 @@ from kafka_shell.structs import replace
 from tests import moving
 from tests.admin.helpers import connect, make_topic, refusals, wait_for
 from tests.admin.test_rights import log_in
-from tests.moving import MB, Filled, placed, put, replicas, three_well, to
+from tests.moving import MB, Filled, placed, put, replicas, to
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with three_well(three_brokers) as cluster:
+    with connect(three_brokers) as cluster:
         yield cluster
 
 

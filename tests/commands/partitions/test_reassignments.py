@@ -12,14 +12,14 @@ from kafka_shell.admin.partitions.reassignment_files import MovePaths
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import wait_for
-from tests.moving import HELD, fill, placed, replicas, three_well
+from tests.admin.helpers import connect, wait_for
+from tests.moving import HELD, fill, placed, replicas
 from tests.program import Program, Run
 
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with three_well(three_brokers) as cluster:
+    with connect(three_brokers) as cluster:
         yield cluster
 
 

@@ -15,7 +15,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
-from tests.admin.helpers import wait_for
+from tests.admin.helpers import connect, wait_for
 from tests.in_process import Answer, Shell
 from tests.moving import LEADER_RATE, RATE, Filled, placed, put
 
@@ -113,7 +113,7 @@ class Moves:
 
 @pytest.fixture(scope="module")
 def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
-    with moving.three_well(three_brokers) as cluster:
+    with connect(three_brokers) as cluster:
         yield cluster
 
 
