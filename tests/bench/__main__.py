@@ -42,6 +42,16 @@ client = KafkaAdminClient(bootstrap_servers=sys.argv[1], request_timeout_ms=6000
 print(client.describe_configs([ConfigResource("TOPIC", name) for name in client.list_topics()]))
 """
 
+# What export and diff read, and nothing else.
+READING = """
+import sys
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig, parse_addresses
+from kafka_shell.commands.state.read import Wanted, read_state
+with Cluster(ConnectionConfig(parse_addresses(sys.argv[1]))) as cluster:
+    read_state(cluster, Wanted())
+"""
+
 
 def main() -> int:
     """Print the table; the exit status is 0 however fast anything was."""
@@ -66,7 +76,8 @@ def _of_size(size: int, rounds: int) -> Iterator[Measure]:
         try:
             bench = Bench(sandbox.bootstrap, Path(folder) / "home", size, rounds)
             for measures in (bench.starting, bench.listing, bench.describing, bench.configs,
-                             bench.view, bench.prompt, bench.script, bench.changes):  # fmt: skip
+                             bench.view, bench.prompt, bench.script, bench.state,
+                             bench.changes):  # fmt: skip
                 yield from map(show, measures())
         finally:
             wipe(sandbox.folder)
@@ -220,6 +231,27 @@ class Bench:
                            peer_name=JVM)  # fmt: skip
         yield self.measure("script, commands a second", rate, unit=RATE, peer=1 / once.seconds,
                            peer_name="our one-shots")  # fmt: skip
+
+    def state(self) -> Iterator[Measure]:
+        """export, and a diff without differences, with two ACLs a topic, beside reading alone."""
+        if self.size > 10_000:
+            return
+        file = self.home / "state.yaml"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        rules = "[allow User:reader Read, allow User:writer Write]"
+        acls = "".join(f"  topic {name}: {rules}\n" for name in topic_names(self.size))
+        file.write_text(f"version: 1\nacls:\n{acls}")
+        subprocess.run(self.ours("apply", str(file)), check=True, capture_output=True)
+        file.write_bytes(
+            subprocess.run(self.ours("export"), check=True, capture_output=True).stdout
+        )
+        reading, export, diff = contest(
+            self.rounds, [sys.executable, "-c", READING, self.broker], self.ours("export"),
+            self.ours("diff", str(file)),
+        )  # fmt: skip
+        for name, ours in (("export", export), ("diff", diff)):
+            yield self.measure(name, ours.seconds, peer=reading.seconds,
+                               peer_name="reading alone", goal=2.0)  # fmt: skip
 
     def changes(self) -> Iterator[Measure]:
         """As many topics again, created from a file, altered and deleted by a pattern."""
