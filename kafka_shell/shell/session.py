@@ -263,13 +263,9 @@ class Session:
             self.context.clock,
             name=settings.cluster_name if settings.profile else "",
         )
-        cache.on_swap(self._swapped)
+        cache.on_swap(lambda: self._schedule(self._redraw))
         self.context.session.cache = cache
         return cache
-
-    def _swapped(self) -> None:
-        """Schedule a redraw. Called in the thread of the cache."""
-        self._schedule(self._redraw)
 
     def _task_finished(self, result: str) -> None:
         """Print the result of a background task. Called in the thread of the task."""

@@ -28,7 +28,6 @@ from kafka_shell.units import counted
 from .model import NewTopic, Topic
 
 DEFAULT_TIMEOUT_MS = 30_000
-_ASKED = 20  # topics of which the controller is asked for the defaults
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
@@ -42,40 +41,8 @@ def records_of(new: NewTopic) -> int:
     return 1 + partitions + len(new.configs)
 
 
-def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
-    """The topics with the cluster's default number of partitions and replication factor, where a
-    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4)."""
-    incomplete = [new for new in topics if _has_default(new)][:_ASKED]
-    if not incomplete:
-        return list(topics)
-    from kafka.protocol.admin import CreateTopicsRequest
-
-    request = CreateTopicsRequest(
-        topics=[_creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
-        timeout_ms=DEFAULT_TIMEOUT_MS,
-        validate_only=True,
-    )
-    try:
-        rows = cluster.send(request, to=CONTROLLER, lowest=5).topics
-    except ShellError:
-        return list(topics)  # the defaults apply anyway, and the plan says so
-    accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
-    if not accepted:
-        return list(topics)
-    count, factor = accepted[0].num_partitions, accepted[0].replication_factor
-    return [
-        replace(
-            new,
-            partitions=new.partitions or count,
-            replication_factor=new.replication_factor or factor,
-        )
-        if _has_default(new)
-        else new
-        for new in topics
-    ]
-
-
-def _has_default(new: NewTopic) -> bool:
+def has_default(new: NewTopic) -> bool:
+    """Whether the cluster decides on the number of partitions or the replication factor."""
     return not new.assignment and None in (new.partitions, new.replication_factor)
 
 
@@ -103,11 +70,11 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         from kafka.protocol.admin import CreateTopicsRequest
 
         timeout = _Timeout(cluster, self.timeout_ms)
-        by_default = any(map(_has_default, self.topics))
+        by_default = any(map(has_default, self.topics))
 
         def ask(topics: Sequence[NewTopic]) -> tuple[int, Rows]:
             request = CreateTopicsRequest(
-                topics=[_creatable(CreateTopicsRequest, new) for new in topics],
+                topics=[creatable(CreateTopicsRequest, new) for new in topics],
                 timeout_ms=timeout.broker_ms,
                 validate_only=validate_only,
             )
@@ -163,7 +130,8 @@ def spell(assignment: Iterable[Sequence[int]]) -> str:
     return ",".join(":".join(map(str, replicas)) for replicas in assignment)
 
 
-def _creatable(request: Any, new: NewTopic) -> Any:
+def creatable(request: Any, new: NewTopic) -> Any:
+    """A topic of a CreateTopics request."""
     kind = request.CreatableTopic
     return kind(
         name=new.name,

@@ -82,7 +82,7 @@ _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
     from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.admin.topics.steps import with_defaults
+    from kafka_shell.admin.topics.defaults import with_defaults
     from kafka_shell.admin.wire import metadata_scan
 
     if invocation["from-file"]:

@@ -1,0 +1,48 @@
+"""The defaults of a cluster for new topics."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.requests import CONTROLLER
+from kafka_shell.errors import ShellError
+from kafka_shell.structs import replace
+
+from .model import NewTopic
+from .steps import DEFAULT_TIMEOUT_MS, creatable, has_default
+
+_ASKED = 20  # topics of which the controller is asked for the defaults
+
+
+def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
+    """The topics with the cluster's default number of partitions and replication factor, where a
+    topic has none and the controller reports them (CreateTopics, validated only; Kafka 2.4)."""
+    incomplete = [new for new in topics if has_default(new)][:_ASKED]
+    if not incomplete:
+        return list(topics)
+    from kafka.protocol.admin import CreateTopicsRequest
+
+    request = CreateTopicsRequest(
+        topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
+        timeout_ms=DEFAULT_TIMEOUT_MS,
+        validate_only=True,
+    )
+    try:
+        rows = cluster.send(request, to=CONTROLLER, lowest=5).topics
+    except ShellError:
+        return list(topics)  # the defaults apply anyway, and the plan says so
+    accepted = [row for row in rows if not row.error_code and row.num_partitions > 0]
+    if not accepted:
+        return list(topics)
+    count, factor = accepted[0].num_partitions, accepted[0].replication_factor
+    return [
+        replace(
+            new,
+            partitions=new.partitions or count,
+            replication_factor=new.replication_factor or factor,
+        )
+        if has_default(new)
+        else new
+        for new in topics
+    ]
