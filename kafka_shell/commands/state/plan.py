@@ -63,6 +63,7 @@ class _Work(Struct):
     credentials: list[Difference] = field(default_factory=list)
     delete_credentials: list[tuple[str, ScramMechanism]] = field(default_factory=list)
     delete_topics: list[str] = field(default_factory=list)
+    pruned: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -79,6 +80,7 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
         if _only_on_cluster(each):
             if options.prune and owner(each.kind, each.key) in prunable.get(each.kind, ()):
                 _delete(each, work)
+                work.pruned = True
         else:
             _HANDLERS[each.kind](each, wanted, options, work)
     if work.client_configs:  # their plan creates their topics
@@ -89,6 +91,7 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
     return replace(
         plan,
         whole=True,
+        confirm=plan.confirm or work.pruned,
         fresh=secret.fresh if secret else None,
         secrets=secret is not None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),

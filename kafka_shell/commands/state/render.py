@@ -30,7 +30,8 @@ def _closing(diff: StateDiff) -> str:
     if not diff.changes:
         return f"no differences between {diff.before} and {diff.after}{left}"
     resources = count_kinds(change.resource for change in diff.changes)
-    return f"{resources} differ ({counted_changes(diff.changes)}){left}"
+    verb = "differs" if len({change.resource for change in diff.changes}) == 1 else "differ"
+    return f"{resources} {verb} ({counted_changes(diff.changes)}){left}"
 
 
 PAGES: dict[type, Page] = {StateDiff: diff_page}

@@ -10,10 +10,12 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from kafka_shell.admin.acls.change import CreateAcls
 from kafka_shell.sandbox.cluster import no_report, start, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
+from tests.in_process import Shell
 from tests.program import Program
 
 
@@ -226,6 +228,20 @@ def test_prune_deletes_within_the_scope_only(
     assert target.ok("apply", file, "--prune", "--yes").stderr == "nothing to change\n"
 
 
+def test_prune_asks_though_nothing_is_destroyed(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("alter-quotas", "--user", name, "producer_byte_rate=1MB/s", "request_percentage=5")
+    file = state(
+        f"scope: {{quotas: [user {name}]}}\n"
+        f"quotas: {{user {name}: {{producer_byte_rate: 1MB/s}}}}\n"
+    )
+    refused = target("apply", file, "--prune")
+    assert refused.status == 2 and "confirmation is required" in refused.stderr
+    target.ok("apply", file, "--prune", "--yes")
+    assert target("diff", file).status == 0
+
+
 def test_users_are_created_with_a_password_only(
     target: Program, state: Callable[[str], str], name: str
 ) -> None:
@@ -299,6 +315,88 @@ def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path
     unknown = target("diff", "nosuch")
     assert unknown.status == 2
     assert "'nosuch' is neither a file nor a profile" in unknown.stderr
+
+
+# -- replicas, interruptions, undo -----------------------------------------------------------------
+
+
+def test_replicas_follow_the_file(
+    three_brokers: Sandbox, state: Callable[[str], str], tmp_path: Path, name: str
+) -> None:
+    three = Program(tmp_path / "home", three_brokers.bootstrap)
+    three.ok("create-topic", name, "--replica-assignment", "1,2")
+    try:
+        file = state(f"topics: {{{name}: {{partitions: 2, replication_factor: 3}}}}\n")
+        three.ok("apply", file, "--throttle", "50MB/s", "--wait")
+        assert three("diff", file).status == 0
+        assert three.ok("verify-reassign-partitions").status == 0
+        file = state(f"topics: {{{name}: {{replica_assignment: '3:1,1:2'}}}}\n")
+        assert three("apply", file).status == 1
+        three.ok("apply", file, "--reassign", "--wait")
+        exported = three.ok("export", name, "--with-assignments").stdout
+        assert "replica_assignment: 3:1,1:2" in exported
+        assert three.ok("apply", file).stderr == "nothing to change\n"
+    finally:
+        three.ok("delete-topic", name, "--yes")
+
+
+def test_an_interrupted_apply_continues_when_it_is_run_again(
+    shell: Shell, state: Callable[[str], str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = state(
+        f"topics: {{{name}: {{partitions: 1}}}}\n"
+        f"acls: {{topic {name}: [allow User:bob Read]}}\n"
+        f"quotas: {{user {name}: {{producer_byte_rate: 1}}}}\n"
+    )
+
+    def interrupted(step: CreateAcls, cluster: object, *, validate_only: bool) -> object:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(CreateAcls, "send", interrupted)
+        run = shell(f"apply {file}")
+    assert run.status == 130 and "interrupted" in run.err
+    left = shell(f"diff {file}")
+    assert left.status == 1 and "1 ACL differs (1 created)" in left.out
+    shell.ok(f"apply {file}")
+    assert shell(f"diff {file}").status == 0
+
+
+@settings(
+    max_examples=5, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(
+        st.sampled_from(
+            (
+                "alter-configs {n} retention.ms=9d",
+                "alter-configs {n} max.message.bytes=2MiB",
+                "alter-configs {n} --delete-config segment.bytes",
+                "alter-acls --topic {n} --add 'allow User:eve Write'",
+                "alter-acls --topic {n} --remove 'allow User:bob Read'",
+                "alter-quotas --user {n} producer_byte_rate=7MB/s",
+                "alter-quotas --user {n} --delete-config request_percentage",
+                "create-topic {n}.more",
+            )
+        ),
+        min_size=1,
+        max_size=6,
+        unique=True,
+    )
+)
+def test_undo_after_changes_gives_back_the_first_export(
+    shell: Shell, tmp_path: Path, lines: list[str]
+) -> None:
+    name = f"st-{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {name} --config segment.bytes=100MiB --config retention.ms=3d")
+    shell.ok(f"alter-acls --topic {name} --add 'allow User:bob Read'")
+    shell.ok(f"alter-quotas --user {name} request_percentage=5")
+    first = shell.ok("export").out
+    for line in lines:
+        shell.ok(line.replace("{n}", name) + " --yes")
+    assert shell.ok("export").out != first
+    shell.ok(f"undo --last {len(lines)} --yes")
+    assert shell.ok("export").out == first
 
 
 # -- random states ---------------------------------------------------------------------------------
