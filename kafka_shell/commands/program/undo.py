@@ -41,7 +41,7 @@ _GATHERED = {
 
 
 def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
-    """The plan that takes back the newest change, the last N, those of this session or by ID."""
+    """The plan that undoes the newest change, the last N, those of this session or by ID."""
     from kafka_shell import journal as book
     from kafka_shell.commands.undo import undo_lines
 
