@@ -25,7 +25,8 @@ _UNKNOWN_TOPIC_OR_PARTITION = 3
 class Wanted(Struct, frozen=True):
     """What to read: these kinds; of topics and brokers only these (None: all).
 
-    `others` also lists other topics, without their configs. A topic in `topics` that does not exist
+    `others` also lists other topics, without their configs; but none whose name begins with `__`,
+    which hold the state of Kafka and of this program: they are never pruned. A topic in `topics` that does not exist
     is unread if it is `required`. `assignments` also reads the replicas of each partition.
     """
 
@@ -72,7 +73,12 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
     every = wanted.topics is None or wanted.others
     seen = scan(cluster, None if every else sorted(wanted.topics or ()))
     summaries = {each.name: each for each in seen.summaries()}
-    names = sorted(n for n, each in summaries.items() if wanted.internal or not each.internal)
+    names = sorted(
+        name
+        for name, each in summaries.items()
+        if (wanted.topics is not None and name in wanted.topics)
+        or (not name.startswith("__") if wanted.others else wanted.internal or not each.internal)
+    )
     for name, code in seen.errors.items():
         if wanted.required or code != _UNKNOWN_TOPIC_OR_PARTITION:
             state.unread[f"topic {name}"] = failure(code, about=f"topic {name}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import chdir
 from pathlib import Path
 from uuid import uuid4
 
@@ -228,6 +229,16 @@ def test_prune_deletes_within_the_scope_only(
     assert target.ok("apply", file, "--prune", "--yes").stderr == "nothing to change\n"
 
 
+def test_prune_never_deletes_internal_topics(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", "__consumer_offsets", "--if-not-exists")
+    target.ok("create-topic", name)
+    run = target.ok("apply", state("scope: {topics: ['*']}\n"), "--prune", "--dry-run")
+    assert f"- topic {name}: 1 partition" in run.stdout
+    assert "__" not in run.stdout
+
+
 def test_prune_asks_though_nothing_is_destroyed(
     target: Program, state: Callable[[str], str], name: str
 ) -> None:
@@ -312,6 +323,11 @@ def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path
     config.write_text(config.read_text() + other.replace("profiles.it", "profiles.src"))
     run = target("diff", "src", "--only", "broker-configs")
     assert run.status in (0, 1) and "src" in run.stdout
+    with chdir(tmp_path):
+        Path("src").write_text("version: 1\ntopics: {}\n")
+        ambiguous = target("diff", "src")
+        assert ambiguous.status == 2 and "'src' is a profile and a file" in ambiguous.stderr
+        assert target("diff", "./src").status == 0
     unknown = target("diff", "nosuch")
     assert unknown.status == 2
     assert "'nosuch' is neither a file nor a profile" in unknown.stderr
