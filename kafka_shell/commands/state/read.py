@@ -26,8 +26,9 @@ class Wanted(Struct, frozen=True):
     """What to read: these kinds; of topics and brokers only these (None: all).
 
     `others` also lists other topics, without their configs; but none whose name begins with `__`,
-    which hold the state of Kafka and of this program: they are never pruned. A topic in `topics` that does not exist
-    is unread if it is `required`. `assignments` also reads the replicas of each partition.
+    which hold the state of Kafka and of this program: they are never pruned. A topic in `topics`
+    that does not exist is unread if it is `required`. `assignments` also reads the replicas of
+    each partition.
     """
 
     kinds: Collection[str] = KINDS
