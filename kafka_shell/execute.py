@@ -52,6 +52,7 @@ def execute(
     """
     guard = "" if dry_run else _guard(context, plan)
     _check_consent(context, yes)
+    plan = replace(plan, steps=tuple(step.resolved(context.cluster) for step in plan.steps))
     verdicts = _validate(plan, context)
     if dry_run:
         planned = tuple(_planned(plan, verdicts))

@@ -59,6 +59,7 @@ LINES: dict[str, str] = {
     "fence-producer": "fence-producer ledger-1 --yes",
     "verify-reassign-partitions": "verify-reassign-partitions --finish --yes",
     "undo": "undo --yes",
+    "apply": "apply HOME/guard.yaml --yes",
 }
 ELSEWHERE = {"spark audit"}  # its --fix goes through the same plans, and wants Spark
 # On one idle broker without an authorizer, these find nothing to change or are refused before.
@@ -79,7 +80,7 @@ class Ways:
     """Ways to the same cluster. Each is (connection options of the run, options of the line)."""
 
     def __init__(self, home: Path, bootstrap: str) -> None:
-        self.paths = Paths.of({"KAFKA_SH_HOME": str(home)})
+        self.home, self.paths = home, Paths.of({"KAFKA_SH_HOME": str(home)})
         port = bootstrap.rpartition(":")[2]
         # Only the cluster's id tells that localhost is the same.
         self.paths.config_file.parent.mkdir(parents=True, exist_ok=True)
@@ -87,6 +88,7 @@ class Ways:
             f'[profiles.frozen]\nbootstrap = "localhost:{port}"\nguard = "read-only"\n'
             f'[profiles.bare]\nbootstrap = "{bootstrap}"\n'
         )
+        (home / "guard.yaml").write_text(f"version: 1\ntopics: {{{TOPIC}: {{partitions: 3}}}}\n")
         file = home / "client.properties"
         file.write_text(f"bootstrap.servers={bootstrap}\n")
         self.all: dict[str, tuple[dict[str, object], str]] = {
@@ -109,7 +111,7 @@ class Ways:
         out, err = io.StringIO(), io.StringIO()
         context = Context(ClusterSession(found), self.paths, out, err, environ={})
         try:
-            status = run_text(f"{line} {more}", context)
+            status = run_text(f"{line.replace('HOME', str(self.home))} {more}", context)
         finally:
             context.close()
         return int(status), err.getvalue()

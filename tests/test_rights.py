@@ -84,6 +84,9 @@ find-hanging-transactions {topic}
 abort-transaction --hanging --topic {topic} --yes
 abort-transaction {topic}:0 --start-offset 42 --yes
 fence-producer {topic} --yes
+export
+diff {home}/state.yaml
+apply {home}/state.yaml
 """
 
 # What shows only what one may see: here nothing, and it says that there may be more.
@@ -148,6 +151,7 @@ def topic(secure_sandbox: Sandbox) -> Iterator[str]:
 def nobody(secure_sandbox: Sandbox, topic: str, tmp_path: Path) -> Program:
     """The program, logged in as a user that no ACL speaks of."""
     login = "org.apache.kafka.common.security.scram.ScramLoginModule required"
+    (tmp_path / "state.yaml").write_text("version: 1\nacls: {topic x: [allow User:a Read]}\n")
     (tmp_path / "nobody.properties").write_text(
         f"bootstrap.servers={secure_sandbox.bootstraps['SASL_PLAINTEXT']}\n"
         "security.protocol=SASL_PLAINTEXT\nsasl.mechanism=SCRAM-SHA-256\n"
@@ -169,7 +173,7 @@ def test_every_command_is_tried() -> None:
 
 @pytest.mark.parametrize("line", lines(REFUSED))
 def test_what_is_missing_is_named(nobody: Program, topic: str, line: str) -> None:
-    tried = run(nobody, line.format(topic=topic))
+    tried = run(nobody, line.format(topic=topic, home=nobody.home))
     assert tried.status == 1, str(tried)
     said = tried.stdout + tried.stderr
     assert NAMES_WHAT_IS_MISSING.search(" ".join(said.split())), (

@@ -24,6 +24,10 @@ class BaseStep:
 
     validates = False
 
+    def resolved(self, cluster: Cluster) -> Self:
+        """Return the step itself: the cluster decides on no part of it."""
+        return self
+
     def reread(self, cluster: Cluster) -> Self:
         """Return the step itself."""
         return self

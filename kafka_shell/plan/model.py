@@ -60,6 +60,9 @@ class Step(Protocol):
     def validates(self) -> bool:
         """Whether the API has a validate-only mode."""
 
+    def resolved(self, cluster: Any) -> Step:
+        """The same step with what the cluster decides, such as default numbers."""
+
     def reread(self, cluster: Any) -> Step:
         """The same step for the current state of the cluster (`before` may differ)."""
 

@@ -54,7 +54,11 @@ def web() -> Iterator[str]:
         def log_message(self, *args: object) -> None:
             pass
 
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Quiet)
+    class Server(http.server.ThreadingHTTPServer):
+        def handle_error(self, *args: object) -> None:
+            """A client that hangs up is no news."""
+
+    server = Server(("127.0.0.1", 0), Quiet)
     thread = threading.Thread(target=server.serve_forever)
     thread.start()
     yield f"127.0.0.1:{server.server_port}"

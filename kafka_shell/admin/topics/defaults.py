@@ -1,8 +1,9 @@
-"""The defaults of a cluster for new topics."""
+"""New topics as requests, and the defaults of a cluster for them."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import CONTROLLER
@@ -10,8 +11,8 @@ from kafka_shell.errors import ShellError
 from kafka_shell.structs import replace
 
 from .model import NewTopic
-from .steps import DEFAULT_TIMEOUT_MS, creatable, has_default
 
+_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults
 
 
@@ -25,7 +26,7 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
 
     request = CreateTopicsRequest(
         topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
-        timeout_ms=DEFAULT_TIMEOUT_MS,
+        timeout_ms=_TIMEOUT_MS,
         validate_only=True,
     )
     try:
@@ -46,3 +47,23 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
         else new
         for new in topics
     ]
+
+
+def has_default(new: NewTopic) -> bool:
+    """Whether the cluster decides on the number of partitions or the replication factor."""
+    return not new.assignment and None in (new.partitions, new.replication_factor)
+
+
+def creatable(request: Any, new: NewTopic) -> Any:
+    """A topic of a CreateTopics request."""
+    kind = request.CreatableTopic
+    return kind(
+        name=new.name,
+        num_partitions=-1 if new.partitions is None else new.partitions,
+        replication_factor=-1 if new.replication_factor is None else new.replication_factor,
+        assignments=[
+            kind.CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
+            for index, replicas in enumerate(new.assignment)
+        ],
+        configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
+    )

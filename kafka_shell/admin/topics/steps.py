@@ -25,6 +25,7 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
+from .defaults import creatable, has_default, with_defaults
 from .model import NewTopic, Topic
 
 DEFAULT_TIMEOUT_MS = 30_000
@@ -39,11 +40,6 @@ def records_of(new: NewTopic) -> int:
     """The number of metadata records that creating this topic writes."""
     partitions = len(new.assignment) or new.partitions or _PARTITIONS_BY_DEFAULT
     return 1 + partitions + len(new.configs)
-
-
-def has_default(new: NewTopic) -> bool:
-    """Whether the cluster decides on the number of partitions or the replication factor."""
-    return not new.assignment and None in (new.partitions, new.replication_factor)
 
 
 # -- create ----------------------------------------------------------------------------------------
@@ -65,6 +61,9 @@ class CreateTopics(Struct, BaseStep, frozen=True):
         return tuple(
             Change(Resource("topic", new.name), "create", after=_shape(new)) for new in self.topics
         )
+
+    def resolved(self, cluster: Cluster) -> CreateTopics:
+        return replace(self, topics=tuple(with_defaults(cluster, self.topics)))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import CreateTopicsRequest
@@ -128,21 +127,6 @@ def _shape(new: NewTopic) -> str:
 def spell(assignment: Iterable[Sequence[int]]) -> str:
     """An assignment as it is typed: `1:2,2:3`."""
     return ",".join(":".join(map(str, replicas)) for replicas in assignment)
-
-
-def creatable(request: Any, new: NewTopic) -> Any:
-    """A topic of a CreateTopics request."""
-    kind = request.CreatableTopic
-    return kind(
-        name=new.name,
-        num_partitions=-1 if new.partitions is None else new.partitions,
-        replication_factor=-1 if new.replication_factor is None else new.replication_factor,
-        assignments=[
-            kind.CreatableReplicaAssignment(partition_index=index, broker_ids=list(replicas))
-            for index, replicas in enumerate(new.assignment)
-        ],
-        configs=[kind.CreatableTopicConfig(name=key, value=value) for key, value in new.configs],
-    )
 
 
 # -- delete ----------------------------------------------------------------------------------------

@@ -102,8 +102,10 @@ class Cluster:
                 yield job.result if job.error is None else as_failure(job.error)
 
     def each_broker(self, request: Any) -> Results[int, Any]:
-        """Send a request to every broker at once. Returns responses and Failures by broker ID."""
-        ids = sorted(row[0] for row in self._head(False).brokers)
+        """Send a request to every broker at once. Returns responses and Failures by broker ID.
+
+        The list of brokers is read again: one may have come back since."""
+        ids = sorted(row[0] for row in self._head(True).brokers)
         results: Results[int, Any] = Results()
         responses = self.send_all([Call(request, Node(id)) for id in ids])
         for id, found in zip(ids, responses, strict=True):

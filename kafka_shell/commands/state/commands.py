@@ -207,7 +207,8 @@ COMMANDS: tuple[Command, ...] = (
             "Values have the units of the shell. Only values set on a resource itself are"
             " exported, never defaults; of users, mechanisms and iterations, never a password. The"
             " same state gives the same bytes. What cannot be read is reported, and the exit"
-            " status is 1. apply makes a cluster follow the file; diff compares them."
+            " status is 1; topics that you may not DESCRIBE are not visible at all. apply makes a"
+            " cluster follow the file; diff compares them."
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),

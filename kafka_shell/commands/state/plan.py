@@ -267,9 +267,8 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     from kafka_shell.admin.configs import checks
     from kafka_shell.admin.configs.read import topic_types
     from kafka_shell.admin.topics.change import plan_create
-    from kafka_shell.admin.topics.defaults import with_defaults
 
-    topics = with_defaults(cluster, [new_topic(each.key, each.whole) for each in work.create])
+    topics = [new_topic(each.key, each.whole) for each in work.create]
     known = topic_types(cluster) if any(new.configs for new in topics) else {}
     checked = []
     for new in topics:

@@ -82,7 +82,6 @@ _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
     from kafka_shell.admin.topics import change as topic_changes
-    from kafka_shell.admin.topics.defaults import with_defaults
     from kafka_shell.admin.wire import metadata_scan
 
     if invocation["from-file"]:
@@ -95,7 +94,6 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
-    checked = with_defaults(context.cluster, checked)
     plan = topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
     return _with_acls(plan, checked, invocation, context.cluster)
 

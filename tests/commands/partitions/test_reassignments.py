@@ -112,7 +112,8 @@ def test_a_move_is_undone_and_redone(kafka: Program, cluster: Cluster, tmp_path:
     entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
     kafka.ok("undo", entry["id"])
     wait_for("it is redone", lambda: replicas(cluster, topic) == [(3, 2), (2, 1)])
-    kafka.ok("reassign-partitions", "--drain", "3", "--topics", topic, "--wait")
+    file = write(tmp_path / "elsewhere.json", topic, (0, [2, 1]))
+    kafka.ok("reassign-partitions", "--reassignment-json-file", file, "--wait")
     elsewhere = kafka("undo", entry["undoes"][0])
     assert elsewhere.status == 1, str(elsewhere)
     assert f"partition {topic}:0 is " in elsewhere.stderr and "not 3,2" in elsewhere.stderr
