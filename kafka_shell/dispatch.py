@@ -369,6 +369,7 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
             context,
             command=render(invocation),
             show=lambda plan, undo: draw_plan(plan, undo, writer),
+            reveal=writer.write,
             dry_run=bool(invocation.get("dry-run")),
             yes=invocation.get("yes"),
         )

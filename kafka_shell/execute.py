@@ -42,6 +42,7 @@ def execute(
     *,
     command: str,
     show: Show,
+    reveal: Callable[[Any], None],
     dry_run: bool = False,
     yes: str | bool | None = None,
 ) -> Outcome:
@@ -79,6 +80,10 @@ def execute(
         intent = journal.record_intent(context, command, plan.changes, unknown, plan.undoes)
         try:
             done = send_and_journal(plan, context, intent)
+        except BaseException:
+            if plan.secrets and plan.fresh is not None:  # or they would be lost
+                reveal(plan.fresh(context.cluster))
+            raise
         finally:  # an interrupted plan may have changed something, too
             if context.shell is not None:
                 context.shell.refresh(plan.touches)

@@ -21,6 +21,13 @@ _BARE = re.compile(  # a password without its key, even if the mechanism is miss
 _OPTION = re.compile(r"--[\w-]*(?:password|secret|hmac)", re.IGNORECASE)
 
 
+def has_secret_name(key: str) -> bool:
+    """Whether the value of a config key is probably a secret, by its name."""
+    names = [name.end() for name in _NAME.finditer(key)]
+    rest = key[names[-1] :].lower() if names else ""
+    return bool(names) and not any(word in rest for word in ("file", "class", "location", "type"))
+
+
 def masked(line: str, shown: str = "") -> str:
     """The line with `shown` instead of possible secrets, or one star for each character if empty,
     so that positions in the line stay the same.

@@ -87,7 +87,9 @@ class Stage:
         return Plan(effect, steps, touches=frozenset({"topics"}), **how)
 
     def run(self, plan: Plan, **how: Any) -> Outcome:
-        return execute(plan, self.context, command="the line", show=self.show, **how)
+        return execute(
+            plan, self.context, command="the line", show=self.show, reveal=lambda value: None, **how
+        )
 
     def journal(self) -> list[JournalEntry]:
         return journal.read(self.context.paths.journal)[0]

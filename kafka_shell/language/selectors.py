@@ -45,6 +45,14 @@ def select(words: Sequence[str], names: Sequence[str]) -> Selection:
     return Selection(tuple(dict.fromkeys(n for n in names if n in chosen)), tuple(unmatched))
 
 
+def select_whole(words: Sequence[str], names: Sequence[str]) -> frozenset[str]:
+    """Return the names that the words select. The word alone decides what it is: a /regex/, a glob,
+    or a name; commas are part of names."""
+    known = frozenset(names)
+    found = (_matches(word, names, set()) or known & {word} for word in words)
+    return frozenset(name for each in found for name in each)
+
+
 def split(word: str) -> tuple[str, ...]:
     """Split `a,b` at commas, except inside /.../ and [...]."""
     items, current, at = [], "", 0

@@ -58,7 +58,9 @@ def question(changes: Iterable[Change]) -> str:
         return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}?"
     if changes and _only_offsets(changes):
         return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}?"
-    return f"Apply {count_changes(changes)}?"
+    deleted = [c.resource for c in changes if c.verb == "delete" and not c.field]
+    tail = f", which deletes {count_kinds(deleted)}" if deleted else ""
+    return f"Apply {count_changes(changes)}{tail}?"
 
 
 def _only_offsets(changes: Iterable[Change]) -> bool:

@@ -195,6 +195,8 @@ def _without_name(change: Change) -> tuple[object, ...]:
     kind, name = change.resource.kind, change.resource.name
     # ACLs are the same on resources of the same type.
     name = name.rpartition(" ")[0] if kind == "acl" else ""
+    if change.verb == "delete" and not change.reversible:
+        name = change.resource.name  # what is lost is named
     return (
         kind, name, change.verb, change.field, change.before, change.after, note,
         change.effective, change.source, change.reversible, change.lost,

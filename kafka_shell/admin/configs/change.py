@@ -18,6 +18,7 @@ from kafka_shell.structs import replace
 
 from .checks import (
     LIST_OPS,
+    ConfigRefused,
     check,
     entry_of,
     is_settable,
@@ -129,7 +130,7 @@ def plan_alter(
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
     warnings: dict[str, None] = {}
     checked = {
-        resource: tuple(check(resource, keys, each, warnings) for each in alterations[resource])
+        resource: _checked(resource, keys, alterations[resource], warnings, len(alterations) > 1)
         for resource, keys in known.values.items()
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
@@ -154,6 +155,21 @@ def plan_alter(
         fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
     )
+
+
+def _checked(
+    resource: ConfigResource,
+    keys: Any,
+    alterations: Sequence[ConfigAlteration],
+    warnings: dict[str, None],
+    several: bool,
+) -> tuple[ConfigAlteration, ...]:
+    try:
+        return tuple(check(resource, keys, each, warnings) for each in alterations)
+    except ConfigRefused as error:
+        if several and str(resource) not in error.message:
+            error.message = f"{resource}: {error.message}"
+        raise
 
 
 def _known(cluster: Cluster, alterations: Alterations) -> Results[ConfigResource, Any]:

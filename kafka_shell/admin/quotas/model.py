@@ -69,7 +69,7 @@ def _words(kind: str, name: str | Default) -> Iterator[str]:
         yield f"{kind}-default"
     else:
         yield kind
-        yield quote(name)
+        yield quote(name) if not name.endswith(",") else quote(f"{name} ")[:-2] + "'"
 
 
 def _rank(name: str | Default | None) -> tuple[int, str]:

@@ -29,7 +29,10 @@ _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", m
 
 def _kinds(invocation: Invocation) -> list[str]:
     """The kinds of --only, or all, as in a file."""
-    chosen = []
+    chosen: list[str] = []
+    if any(not text.strip(", ") for text in invocation["only"]):
+        raise UsageError("--only must not be empty", span=invocation.span("only"),
+                         text=invocation.text)  # fmt: skip
     for index, text in enumerate(invocation["only"]):
         for word in filter(None, text.split(",")):
             if word.replace("_", "-") not in _KINDS:
@@ -54,6 +57,9 @@ def export(invocation: Invocation, context: Context) -> Document:
     from .write import document, json_text, yaml_text
 
     output = invocation["output"] or context.settings.output
+    if invocation["by"] and not invocation["directory"]:
+        raise UsageError("--by requires --directory", span=invocation.span("by"),
+                         text=invocation.text)  # fmt: skip
     if output == "csv":
         raise UsageError(
             "a state cannot be exported as CSV",
@@ -129,6 +135,9 @@ def diff(invocation: Invocation, context: Context) -> StateDiff:
 # -- apply -----------------------------------------------------------------------------------------
 
 
+_LEFT_OUT = "Nothing was sent. --only KINDS leaves other kinds out."
+
+
 def apply(invocation: Invocation, context: Context) -> Plan:
     """Change the cluster so that it is as a state file says."""
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
@@ -143,7 +152,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
         for about, why in failures.items():
             raise ShellError(
                 f"{about.replace('_', ' ')} cannot be compared with the file: {why.message}",
-                hint=f"{why.hint} Nothing was sent. --only KINDS leaves other kinds out.".strip(),
+                hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
                 code=why.name,
                 see=why.see,
             )

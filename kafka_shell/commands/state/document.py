@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +14,8 @@ from kafka_shell.units import shorten
 
 _MAX_SIZE = 64 << 20
 _MAX_DEPTH = 50
+_PRIVATE = "x-"  # fields that are not read, as a home for anchors
+_SURROGATES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _NULL = ("", "~", "null", "Null", "NULL")
 _TRUE = ("true", "yes", "on")
 _BOOLEAN = (*_TRUE, "false", "no", "off")
@@ -68,6 +72,8 @@ class Place:
         found = {}
         for key, value in self.pairs(what):
             name = key.name()
+            if name.startswith(_PRIVATE):
+                continue
             if name not in known:
                 otherwise = f"Fields: {', '.join(known)}."
                 hint = did_you_mean(name, known, otherwise)
@@ -165,6 +171,7 @@ def read_document(path: Path) -> Place | None:
     file = str(path)
     text = read_text(path, largest=_MAX_SIZE)
     if path.suffix.lower() == ".json":
+        text = _SURROGATES.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
         text = text.replace("\t", " ")  # YAML forbids tabs; JSON has them only between values
     try:
         root = _tree(file, text)

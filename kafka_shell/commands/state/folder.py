@@ -11,7 +11,7 @@ from kafka_shell.errors import ShellError, Status
 from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
-from .load import SUFFIXES
+from .load import is_state_file
 from .model import State
 from .write import Document, document
 
@@ -43,12 +43,12 @@ def write_folder(
 def _refuse_others(path: Path, names: dict[str, State]) -> None:
     others = sorted(
         each.name for each in path.iterdir()
-        if each.suffix.lower() in SUFFIXES and each.name not in names
+        if is_state_file(each) and each.name not in names
     )  # fmt: skip
     if others:
         raise ShellError(
             f"{path} contains other state files: {', '.join(others[:5])}",
-            hint="Delete them, or use another folder: apply reads all files of a folder.",
+            hint="Use another folder, or move them away: apply reads all files of a folder.",
             code="bad-file",
             status=Status.WRONG,
         )
@@ -73,7 +73,15 @@ def _by_prefix(state: State) -> dict[str, State]:
         for key, fields in part.items():
             name = _prefix(kind, key)
             found.setdefault(name, {}).setdefault(kind, {})[key] = fields
-    return {name: replace(state, parts=found[name], scope={}) for name in sorted(found)}
+    return {
+        name: replace(state, parts=found[name], scope=_scope_of(state, number))
+        for number, name in enumerate(sorted(found))
+    }
+
+
+def _scope_of(state: State, number: int) -> dict[str, tuple[str, ...]]:
+    """The scope is in the first file: the files of a folder are read as one state."""
+    return {} if number else state.scope
 
 
 def _prefix(kind: str, key: Any) -> str:

@@ -12,11 +12,14 @@ from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.config_units import parse_config_value, unit_of
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.files import bad_file
+from kafka_shell.language.selectors import check, is_pattern
+from kafka_shell.masking import has_secret_name
 from kafka_shell.quota_units import parse_quota
 from kafka_shell.units import shorten, to_path
 
 from .document import Place, at_place, read_document
 from .model import (
+    ANY_ITERATIONS,
     ASSIGNMENT,
     FACTOR,
     KINDS,
@@ -44,13 +47,29 @@ def load(name: str) -> State:
     path = to_path(name)
     if not path.is_dir():
         return _Loader().read(path)
-    files = sorted(each for each in path.iterdir() if each.suffix.lower() in SUFFIXES)
+    files = sorted(each for each in path.iterdir() if is_state_file(each))
+    inner = sorted(
+        each
+        for folder in path.iterdir()
+        if folder.is_dir() and not folder.name.startswith(".")
+        for each in folder.rglob("*")
+        if is_state_file(each)
+    )
+    if inner:
+        raise bad_file(
+            inner[0], f"is in a subfolder of {name}", hint="Only the files of one folder are read."
+        )
     if not files:
         raise bad_file(name, "contains no state file (.yaml, .yml, .json)")
     loader = _Loader()
     for file in files:
         loader.read(file)
     return loader.state
+
+
+def is_state_file(path: Path) -> bool:
+    """Whether a file of a folder is read: not the locks and copies of editors."""
+    return path.suffix.lower() in SUFFIXES and not path.name.startswith(".") and path.is_file()
 
 
 class _Loader:
@@ -81,7 +100,7 @@ class _Loader:
 
     def _scope(self, place: Place) -> None:
         for kind, words in place.fields("scope", SCOPED).items():
-            given = tuple(item.text("a selector") for item in words.items(f"scope.{kind}"))
+            given = tuple(_selector(kind, item) for item in words.items(f"scope.{kind}"))
             self.state.scope[kind] = (*self.state.scope.get(kind, ()), *given)
 
     def _section(self, kind: str, section: Place) -> None:
@@ -112,7 +131,8 @@ class _Loader:
             replicas = _assignment(given[ASSIGNMENT], name)
             fields[ASSIGNMENT] = spell_assignment(replicas)
             counts = {PARTITIONS: len(replicas), FACTOR: len(replicas[0])}
-            for field, count in counts.items():
+            mixed = len({len(each) for each in replicas}) > 1
+            for field, count in () if mixed else counts.items():
                 if fields.setdefault(field, count) != count:
                     raise given[ASSIGNMENT].error(
                         f"{ASSIGNMENT} of topic {name} has {count} for {field}, not {fields[field]}"
@@ -130,6 +150,7 @@ class _Loader:
         except ShellError as error:
             raise at.error(error.message, error.hint) from None
         assert target is not None
+        self.state.covered.setdefault("acls", set()).add(_spell_target(target))
         for item in place.items(f"ACLs of {text}"):
             line = item.text("an ACL")
             rule = self._rules.get(line)
@@ -149,8 +170,9 @@ class _Loader:
         fields: Fields = {}
         for key, value in place.pairs(f"quotas of {text}"):
             name = key.name()
+            limit = value.text(name)
             try:
-                fields[name] = parse_quota(name, value.text(name))
+                fields[name] = parse_quota(name, limit)
             except ShellError as error:
                 raise value.error(error.message) from None
         yield entity, fields
@@ -163,7 +185,7 @@ class _Loader:
             fields[label] = (
                 given["iterations"].integer("iterations", _MIN_ITERATIONS, _MAX_ITERATIONS)
                 if "iterations" in given
-                else _MIN_ITERATIONS
+                else ANY_ITERATIONS
             )
             generate = "generate" in given and given["generate"].boolean("generate")
             file = given["password_file"].text("password_file") if "password_file" in given else ""
@@ -182,7 +204,7 @@ class _Loader:
         if not isinstance(parts.get("user"), str) or parts.get("client-id") is DEFAULT:
             raise at.error(f"expected user NAME or user NAME client-id ID, got {shorten(text)}")
         fields: Fields = {
-            key.name(): value.text(key.name())
+            key.name(): _config(key.name(), value)
             for key, value in place.pairs(f"client configs of {text}")
         }
         yield ClientEntity(str(parts["user"]), parts.get("client-id")), fields
@@ -190,7 +212,7 @@ class _Loader:
     def broker(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
         """The configs of one broker, or the cluster-wide default."""
         name = "" if text == DEFAULT_BROKER else text
-        if name and not (name.isascii() and name.isdigit()):
+        if name and not (name.isascii() and name.isdigit() and str(int(name)) == name):
             raise at.error(f"expected a broker ID or {DEFAULT_BROKER}, got {shorten(text)}")
         resource = ConfigResource(ResourceType.BROKER, name)
         yield resource, _configs(place, f"configs of {resource}")
@@ -227,7 +249,36 @@ def _configs(place: Place, what: str) -> Fields:
     return {key: _config(key, found[key]) for key in sorted(found)}
 
 
+def _selector(kind: str, place: Place) -> str:
+    """A name, glob or /regex/ of the scope; an entity is spelled as this program does."""
+    text = place.text("a selector")
+    if not text.strip():
+        raise place.error(f"a selector of scope.{kind} is empty")
+    try:
+        check(text)
+    except ShellError as error:
+        raise place.error(error.message, error.hint) from None
+    if kind in ("quotas", "client_configs") and not is_pattern(text.replace(",", " ")):
+        parts = _parts(text, place, ("user", "client-id", "ip"))
+        return str(QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip")))
+    return text
+
+
+def _spell_target(target: Any) -> str:
+    from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission
+
+    binding = AclBinding(
+        "", "*", AclOperation.READ, AclPermission.ALLOW, target.type, target.name, target.pattern
+    )
+    return binding.target
+
+
 def _config(key: str, place: Place) -> str:
+    if has_secret_name(key):
+        raise place.error(
+            f"{key} is sensitive, and a state file holds no secrets",
+            f"Set it with alter-configs, and leave {key} out of the file.",
+        )
     if place.is_list:
         items = [item.text(f"an item of {key}") for item in place.items(key)]
         if any("," in item for item in items):

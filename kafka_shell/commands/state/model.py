@@ -18,6 +18,8 @@ Fields = dict[str, Value]
 
 # Fields of a topic. All other fields of a topic are configs.
 PARTITIONS, FACTOR, ASSIGNMENT = "partitions", "replication_factor", "replica_assignment"
+DEFAULT_ITERATIONS = 4096
+ANY_ITERATIONS = 0  # of a user, if the file does not say how many
 SHAPE = (PARTITIONS, FACTOR, ASSIGNMENT)
 
 # The kinds of resources in the order of a file, and the type of their keys: str, AclBinding,
@@ -47,7 +49,8 @@ class State(Struct):
 
     A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
     what a file speaks for, by kind. `lists` are config keys whose values are lists. `places` says
-    where in its file a resource is defined. `unread` says why a kind or a resource could not be
+    where in its file a resource is defined; `covered` are resources that it names without content,
+    such as a topic without ACLs. `unread` says why a kind or a resource could not be
     read, and `absent` why the cluster does not have a kind (ACLs without an authorizer). `notes`
     are warnings about what a file cannot hold.
     """
@@ -57,6 +60,7 @@ class State(Struct):
     passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
     lists: set[str] = default(default_factory=set)
     places: dict[tuple[str, Any], str] = default(default_factory=dict)
+    covered: dict[str, set[str]] = default(default_factory=dict)
     unread: dict[str, Failure] = default(default_factory=dict)
     absent: dict[str, Failure] = default(default_factory=dict)
     notes: list[str] = default(default_factory=list)

@@ -63,7 +63,9 @@ class _Work(Struct):
     credentials: list[Difference] = field(default_factory=list)
     delete_credentials: list[tuple[str, ScramMechanism]] = field(default_factory=list)
     delete_topics: list[str] = field(default_factory=list)
+    growing: set[str] = field(default_factory=set)
     pruned: bool = False
+    confirm: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
@@ -91,7 +93,8 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
     return replace(
         plan,
         whole=True,
-        confirm=plan.confirm or work.pruned,
+        confirm=plan.confirm or work.pruned or work.confirm,
+        chained=plan.chained or work.pruned,
         fresh=secret.fresh if secret else None,
         secrets=secret is not None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),
@@ -113,9 +116,17 @@ def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> No
         work.create.append(each)
     elif each.field == PARTITIONS:
         replicas = str(wanted.part("topics")[name].get(ASSIGNMENT, ""))
+        work.growing.add(name)
         work.grow.setdefault((int(each.after or 0), replicas), []).append(name)
     elif each.field == FACTOR:
-        work.replicas.setdefault(name, int(each.after or 0))
+        if name in work.growing:
+            work.refused[Resource("topic", name)] = Failure(
+                "reassignment",
+                f"topic {name} cannot get more partitions and another replication factor at once",
+                hint="Apply one of them first: leave the other as it is in the file.",
+            )
+        else:
+            work.replicas.setdefault(name, int(each.after or 0))
     elif each.field == ASSIGNMENT:
         if str(each.before).count(",") < str(each.after).count(","):
             return  # more partitions, which are created there
@@ -142,8 +153,10 @@ def _config(each: Difference, wanted: State, options: Options, work: _Work) -> N
 
 def _user(each: Difference, wanted: State, options: Options, work: _Work) -> None:
     mechanism = _mechanism(each.field)
-    if (each.key, mechanism) in wanted.passwords:
+    source = wanted.passwords.get((each.key, mechanism))
+    if source is not None and (each.before is None or source.file):
         work.credentials.append(each)
+        work.confirm |= each.before is not None  # replaces a password
     elif each.before is None:
         work.refused[Resource("user", each.key)] = Failure(
             "no-password",
@@ -153,7 +166,7 @@ def _user(each: Difference, wanted: State, options: Options, work: _Work) -> Non
     else:
         work.warnings.append(
             f"user {each.key}: {each.field} has {each.before} iterations, not {each.after}:"
-            " only a new password (password_file or generate) can change them"
+            " only a new password (password_file) can change them"
         )
 
 

@@ -50,7 +50,10 @@ def read_state(cluster: Cluster, wanted: Wanted) -> State:
         if kind not in wanted.kinds:
             continue
         try:
-            state.parts[kind] = read(cluster, wanted, state)
+            failures = len(state.unread)
+            part = read(cluster, wanted, state)
+            if part or len(state.unread) == failures:  # else nothing of it could be read
+                state.parts[kind] = part
         except ShellError as error:
             if error.status is not Status.FAILED:
                 raise
@@ -89,12 +92,11 @@ def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]
     topics: dict[str, Fields] = {}
     for name in names:
         summary = summaries[name]
+        factor: str | int = summary.replication_factor
         if summary.replication_factor != summary.max_replication_factor:
-            state.notes.append(
-                f"topic {name} has partitions with {summary.replication_factor} and with"
-                f" {summary.max_replication_factor} replicas"
-            )
-        fields: Fields = {PARTITIONS: summary.partitions, FACTOR: summary.replication_factor}
+            factor = f"{factor}-{summary.max_replication_factor}"
+            state.notes.append(f"topic {name} has partitions with {factor} replicas")
+        fields: Fields = {PARTITIONS: summary.partitions, FACTOR: factor}
         if wanted.assignments:
             replicas = [partition.replicas for partition in seen.topic(name).partitions]
             fields[ASSIGNMENT] = spell_assignment(replicas)
@@ -145,7 +147,12 @@ def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
             "unknown-code", f"ACL {binding} has an operation or resource type that this version of"
             " kafka.sh does not know",
         )  # fmt: skip
-    return {binding: {} for binding in found if binding not in unknown}
+    nameless = [b for b in found if not all(b.principal.partition(":"))]
+    for binding in nameless:
+        message = f"ACL {binding} has a principal without a type or name"
+        state.unread[str(binding)] = Failure("bad-principal", message)
+    left_out = {*unknown, *nameless}
+    return {binding: {} for binding in found if binding not in left_out}
 
 
 def _quotas(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
@@ -179,9 +186,14 @@ def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any,
 
 
 def _broker_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
-    names: Iterable[str] = wanted.brokers if wanted.brokers is not None else [
-        "", *(str(broker.id) for broker in cluster.brokers())
-    ]  # fmt: skip
+    from kafka_shell.admin.cluster.read import registered
+
+    if wanted.brokers is None:  # a broker that is down is reported, not left out
+        live = {broker.id for broker in cluster.brokers(refresh=True)}
+        ids = sorted(live | (registered(cluster) or set()))
+        names: Iterable[str] = ["", *map(str, ids)]
+    else:
+        names = wanted.brokers
     resources = [ConfigResource(ResourceType.BROKER, name) for name in names]
     return _set_only(_overrides(cluster, resources, state))
 

@@ -12,7 +12,7 @@ from kafka_shell.config_units import format_config_value
 from kafka_shell.quota_units import format_quota
 from kafka_shell.units import INTEGER
 
-from .model import KINDS, SHAPE, Fields, State, Value, order
+from .model import FACTOR, KINDS, SHAPE, Fields, State, Value, order
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
@@ -79,6 +79,8 @@ def _topics(topics: Mapping[str, Fields], lists: Lists) -> Document:
     found: Document = {}
     for name, fields in topics.items():
         row: Document = {key: fields[key] for key in SHAPE if key in fields}
+        if isinstance(row.get(FACTOR), str):  # of partitions with different numbers of replicas
+            del row[FACTOR]
         configs = {key: value for key, value in fields.items() if key not in SHAPE}
         if configs:
             row["configs"] = _values(configs, lists)

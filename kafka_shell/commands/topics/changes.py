@@ -299,7 +299,7 @@ COMMANDS = (
             Option("--from-file", kinds.FILE,
                    "Create the topics of a state file (YAML, JSON) or a CSV file.",
                    excludes=("--partitions", "--replication-factor", "--replica-assignment",
-                             "--config", "--like")),
+                             "--config", "--like", "--with-acls")),
         ),
         exactly_one=(("topic", "from-file"),),
         description=(

@@ -20,7 +20,7 @@ from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.state.load import load
-from kafka_shell.commands.state.model import KINDS, Fields, Password, State
+from kafka_shell.commands.state.model import ANY_ITERATIONS, KINDS, Fields, Password, State
 from kafka_shell.commands.state.write import document, json_text, yaml_text
 from kafka_shell.errors import ShellError, Status
 
@@ -94,7 +94,7 @@ def test_every_kind_is_read_with_raw_values(tmp_path: Path) -> None:
     }
     assert state.parts["users"] == {
         "alice": {"SCRAM-SHA-512": 8192},
-        "bob": {"SCRAM-SHA-256": 4096},
+        "bob": {"SCRAM-SHA-256": ANY_ITERATIONS},
     }
     assert state.passwords == {
         ("alice", ScramMechanism.SCRAM_SHA_512): Password(str(tmp_path / "alice.pw")),
@@ -152,6 +152,11 @@ topics:
         ("version: 1\nbroker_configs:\n  all: {}", "3:3", "expected a broker ID or default"),
         ("version: 1\nscope: {topcs: []}", "2:9", "unknown field 'topcs' of scope"),
         ("version: 1\ntopics: {", "3:1", "not valid YAML"),
+        ("version: 1\nscope: {topics: ['/a(/']}", "2:18", "invalid regular expression"),
+        ("version: 1\nscope: {users: ['']}", "2:17", "is empty"),
+        ("version: 1\nscope: {quotas: [usr bob]}", "2:18", "unexpected 'usr'"),
+        ("version: 1\nbroker_configs: {01: {}}", "2:18", "expected a broker ID"),
+        ("version: 1\nbroker_configs: {1: {ssl.keystore.password: x}}", "2:45", "is sensitive"),
     ],
 )  # fmt: skip
 def test_an_error_names_file_line_and_column(
@@ -181,6 +186,31 @@ def test_a_folder_is_one_state_and_a_resource_in_two_files_is_an_error(tmp_path:
         load(str(tmp_path))
     assert f"{second}:2:10: topic a is already defined at {first}:2:10" in str(caught.value)
     assert caught.value.status is Status.WRONG
+
+
+def test_a_subfolder_with_state_files_is_refused(tmp_path: Path) -> None:
+    file_with(tmp_path, "version: 1", "a.yaml")
+    file_with(tmp_path, "{", ".#a.yaml")
+    load(str(tmp_path))
+    (tmp_path / "sub").mkdir()
+    file_with(tmp_path / "sub", "version: 1", "b.yaml")
+    with pytest.raises(ShellError, match="is in a subfolder of"):
+        load(str(tmp_path))
+
+
+def test_json_may_escape_any_character_and_hold_private_fields(tmp_path: Path) -> None:
+    text = (
+        '{"version": 1, "x-common": {},'
+        ' "quotas": {"user \\ud83d\\ude00": {"producer_byte_rate": 1}}}'
+    )
+    state = load(file_with(tmp_path, text, "a.json"))
+    assert state.parts["quotas"] == {QuotaEntity("\U0001f600"): {"producer_byte_rate": 1.0}}
+
+
+def test_a_name_that_ends_in_a_comma_is_quoted(tmp_path: Path) -> None:
+    parts = {"quotas": {QuotaEntity("a,", "b"): {"producer_byte_rate": 1.0}}}
+    text = yaml_text(document(State(parts=parts)))
+    assert load(file_with(tmp_path, text)).parts == parts
 
 
 def test_aliases_that_multiply_are_read_once(tmp_path: Path) -> None:

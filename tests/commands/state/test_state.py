@@ -17,6 +17,7 @@ from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.session import start_with_data
 from kafka_shell.sandbox.state import Sandbox
 from tests.in_process import Shell
+from tests.outages import stopped
 from tests.program import Program
 
 
@@ -236,7 +237,7 @@ def test_prune_never_deletes_internal_topics(
     target.ok("create-topic", name)
     run = target.ok("apply", state("scope: {topics: ['*']}\n"), "--prune", "--dry-run")
     assert f"- topic {name}: 1 partition" in run.stdout
-    assert "__" not in run.stdout
+    assert "topic __" not in run.stdout
 
 
 def test_prune_asks_though_nothing_is_destroyed(
@@ -331,6 +332,110 @@ def test_a_profile_is_a_cluster(source: Program, target: Program, tmp_path: Path
     unknown = target("diff", "nosuch")
     assert unknown.status == 2
     assert "'nosuch' is neither a file nor a profile" in unknown.stderr
+
+
+# -- what must not happen --------------------------------------------------------------------------
+
+
+def test_the_password_of_a_user_that_exists_is_kept(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    add = ("scram-credentials", "--add", "SCRAM-SHA-512", "--iterations", "8192")
+    target.ok(*add, "--username", name, "--generate")
+    file = state(f"users: {{{name}: {{SCRAM-SHA-512: {{generate: true}}}}}}\n")
+    assert target.ok("apply", file).stderr == "nothing to change\n"
+    assert target("diff", file).status == 0
+    file = state(f"users: {{{name}: {{SCRAM-SHA-512: {{iterations: 4096, generate: true}}}}}}\n")
+    assert "only a new password (password_file)" in target.ok("apply", file).stderr
+    (Path(file).parent / "pw").write_text("another-one\n")
+    file = state(f"users: {{{name}: {{SCRAM-SHA-512: {{iterations: 4096, password_file: pw}}}}}}\n")
+    asked = target("apply", file)
+    assert asked.status == 2 and "confirmation is required" in asked.stderr
+
+
+def test_a_scope_with_a_comma_is_one_entity(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("alter-quotas", "--user", name, "producer_byte_rate=1MB/s")
+    target.ok("alter-quotas", "--user", name, "--client-id", "app", "producer_byte_rate=2MB/s")
+    file = state(f"scope: {{quotas: ['user {name}, client-id app']}}\nquotas: {{}}\n")
+    plan = target.ok("apply", file, "--prune", "--dry-run").stdout
+    assert f"user {name} client-id app" in plan and f"user {name}\n" not in plan
+
+
+def test_a_star_in_a_scope_is_always_a_glob(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("alter-acls", "--add", f"allow User:{name} Read on topic '*'")
+    target.ok("alter-acls", "--add", f"allow User:{name} Read on topic {name}")
+    file = state("scope: {acls: ['topic *']}\nacls: {}\n")
+    plan = target.ok("apply", file, "--prune", "--dry-run").stdout
+    assert f"User:{name} Read on topic *" in plan and f"Read on topic {name}" in plan
+
+
+def test_more_partitions_and_another_factor_are_two_steps(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", name)
+    run = target("apply", state(f"topics: {{{name}: {{partitions: 2, replication_factor: 3}}}}\n"))
+    assert run.status == 1 and "Apply one of them first" in run.stderr
+
+
+def test_values_are_equal_as_brokers_understand_them(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    file = state(
+        f"topics: {{{name}: {{configs: {{min.cleanable.dirty.ratio: 0.50, "
+        "cleanup.policy: 'compact, delete', unclean.leader.election.enable: 'FALSE'}}}\n"
+    )
+    target.ok("apply", file, "--yes")
+    assert target("diff", file).status == 0
+    assert target.ok("apply", file).stderr == "nothing to change\n"
+
+
+def test_files_differ_in_sections_that_only_one_has(target: Program, tmp_path: Path) -> None:
+    one, two = tmp_path / "one.yaml", tmp_path / "two.yaml"
+    one.write_text("version: 1\ntopics: {a: {}}\n")
+    two.write_text("version: 1\ntopics: {a: {}}\nquotas: {user a: {producer_byte_rate: 1}}\n")
+    assert target("diff", str(one), str(two)).status == 1
+    assert target("diff", str(two), str(one)).status == 1
+
+
+def test_a_topic_without_acls_in_the_file_has_none(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("alter-acls", "--topic", name, "--add", "allow User:bob Read")
+    run = target("diff", state(f"acls: {{topic {name}: []}}\n"))
+    assert run.status == 1 and f"- acl allow User:bob Read on topic {name}" in run.stdout
+
+
+def test_passwords_are_shown_though_the_apply_is_interrupted(
+    shell: Shell, state: Callable[[str], str], name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = state(
+        f"users: {{{name}: {{SCRAM-SHA-512: {{generate: true}}}}}}\n"
+        f"acls: {{topic {name}: [allow User:bob Read]}}\n"
+    )
+
+    def interrupted(step: CreateAcls, cluster: object, *, validate_only: bool) -> object:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(CreateAcls, "send", interrupted)
+    run = shell(f"apply {file}")
+    assert run.status == 130 and f"password of user {name}" in run.out
+
+
+def test_a_stopped_broker_is_not_left_out_of_an_export(
+    three_brokers: Sandbox, tmp_path: Path
+) -> None:
+    three = Program(tmp_path / "home", three_brokers.bootstrap)
+    three.ok("alter-configs", "--broker-id", "3", "log.cleaner.threads=2", "--yes")
+    try:
+        with stopped(three_brokers, 3):
+            run = three("export", "--only", "broker-configs", "--deadline", "30s")
+            assert run.status == 1 and "broker 3" in run.stderr, str(run)
+    finally:
+        three.ok("alter-configs", "--broker-id", "3", "--delete-config", "log.cleaner.threads")
 
 
 # -- replicas, interruptions, undo -----------------------------------------------------------------
