@@ -45,6 +45,9 @@ class Recorded(Struct, frozen=True):
         thing = Resource("topic", self.name)
         return tuple(Change(thing, self.verb, f, self.before, "new") for f in self.fields)
 
+    def resolved(self, cluster: Any) -> Recorded:
+        return self
+
     def reread(self, cluster: Any) -> Recorded:
         self.log.append(("again", self.name))
         return replace(self, before=self.later)

@@ -16,6 +16,9 @@ class Recorded:
     changes: tuple[Change, ...]
     validates = False
 
+    def resolved(self, cluster: Any) -> Recorded:
+        return self
+
     def reread(self, cluster: Any) -> Recorded:
         return self
 

@@ -67,6 +67,9 @@ class FakeStep:
     changes: tuple[Change, ...]
     validates: bool = False
 
+    def resolved(self, cluster: Any) -> FakeStep:
+        return self
+
     def reread(self, cluster: Any) -> FakeStep:
         return self
 
