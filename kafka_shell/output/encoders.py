@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any, Protocol
 
 from msgspec import Struct
@@ -63,39 +64,55 @@ def json_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
 
 def yaml_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
     """Block-style YAML with keys in field order, printed element by element."""
+    if not is_array(value):
+        yield dump_yaml(plain(value), unicode=options.unicode)
+        return
+    empty = True
+    for item in items(value):
+        empty = False
+        yield dump_yaml([item], unicode=options.unicode)
+    if empty:
+        yield "[]\n"
+
+
+def dump_yaml(data: Data, *, unicode: bool = True) -> str:
+    """The data as block-style YAML, with tuples on one line.
+
+    Characters that a terminal would interpret, hide or reorder are escaped.
+    """
+    import yaml
+
+    text = yaml.dump(
+        _scrubbed(data),
+        Dumper=_yaml_dumper(),
+        sort_keys=False,
+        allow_unicode=unicode,
+        width=4096,
+        default_flow_style=False,
+    )
+    return _escaped(text.removesuffix("...\n"), wide=True)
+
+
+@cache
+def _yaml_dumper() -> Any:
     import yaml
 
     class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-        """Puts strings that need escapes in double quotes."""
+        """Puts strings that need escapes in double quotes. Writes no aliases."""
+
+        def ignore_aliases(self, data: object) -> bool:
+            return True
 
     def string(dumper: Any, value: str) -> Any:
         plain = value.replace("\n", "").isprintable()
         return dumper.represent_scalar("tag:yaml.org,2002:str", value, style=None if plain else '"')
 
+    def on_one_line(dumper: Any, value: tuple[Any, ...]) -> Any:
+        return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
+
     Dumper.add_representer(str, string)
-
-    def dump(data: Data) -> str:
-        return _escaped(
-            yaml.dump(
-                data,
-                Dumper=Dumper,
-                sort_keys=False,
-                allow_unicode=options.unicode,
-                width=4096,
-                default_flow_style=False,
-            ).removesuffix("...\n"),
-            wide=True,
-        )
-
-    if not is_array(value):
-        yield dump(_scrubbed(plain(value)))
-        return
-    empty = True
-    for item in items(value):
-        empty = False
-        yield dump([_scrubbed(item)])
-    if empty:
-        yield "[]\n"
+    Dumper.add_representer(tuple, on_one_line)
+    return Dumper
 
 
 def csv_text(value: object, options: EncodingOptions = _FILE) -> Iterator[str]:
@@ -202,9 +219,9 @@ def _scrubbed(data: Data) -> Data:
     if isinstance(data, str):
         return _safe(data)
     if isinstance(data, dict):
-        return {_safe(key): _scrubbed(item) for key, item in data.items()}
-    if isinstance(data, list):
-        return [_scrubbed(item) for item in data]
+        return {_scrubbed(key): _scrubbed(item) for key, item in data.items()}
+    if isinstance(data, list | tuple):
+        return type(data)(_scrubbed(item) for item in data)
     return data
 
 

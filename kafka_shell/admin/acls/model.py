@@ -120,7 +120,7 @@ class AclBinding(Struct, frozen=True):
     @property
     def target(self) -> str:
         """The resource pattern: `topic orders`, `prefixed topic orders.`, `cluster`."""
-        return _target(self.resource_type, self.name, self.pattern_type)
+        return target_text(self.resource_type, self.name, self.pattern_type)
 
     @property
     def resource(self) -> Resource:
@@ -188,10 +188,11 @@ class AclFilter(Struct, frozen=True):
         if self.name is None:
             what = "resource" if self.resource_type is AclResourceType.ANY else ""
             return f"{rule} on any {what or self.resource_type.kind}"
-        return f"{rule} on {_target(self.resource_type, self.name, self.pattern_type)}"
+        return f"{rule} on {target_text(self.resource_type, self.name, self.pattern_type)}"
 
 
-def _target(kind: AclResourceType, name: str, pattern: PatternType) -> str:
+def target_text(kind: AclResourceType, name: str, pattern: PatternType) -> str:
+    """A resource pattern as it is typed: `topic orders`, `prefixed topic orders.`, `cluster`."""
     how = "" if pattern is PatternType.LITERAL else f"{pattern.name.lower()} "
     if kind is AclResourceType.CLUSTER and name == CLUSTER_NAME:
         return f"{how}cluster"
@@ -221,7 +222,7 @@ class Access(Struct, frozen=True):
     @property
     def target(self) -> str:
         """The resource: `topic orders`, `cluster`."""
-        return _target(self.resource_type, self.name, PatternType.LITERAL)
+        return target_text(self.resource_type, self.name, PatternType.LITERAL)
 
     def __str__(self) -> str:
         where = "" if self.host is None else f" from {self.host}"

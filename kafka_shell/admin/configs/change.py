@@ -130,7 +130,7 @@ def plan_alter(
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
     warnings: dict[str, None] = {}
     checked = {
-        resource: _checked(resource, keys, alterations[resource], warnings, len(alterations) > 1)
+        resource: _checked(resource, keys, alterations[resource], warnings)
         for resource, keys in known.values.items()
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
@@ -162,13 +162,11 @@ def _checked(
     keys: Any,
     alterations: Sequence[ConfigAlteration],
     warnings: dict[str, None],
-    several: bool,
 ) -> tuple[ConfigAlteration, ...]:
     try:
         return tuple(check(resource, keys, each, warnings) for each in alterations)
-    except ConfigRefused as error:
-        if several and str(resource) not in error.message:
-            error.message = f"{resource}: {error.message}"
+    except ConfigRefused as refused:
+        refused.resource = resource
         raise
 
 

@@ -39,13 +39,15 @@ _DYNAMIC = (ConfigSource.DYNAMIC_BROKER, ConfigSource.DYNAMIC_DEFAULT_BROKER)
 
 
 class ConfigRefused(ShellError):
-    """An invalid config, refused before anything is sent. `key` is its name."""
+    """An invalid config, refused before anything is sent. `key` is its name; `resource` is the
+    resource to alter or create, if there are several."""
 
     def __init__(
         self, key: str, message: str, *, hint: str = "", code: str, see: Resource | None = None
     ) -> None:
         super().__init__(message, hint=hint, code=code, see=see)
         self.key = key
+        self.resource: ConfigResource | None = None
 
 
 def entry_of(resource: ConfigResource, known: Known, key: str) -> ConfigEntry | None:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.checks import ConfigRefused, checked_for_create
 from kafka_shell.admin.configs.model import ConfigEntry, ConfigResource, ResourceType
 from kafka_shell.admin.steps import refused_of
 from kafka_shell.admin.wire.chunks import in_requests
@@ -15,9 +16,10 @@ from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
-from .model import NewTopic, Topic, TopicDescription
+from .model import NewTopic, Topic, TopicDescription, spell_assignment
 from .read import describe
 from .steps import (
     DEFAULT_TIMEOUT_MS,
@@ -26,7 +28,6 @@ from .steps import (
     DeleteTopics,
     Growth,
     records_of,
-    spell,
 )
 
 _INVALID_PARTITIONS = ("INVALID_PARTITIONS", 37)
@@ -56,6 +57,19 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
         fresh=lambda cluster: _existing_configs(cluster, wanted) if timeout_ms > 0 else None,
         refused=refused,
     )
+
+
+def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
+    """The topics to create with checked configs, units converted. Raises ConfigRefused."""
+    known = configs.topic_types(cluster) if any(new.configs for new in topics) else {}
+    checked = []
+    for new in topics:
+        try:
+            checked.append(replace(new, configs=checked_for_create(new.configs, known)))
+        except ConfigRefused as refused:
+            refused.resource = ConfigResource(ResourceType.TOPIC, new.name)
+            raise
+    return checked
 
 
 def _existing_configs(
@@ -220,7 +234,7 @@ def _growth_refusal(
             _INVALID_PARTITIONS, message, "The number of partitions can only be increased."
         )
     if count == have:
-        message = f"topic {topic.name} has {existing} with other replicas: {spell(now)}"
+        message = f"topic {topic.name} has {existing} with other replicas: {spell_assignment(now)}"
         hint = "To add partitions, list the new ones as well. Moving replicas is a reassignment."
         return _failure(_INVALID_ASSIGNMENT, message, hint)
     if count > _INT32:
@@ -230,7 +244,7 @@ def _growth_refusal(
     if assignment[:have] != now:
         return _failure(
             _INVALID_ASSIGNMENT,
-            f"the first {existing} of topic {topic.name} must be {spell(now)}",
+            f"the first {existing} of topic {topic.name} must be {spell_assignment(now)}",
             "List every partition: existing ones with their current replicas, then the new ones.",
         )
     return _no_brokers(topic.name, assignment)

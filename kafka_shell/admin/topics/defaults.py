@@ -12,7 +12,7 @@ from kafka_shell.structs import replace
 
 from .model import NewTopic
 
-_TIMEOUT_MS = 30_000
+DEFAULT_TIMEOUT_MS = 30_000
 _ASKED = 20  # topics of which the controller is asked for the defaults
 
 
@@ -26,7 +26,7 @@ def with_defaults(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic
 
     request = CreateTopicsRequest(
         topics=[creatable(CreateTopicsRequest, NewTopic(new.name)) for new in incomplete],
-        timeout_ms=_TIMEOUT_MS,
+        timeout_ms=DEFAULT_TIMEOUT_MS,
         validate_only=True,
     )
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from msgspec import Struct
@@ -78,6 +79,11 @@ class NewTopic(Struct, frozen=True):
     replication_factor: int | None = None
     assignment: tuple[tuple[int, ...], ...] = ()
     configs: tuple[tuple[str, str], ...] = ()
+
+
+def spell_assignment(assignment: Iterable[Sequence[int]]) -> str:
+    """An assignment as it is typed: `1:2,2:3`."""
+    return ",".join(":".join(map(str, replicas)) for replicas in assignment)
 
 
 class TopicDescription(Struct, frozen=True):

@@ -25,10 +25,10 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
+from .defaults import DEFAULT_TIMEOUT_MS as DEFAULT_TIMEOUT_MS
 from .defaults import creatable, has_default, with_defaults
-from .model import NewTopic, Topic
+from .model import NewTopic, Topic, spell_assignment
 
-DEFAULT_TIMEOUT_MS = 30_000
 _PARTITIONS_BY_DEFAULT = 10  # an estimate, used if the broker decides
 _REQUEST_TIMED_OUT = 7
 _UNKNOWN_TOPIC_ID = 100
@@ -111,22 +111,20 @@ def _id_note(topic_id: str) -> str:
 def _shape(new: NewTopic) -> str:
     """Partitions, replication factor and configs of a new topic in one line."""
     if new.assignment:
-        parts = [f"{counted(len(new.assignment), 'partition')} on {spell(new.assignment)}"]
+        count = counted(len(new.assignment), "partition")
+        parts = [f"{count} on {spell_assignment(new.assignment)}"]
     else:
-        count, factor = new.partitions, new.replication_factor
+        number, factor = new.partitions, new.replication_factor
         parts = [
-            "the default number of partitions" if count is None else counted(count, "partition"),
+            "the default number of partitions" if number is None else counted(number, "partition"),
             "the default replication factor" if factor is None else f"replication factor {factor}",
         ]
-    configs = (
-        f"{key}={format_config_value(key, ConfigType.UNKNOWN, raw)}" for key, raw in new.configs
-    )
-    return ", ".join([*parts, *configs])
+    return ", ".join([*parts, *spell_configs(new.configs)])
 
 
-def spell(assignment: Iterable[Sequence[int]]) -> str:
-    """An assignment as it is typed: `1:2,2:3`."""
-    return ",".join(":".join(map(str, replicas)) for replicas in assignment)
+def spell_configs(configs: Iterable[tuple[str, str]]) -> list[str]:
+    """Each config with the unit of its key: `retention.ms=7d`."""
+    return [f"{key}={format_config_value(key, ConfigType.UNKNOWN, raw)}" for key, raw in configs]
 
 
 # -- delete ----------------------------------------------------------------------------------------
@@ -229,7 +227,8 @@ class CreatePartitions(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 Resource("topic", growth.name), "alter", "partitions", growth.before, growth.after,
-                note=f"new on {spell(growth.placed)}" if growth.placed else "", reversible=False,
+                note=f"new on {spell_assignment(growth.placed)}" if growth.placed else "",
+                reversible=False,
             )
             for growth in self.growths
         )  # fmt: skip

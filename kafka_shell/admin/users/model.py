@@ -72,6 +72,10 @@ class ScramMechanism(CodedEnum):
         return self.name.replace("_", "-")
 
 
+# The limits of brokers for both mechanisms. The lower one is the default.
+MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384
+
+
 class ScramCredential(Struct, frozen=True):
     """A credential of a user, as described by a broker: never the password."""
 
@@ -86,7 +90,7 @@ class NewScramCredential(Struct, frozen=True):
     user: str
     mechanism: ScramMechanism
     password: Secret
-    iterations: int = 4096
+    iterations: int = MIN_ITERATIONS
 
 
 class GeneratedPassword(Struct, frozen=True):

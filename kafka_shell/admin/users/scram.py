@@ -19,9 +19,14 @@ from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
-from .model import NewScramCredential, ScramCredential, ScramMechanism
+from .model import (
+    MAX_ITERATIONS,
+    MIN_ITERATIONS,
+    NewScramCredential,
+    ScramCredential,
+    ScramMechanism,
+)
 
-MIN_ITERATIONS, MAX_ITERATIONS = 4096, 16384  # the brokers' limits for both mechanisms
 _SALT_BYTES = 32
 _HASHES = {ScramMechanism.SCRAM_SHA_256: "sha256", ScramMechanism.SCRAM_SHA_512: "sha512"}
 _RESOURCE_NOT_FOUND = 91

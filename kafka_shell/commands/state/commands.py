@@ -9,8 +9,11 @@ from kafka_shell.commands.partitions.reassignments import THROTTLE, WAIT
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.selectors import split
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
+
+from .model import KINDS
 
 if TYPE_CHECKING:
     from kafka_shell.context import Context
@@ -19,10 +22,7 @@ if TYPE_CHECKING:
     from .model import Password, State, StateDiff
     from .read import Wanted
 
-_KINDS = (
-    "topics", "acls", "quotas", "users", "client-configs", "broker-configs", "client-metrics",
-    "group-configs",
-)  # fmt: skip
+_KINDS = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,
                choices=_KINDS, metavar="KINDS")  # fmt: skip
 
@@ -44,8 +44,7 @@ def _kinds(invocation: Invocation) -> list[str]:
                     text=invocation.text,
                 )
             chosen.append(word.replace("-", "_"))
-    kinds = [kind.replace("-", "_") for kind in _KINDS]
-    return [kind for kind in kinds if kind in chosen or not chosen]
+    return [kind for kind in KINDS if kind in chosen or not chosen]
 
 
 # -- export ----------------------------------------------------------------------------------------
@@ -100,7 +99,7 @@ def _wanted_export(invocation: Invocation, context: Context) -> Wanted:
 
 
 def _select(state: State, words: tuple[str, ...]) -> None:
-    """Keep the ACLs on the exported topics, and say in the file what it speaks for."""
+    """Keep the ACLs on the exported topics, and make the topics the scope of the file."""
     from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternType
 
     topics = state.part("topics")
@@ -113,7 +112,7 @@ def _select(state: State, words: tuple[str, ...]) -> None:
 
     if "acls" in state.parts:
         state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
-    state.scope["topics"] = tuple(words)
+    state.scope["topics"] = tuple(item for word in words for item in split(word))
 
 
 # -- diff ------------------------------------------------------------------------------------------
@@ -139,30 +138,29 @@ _LEFT_OUT = "Nothing was sent. --only KINDS leaves other kinds out."
 
 
 def apply(invocation: Invocation, context: Context) -> Plan:
-    """Change the cluster so that it is as a state file says."""
+    """Make the cluster match a state file."""
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
 
     from .load import load
+    from .model import only
     from .plan import Options, plan_state
-    from .sides import now_for, only
+    from .sides import missing, now_for
 
     wanted = only(load(invocation["file"]), _kinds(invocation))
     now = now_for(context.cluster, wanted)
-    for failures in (now.unread, {k: why for k, why in now.absent.items() if wanted.part(k)}):
-        for about, why in failures.items():
-            raise ShellError(
-                f"{about.replace('_', ' ')} cannot be compared with the file: {why.message}",
-                hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
-                code=why.name,
-                see=why.see,
-            )
-    dry_run = bool(invocation["dry-run"])
+    for about, why in missing(now, wanted).items():
+        raise ShellError(
+            f"{about.replace('_', ' ')} cannot be compared with the file: {why.message}",
+            hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
+            code=why.name,
+            see=why.see,
+        )
 
     def move(replicas: Replicas) -> Plan:
         return replicate(invocation, context, replicas)
 
-    def password(user: str, source: Password) -> Secret:
-        return _password(invocation, context, source, dry_run)
+    def password(source: Password) -> Secret:
+        return _password(invocation, context, source)
 
     options = Options(move, password, invocation["prune"], invocation["reassign"])
     plan = plan_state(context.cluster, now, wanted, options)
@@ -171,7 +169,7 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     return plan
 
 
-def _password(invocation: Invocation, context: Context, source: Password, dry_run: bool) -> Secret:
+def _password(invocation: Invocation, context: Context, source: Password) -> Secret:
     from kafka_shell.commands.users import scram_options
 
     if not source.generate:
@@ -216,8 +214,8 @@ COMMANDS: tuple[Command, ...] = (
             "Values have the units of the shell. Only values set on a resource itself are"
             " exported, never defaults; of users, mechanisms and iterations, never a password. The"
             " same state gives the same bytes. What cannot be read is reported, and the exit"
-            " status is 1; topics that you may not DESCRIBE are not visible at all. apply makes a"
-            " cluster follow the file; diff compares them."
+            " status is 1; topics that you may not DESCRIBE are not visible. apply makes a cluster"
+            " match the file; diff compares them."
         ),
         examples=(
             Example("export --only topics,acls", "print topics and ACLs as YAML"),
@@ -241,9 +239,9 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "A word with a dot or a slash is a file; another word is a profile, or a file if no"
             " profile has this name. With one argument, the differences are what would change on"
-            " this cluster. What only the cluster has counts as a difference if the file names the"
-            " resource or has it in its scope. The exit status is 0 if nothing differs, and 1 if"
-            " something does or could not be read."
+            " this cluster. What is only on the cluster counts as a difference if the file names"
+            " the resource or its scope selects it. The exit status is 0 if nothing differs, and 1"
+            " if something does or could not be read."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
@@ -251,7 +249,7 @@ COMMANDS: tuple[Command, ...] = (
     ),
     Command(
         name="apply",
-        summary="Change the cluster so that it is as a state file says.",
+        summary="Make the cluster match a state file.",
         family="state",
         run=apply,
         apis=(19, 20, 29, 30, 31, 32, 37, 44, 45, 46, 48, 49, 50, 51, 74),
@@ -260,7 +258,7 @@ COMMANDS: tuple[Command, ...] = (
         options=(
             _ONLY,
             Option("--prune", kinds.FLAG,
-                   "Delete what only the cluster has, within the scope of the file."),
+                   "Delete what is only on the cluster and within the scope of the file."),
             Option("--reassign", kinds.FLAG, "Move replicas to the file's replica_assignment."),
             THROTTLE,
             WAIT,

@@ -6,12 +6,12 @@ import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
+from kafka_shell.admin.users.model import MIN_ITERATIONS
 from kafka_shell.language.selectors import select_whole
 
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
-    DEFAULT_ITERATIONS,
     FACTOR,
     KINDS,
     SHAPE,
@@ -98,7 +98,7 @@ def _of_fields(
         if kind == "users" and value == ANY_ITERATIONS:
             if name in old:
                 continue
-            value = DEFAULT_ITERATIONS
+            value = MIN_ITERATIONS
         if plain(old.get(name)) != plain(value):
             yield Difference(kind, key, name, old.get(name), value)
 
@@ -109,11 +109,6 @@ def plain(value: Value | None) -> Value | None:
         return value
     if value.lower() in ("true", "false"):
         return value.lower()
-    try:
-        return (
-            float(value)
-            if _NUMBER.fullmatch(value)
-            else ",".join(item.strip() for item in value.split(","))
-        )
-    except ValueError:
-        return value
+    if _NUMBER.fullmatch(value):
+        return float(value)
+    return ",".join(item.strip() for item in value.split(","))

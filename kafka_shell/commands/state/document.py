@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.errors import ShellError, UsageError, did_you_mean
+from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.files import bad_file, read_text
 from kafka_shell.units import shorten
 
@@ -223,9 +223,3 @@ def _tree(file: str, text: str) -> Node | None:
             if len(parents) > _MAX_DEPTH:
                 raise Place(file, node, {}).error("nested too deeply")
     return root
-
-
-def at_place(place: Place, error: ShellError) -> ShellError:
-    """An error of a value, with its place in the file."""
-    hint = "" if isinstance(error, UsageError) and "Syntax" in error.hint else error.hint
-    return place.error(error.message, hint)

@@ -12,18 +12,18 @@ from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 from .load import is_state_file
-from .model import State
-from .write import Document, document
+from .model import State, only
+from .write import Content, document
 
 _REST = "cluster"  # the file of what belongs to no topic
 _PREFIX = re.compile(r"[^._-]+")
 
 
 def write_folder(
-    state: State, folder: str, by: str | None, suffix: str, as_text: Callable[[Document], str]
+    state: State, folder: str, by: str | None, suffix: str, as_text: Callable[[Content], str]
 ) -> list[str]:
-    """Write the files and return their paths. State files of other names would be applied with
-    them: they are an error."""
+    """Write the files and return their paths. Other state files in the folder are an error: they
+    would be applied as well."""
     path = to_path(folder)
     parts = _by_prefix(state) if by == "prefix" else _by_kind(state)
     names = {f"{name}{suffix}": part for name, part in parts.items()}
@@ -55,15 +55,7 @@ def _refuse_others(path: Path, names: dict[str, State]) -> None:
 
 
 def _by_kind(state: State) -> dict[str, State]:
-    found = {
-        kind: replace(state, parts={kind: part}, scope=_scope(state, kind))
-        for kind, part in state.parts.items()
-    }
-    return {kind.replace("_", "-"): part for kind, part in found.items()}
-
-
-def _scope(state: State, kind: str) -> dict[str, tuple[str, ...]]:
-    return {kind: state.scope[kind]} if kind in state.scope else {}
+    return {kind.replace("_", "-"): only(state, [kind]) for kind in state.parts}
 
 
 def _by_prefix(state: State) -> dict[str, State]:
@@ -74,14 +66,10 @@ def _by_prefix(state: State) -> dict[str, State]:
             name = _prefix(kind, key)
             found.setdefault(name, {}).setdefault(kind, {})[key] = fields
     return {
-        name: replace(state, parts=found[name], scope=_scope_of(state, number))
+        # The files of a folder are read as one state, and the first one contains its scope.
+        name: replace(state, parts=found[name], scope={} if number else state.scope)
         for number, name in enumerate(sorted(found))
     }
-
-
-def _scope_of(state: State, number: int) -> dict[str, tuple[str, ...]]:
-    """The scope is in the first file: the files of a folder are read as one state."""
-    return {} if number else state.scope
 
 
 def _prefix(kind: str, key: Any) -> str:

@@ -6,9 +6,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+from kafka_shell.admin.acls.model import target_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
-from kafka_shell.admin.users.model import ScramMechanism
+from kafka_shell.admin.topics.model import spell_assignment
+from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS, ScramMechanism
 from kafka_shell.config_units import parse_config_value, unit_of
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.files import bad_file
@@ -17,12 +19,13 @@ from kafka_shell.masking import has_secret_name
 from kafka_shell.quota_units import parse_quota
 from kafka_shell.units import shorten, to_path
 
-from .document import Place, at_place, read_document
+from .document import Place, read_document
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
     FACTOR,
     KINDS,
+    MAXIMUM,
     PARTITIONS,
     SCOPED,
     SHAPE,
@@ -31,13 +34,10 @@ from .model import (
     State,
     read_assignment,
     resource_of,
-    spell_assignment,
 )
 from .write import DEFAULT_BROKER, VERSION
 
 SUFFIXES = (".yaml", ".yml", ".json")
-_MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
-_MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 16384
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
 _CREDENTIAL = ("iterations", "password_file", "generate")
 
@@ -48,17 +48,11 @@ def load(name: str) -> State:
     if not path.is_dir():
         return _Loader().read(path)
     files = sorted(each for each in path.iterdir() if is_state_file(each))
-    inner = sorted(
-        each
-        for folder in path.iterdir()
-        if folder.is_dir() and not folder.name.startswith(".")
-        for each in folder.rglob("*")
-        if is_state_file(each)
-    )
-    if inner:
-        raise bad_file(
-            inner[0], f"is in a subfolder of {name}", hint="Only the files of one folder are read."
-        )
+    folders = (each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
+    inner = (each for folder in folders for each in folder.rglob("*") if is_state_file(each))
+    if (first := next(inner, None)) is not None:
+        hint = "Only the files of the folder itself are read."
+        raise bad_file(first, f"is in a subfolder of {name}", hint=hint)
     if not files:
         raise bad_file(name, "contains no state file (.yaml, .yml, .json)")
     loader = _Loader()
@@ -126,7 +120,7 @@ class _Loader:
         given = place.fields(f"topic {name}", (*SHAPE, "configs"))
         for field in (PARTITIONS, FACTOR):
             if field in given:
-                fields[field] = given[field].integer(f"{field} of topic {name}", 1, _MAXIMUM[field])
+                fields[field] = given[field].integer(f"{field} of topic {name}", 1, MAXIMUM[field])
         if ASSIGNMENT in given:
             replicas = _assignment(given[ASSIGNMENT], name)
             fields[ASSIGNMENT] = spell_assignment(replicas)
@@ -150,7 +144,8 @@ class _Loader:
         except ShellError as error:
             raise at.error(error.message, error.hint) from None
         assert target is not None
-        self.state.covered.setdefault("acls", set()).add(_spell_target(target))
+        covered = target_text(target.type, target.name or "", target.pattern)
+        self.state.covered.setdefault("acls", set()).add(covered)
         for item in place.items(f"ACLs of {text}"):
             line = item.text("an ACL")
             rule = self._rules.get(line)
@@ -158,7 +153,9 @@ class _Loader:
                 try:
                     rule = self._rules[line] = parse_rule(line)
                 except ShellError as error:
-                    raise at_place(item, error) from None
+                    # The syntax has `on RESOURCE`, which is the key here.
+                    hint = "" if error.hint.startswith("Syntax") else error.hint
+                    raise item.error(error.message, hint) from None
             if rule.target is not None:
                 raise item.error(f"the resource of this ACL is {text}: leave out 'on ...'")
             for binding in rule.bindings([target]):
@@ -183,7 +180,7 @@ class _Loader:
         for label, credential in place.fields(f"user {name}", tuple(_MECHANISMS)).items():
             given = credential.fields(f"{label} of user {name}", _CREDENTIAL)
             fields[label] = (
-                given["iterations"].integer("iterations", _MIN_ITERATIONS, _MAX_ITERATIONS)
+                given["iterations"].integer("iterations", MIN_ITERATIONS, MAX_ITERATIONS)
                 if "iterations" in given
                 else ANY_ITERATIONS
             )
@@ -217,26 +214,27 @@ class _Loader:
         resource = ConfigResource(ResourceType.BROKER, name)
         yield resource, _configs(place, f"configs of {resource}")
 
-    def client_metrics(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
-        """The configs of one client metrics subscription."""
-        resource = ConfigResource(ResourceType.CLIENT_METRICS, text)
+
+_Reader = Callable[[_Loader, str, Place, Place], Iterator[tuple[Any, Fields]]]
+
+
+def _configs_of(type: ResourceType) -> _Reader:
+    def read(loader: _Loader, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
+        resource = ConfigResource(type, text)
         yield resource, _configs(place, f"configs of {resource}")
 
-    def group(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
-        """The configs of one group."""
-        resource = ConfigResource(ResourceType.GROUP, text)
-        yield resource, _configs(place, f"configs of {resource}")
+    return read
 
 
-_READERS: dict[str, Callable[..., Iterator[tuple[Any, Fields]]]] = {
+_READERS: dict[str, _Reader] = {
     "topics": _Loader.topic,
     "acls": _Loader.acls,
     "quotas": _Loader.quotas,
     "users": _Loader.user,
     "client_configs": _Loader.client_configs,
     "broker_configs": _Loader.broker,
-    "client_metrics": _Loader.client_metrics,
-    "group_configs": _Loader.group,
+    "client_metrics": _configs_of(ResourceType.CLIENT_METRICS),
+    "group_configs": _configs_of(ResourceType.GROUP),
 }
 
 
@@ -259,18 +257,8 @@ def _selector(kind: str, place: Place) -> str:
     except ShellError as error:
         raise place.error(error.message, error.hint) from None
     if kind in ("quotas", "client_configs") and not is_pattern(text.replace(",", " ")):
-        parts = _parts(text, place, ("user", "client-id", "ip"))
-        return str(QuotaEntity(parts.get("user"), parts.get("client-id"), parts.get("ip")))
+        return str(_quota_entity(text, place))
     return text
-
-
-def _spell_target(target: Any) -> str:
-    from kafka_shell.admin.acls.model import AclBinding, AclOperation, AclPermission
-
-    binding = AclBinding(
-        "", "*", AclOperation.READ, AclPermission.ALLOW, target.type, target.name, target.pattern
-    )
-    return binding.target
 
 
 def _config(key: str, place: Place) -> str:

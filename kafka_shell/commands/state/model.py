@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Any
 
 from msgspec import Struct
@@ -12,15 +12,17 @@ from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
 Value = str | int | float
 Fields = dict[str, Value]
 
 # Fields of a topic. All other fields of a topic are configs.
 PARTITIONS, FACTOR, ASSIGNMENT = "partitions", "replication_factor", "replica_assignment"
-DEFAULT_ITERATIONS = 4096
 ANY_ITERATIONS = 0  # of a user, if the file does not say how many
 SHAPE = (PARTITIONS, FACTOR, ASSIGNMENT)
+MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
 
 # The kinds of resources in the order of a file, and the type of their keys: str, AclBinding,
 # QuotaEntity, str, ClientEntity, and ConfigResource for the others.
@@ -34,6 +36,7 @@ KINDS = (
     "client_metrics",
     "group_configs",
 )
+CONFIG_KINDS = ("broker_configs", "client_metrics", "group_configs")
 SCOPED = ("topics", "acls", "quotas", "users", "client_configs")
 
 
@@ -48,11 +51,11 @@ class State(Struct):
     """Resources by kind, each with its fields; raw values, as in the protocol.
 
     A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
-    what a file speaks for, by kind. `lists` are config keys whose values are lists. `places` says
-    where in its file a resource is defined; `covered` are resources that it names without content,
-    such as a topic without ACLs. `unread` says why a kind or a resource could not be
-    read, and `absent` why the cluster does not have a kind (ACLs without an authorizer). `notes`
-    are warnings about what a file cannot hold.
+    the resources that a file covers, by kind. `lists` are config keys whose values are lists.
+    `places` are the positions of resources in their files; `covered` are resources named without
+    content, such as a topic without ACLs. `unread` is why a kind or a resource could not be read,
+    `absent` why the cluster does not have a kind (ACLs without an authorizer). `notes` are warnings
+    about what a file cannot contain.
     """
 
     parts: dict[str, dict[Any, Fields]] = default(default_factory=dict)
@@ -68,6 +71,15 @@ class State(Struct):
     def part(self, kind: str) -> Mapping[Any, Fields]:
         """The resources of a kind; empty if it was not read."""
         return self.parts.get(kind, {})
+
+
+def only(state: State, kinds: Collection[str]) -> State:
+    """The state with these kinds."""
+    return replace(
+        state,
+        parts={kind: part for kind, part in state.parts.items() if kind in kinds},
+        scope={kind: words for kind, words in state.scope.items() if kind in kinds},
+    )
 
 
 class Difference(Struct, frozen=True):
@@ -126,20 +138,20 @@ def order(key: Any) -> Any:
 
 
 def describe_topic(fields: Mapping[str, Value]) -> str:
-    """`6 partitions, replication factor 3, retention.ms=604800000`."""
+    """`6 partitions, replication factor 3, retention.ms=7d`."""
+    from kafka_shell.admin.topics.steps import spell_configs
+
     parts = []
     if PARTITIONS in fields:
-        count = int(fields[PARTITIONS])
-        parts.append(f"{count} partition{'' if count == 1 else 's'}")
+        parts.append(counted(int(fields[PARTITIONS]), "partition"))
     if FACTOR in fields:
         parts.append(f"replication factor {fields[FACTOR]}")
-    parts += [f"{key}={value}" for key, value in fields.items() if key not in SHAPE]
-    return ", ".join(parts) or "broker defaults"
+    return ", ".join([*parts, *spell_configs(configs_of(fields))]) or "broker defaults"
 
 
-def spell_assignment(replicas: Sequence[Sequence[int]]) -> str:
-    """`1:2,2:3`: the replicas of each partition, as in `--replica-assignment`."""
-    return ",".join(":".join(map(str, each)) for each in replicas)
+def configs_of(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
+    """The configs among the fields of a topic."""
+    return tuple((key, str(value)) for key, value in fields.items() if key not in SHAPE)
 
 
 def read_assignment(text: str) -> tuple[tuple[int, ...], ...]:
@@ -158,7 +170,7 @@ def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
         None if assignment else fields.get(PARTITIONS),
         None if assignment else fields.get(FACTOR),
         assignment,
-        tuple((key, str(value)) for key, value in fields.items() if key not in SHAPE),
+        configs_of(fields),
     )
 
 

@@ -1,15 +1,15 @@
-"""The plan that makes a cluster follow a state file."""
+"""The plan that makes a cluster match a state file."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct, field
 
 from kafka_shell.admin.client_configs.format import CONFIGS_TOPIC, REGISTRATIONS_TOPIC
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -17,10 +17,11 @@ from kafka_shell.structs import replace
 from .compare import from_file, scoped
 from .model import (
     ASSIGNMENT,
+    CONFIG_KINDS,
     FACTOR,
     PARTITIONS,
-    SHAPE,
     Difference,
+    Password,
     State,
     new_topic,
     owner,
@@ -38,19 +39,19 @@ STORE = frozenset({CONFIGS_TOPIC, REGISTRATIONS_TOPIC})
 
 
 class Options(Struct, frozen=True):
-    """`prune` deletes what only the cluster has, within the scope of the file. `reassign` moves
-    replicas where the file lists others. `move(cluster, topics)` plans the move of topics to a
-    replication factor or assignment. `password` is the password of a source in the file.
+    """`prune` deletes what is only on the cluster and within the scope of the file. `reassign`
+    moves replicas to the assignment of the file. `move` plans the move of topics to a replication
+    factor or assignment. `password` reads or generates a password.
     """
 
     move: Callable[[Replicas], Plan]
-    password: Callable[[str, Any], Secret]
+    password: Callable[[Password], Secret]
     prune: bool = False
     reassign: bool = False
 
 
 class _Work(Struct):
-    """The differences by what has to be done about them."""
+    """The differences by the change that they require."""
 
     create: list[Difference] = field(default_factory=list)
     grow: dict[tuple[int, str], list[str]] = field(default_factory=dict)  # (count, assignment)
@@ -71,17 +72,18 @@ class _Work(Struct):
 
 
 def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) -> Plan:
-    """The changes after which the cluster is as the file says; nothing that is so already.
+    """The changes that make the cluster match the file. What matches already is left out.
 
     Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
     refused, nothing of the plan is sent.
     """
     work = _Work()
-    prunable = {kind: scoped(kind, now, wanted) for kind in wanted.scope}
+    kinds = wanted.scope if options.prune else ()
+    prunable = {kind: scoped(kind, now, wanted) for kind in kinds}
     for each in from_file(now, wanted):
         if _only_on_cluster(each):
-            if options.prune and owner(each.kind, each.key) in prunable.get(each.kind, ()):
-                _delete(each, work)
+            if owner(each.kind, each.key) in prunable.get(each.kind, ()):
+                _delete(each, wanted, options, work)
                 work.pruned = True
         else:
             _HANDLERS[each.kind](each, wanted, options, work)
@@ -107,7 +109,7 @@ def _only_on_cluster(each: Difference) -> bool:
     return each.verb == "delete" or (bool(each.field) and each.after is None)
 
 
-# -- what each difference needs --------------------------------------------------------------------
+# -- the change for each difference ----------------------------------------------------------------
 
 
 def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> None:
@@ -126,7 +128,7 @@ def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> No
                 hint="Apply one of them first: leave the other as it is in the file.",
             )
         else:
-            work.replicas.setdefault(name, int(each.after or 0))
+            work.replicas[name] = int(each.after or 0)
     elif each.field == ASSIGNMENT:
         if str(each.before).count(",") < str(each.after).count(","):
             return  # more partitions, which are created there
@@ -194,22 +196,16 @@ _HANDLERS: dict[str, Callable[[Difference, State, Options, _Work], None]] = {
 }
 
 
-def _delete(each: Difference, work: _Work) -> None:
-    """What only the cluster has."""
+def _delete(each: Difference, wanted: State, options: Options, work: _Work) -> None:
+    """Delete what is only on the cluster."""
     if each.kind == "topics" and not each.field:
         work.delete_topics.append(each.key)
-    elif each.kind == "topics" and each.field not in SHAPE:
-        resource = ConfigResource(ResourceType.TOPIC, each.key)
-        alteration = ConfigAlteration(each.field, ConfigOp.DELETE)
-        work.configs.setdefault(resource, []).append(alteration)
     elif each.kind == "acls":
         work.remove.append(each.key)
-    elif each.kind == "quotas":
-        work.quotas.append(each)
-    elif each.kind == "client_configs":
-        work.client_configs.append(each)
     elif each.kind == "users":
         work.delete_credentials.append((each.key, _mechanism(each.field)))
+    else:
+        _HANDLERS[each.kind](each, wanted, options, work)
 
 
 def _mechanism(label: str) -> ScramMechanism:
@@ -233,7 +229,9 @@ def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> It
     if work.configs:
         from kafka_shell.admin.configs.change import plan_alter as alter_configs
 
-        yield alter_configs(cluster, work.configs)
+        with _at_its_place(wanted):
+            plan = alter_configs(cluster, work.configs)
+        yield plan
     if work.quotas:
         from kafka_shell.admin.quotas.change import plan_alter as alter_quotas
         from kafka_shell.admin.quotas.model import QuotaAlteration
@@ -277,22 +275,28 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     """Create topics, with checked configs."""
     if not work.create:
         return None
-    from kafka_shell.admin.configs import checks
-    from kafka_shell.admin.configs.read import topic_types
-    from kafka_shell.admin.topics.change import plan_create
+    from kafka_shell.admin.topics.change import plan_create, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
-    known = topic_types(cluster) if any(new.configs for new in topics) else {}
-    checked = []
-    for new in topics:
-        try:
-            checked.append(replace(new, configs=checks.checked_for_create(new.configs, known)))
-        except ShellError as error:
-            error.message = (
-                f"{wanted.places['topics', new.name]}: topic {new.name}: {error.message}"
-            )
-            raise
-    return replace(plan_create(checked), fresh=None)
+    with _at_its_place(wanted):
+        return replace(plan_create(with_checked_configs(cluster, topics)), fresh=None)
+
+
+@contextmanager
+def _at_its_place(wanted: State) -> Iterator[None]:
+    """Name the resource of an invalid config, and its position in the file."""
+    from kafka_shell.admin.configs.checks import ConfigRefused
+
+    try:
+        yield
+    except ConfigRefused as refused:
+        resource = refused.resource
+        assert resource is not None
+        is_topic = resource.type is ResourceType.TOPIC
+        keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]
+        place = next(wanted.places[key] for key in keys if key in wanted.places)
+        refused.message = f"{place}: {resource}: {refused.message}"
+        raise
 
 
 def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Plan | None:
@@ -310,7 +314,7 @@ def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options)
         if source.generate and each.key in generated:
             password = generated[each.key]  # one password for all mechanisms of a user
         else:
-            password = options.password(each.key, source)
+            password = options.password(source)
         if source.generate:
             generated[each.key] = password
         count = int(each.after or 0)

@@ -8,14 +8,18 @@ from typing import TYPE_CHECKING, Any
 from msgspec import Struct
 
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
+from kafka_shell.admin.topics.model import spell_assignment
 from kafka_shell.admin.users.model import ABSENT
 from kafka_shell.admin.wire.failures import as_failure, failure
 from kafka_shell.errors import ShellError, Status
+from kafka_shell.masking import has_secret_name
 from kafka_shell.plan.results import Failure
 
-from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State, spell_assignment
+from .model import ASSIGNMENT, FACTOR, KINDS, PARTITIONS, Fields, State
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.client_configs.model import ClientConfig
+    from kafka_shell.admin.quotas.model import Quota
     from kafka_shell.admin.wire.connection import Cluster
 
 _GROUP_CONFIGS_SINCE = (4, 0)
@@ -25,10 +29,10 @@ _UNKNOWN_TOPIC_OR_PARTITION = 3
 class Wanted(Struct, frozen=True):
     """What to read: these kinds; of topics and brokers only these (None: all).
 
-    `others` also lists other topics, without their configs; but none whose name begins with `__`,
-    which hold the state of Kafka and of this program: they are never pruned. A topic in `topics`
-    that does not exist is unread if it is `required`. `assignments` also reads the replicas of
-    each partition.
+    `others` also lists other topics, without their configs, except those whose names begin with
+    `__`: they contain the state of Kafka and of this program, and are never pruned. A topic in
+    `topics` that does not exist is unread if it is `required`. `assignments` also reads the
+    replicas of each partition.
     """
 
     kinds: Collection[str] = KINDS
@@ -67,8 +71,9 @@ def _may_have(cluster: Cluster, kind: str) -> bool:
     Kafka 4.0)."""
     from kafka_shell.admin.wire.requests import ANY
 
-    release = tuple(map(int, cluster.release(ANY).split(".")[:2]))
-    return kind == "group_configs" and release >= _GROUP_CONFIGS_SINCE
+    if kind != "group_configs":
+        return False
+    return tuple(map(int, cluster.release(ANY).split(".")[:2])) >= _GROUP_CONFIGS_SINCE
 
 
 def _topics(cluster: Cluster, wanted: Wanted, state: State) -> dict[str, Fields]:
@@ -117,8 +122,9 @@ def _overrides(
             state.unread[str(resource)] = why
         for resource, entries in part.values.items():
             fields: Fields = {}
-            for entry in sorted(filter(_is_own, entries), key=_name):
-                if entry.sensitive or entry.value is None:
+            own = (entry for entry in entries if entry.overridden)
+            for entry in sorted(own, key=lambda entry: entry.name):
+                if entry.sensitive or entry.value is None or has_secret_name(entry.name):
                     state.notes.append(f"{resource}: {entry.name} is sensitive and is left out")
                     continue
                 fields[entry.name] = entry.value
@@ -126,14 +132,6 @@ def _overrides(
                     state.lists.add(entry.name)
             found[resource] = fields
     return found
-
-
-def _is_own(entry: Any) -> bool:
-    return bool(entry.overridden)
-
-
-def _name(entry: Any) -> str:
-    return str(entry.name)
 
 
 def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
@@ -158,10 +156,7 @@ def _acls(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
 def _quotas(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.quotas import read
 
-    quotas: dict[Any, Fields] = {}
-    for quota in sorted(read.describe(cluster), key=lambda each: (each.entity.order, each.key)):
-        quotas.setdefault(quota.entity, {})[quota.key] = quota.value
-    return quotas
+    return _by_entity(read.describe(cluster))
 
 
 def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
@@ -179,10 +174,14 @@ def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
 def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.client_configs import read
 
-    configs: dict[Any, Fields] = {}
-    for each in sorted(read.describe(cluster), key=lambda each: (each.entity.order, each.key)):
-        configs.setdefault(each.entity, {})[each.key] = each.value
-    return configs
+    return _by_entity(read.describe(cluster))
+
+
+def _by_entity(rows: Iterable[Quota | ClientConfig]) -> dict[Any, Fields]:
+    found: dict[Any, Fields] = {}
+    for row in sorted(rows, key=lambda row: (row.entity.order, row.key)):
+        found.setdefault(row.entity, {})[row.key] = row.value
+    return found
 
 
 def _broker_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
-_DURATIONS = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
-_SCALAR = {"type": ["string", "number", "boolean"], "description": _DURATIONS}
+from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
+
+from .model import FACTOR, MAXIMUM, PARTITIONS, SCOPED
+
+_VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
+_SCALAR = {"type": ["string", "number", "boolean"], "description": _VALUE}
 _CONFIGS = {
     "type": "object",
     "additionalProperties": {"anyOf": [_SCALAR, {"type": "array", "items": _SCALAR}]},
@@ -24,13 +28,11 @@ def schema() -> dict[str, Any]:
         "properties": {
             "version": {"const": 1},
             "scope": {
-                "description": "What the file speaks for: selectors. Only this is ever deleted by"
-                " apply --prune.",
+                "description": "Selectors of the resources that the file covers. apply --prune"
+                " deletes nothing else.",
                 "type": "object",
                 "additionalProperties": False,
-                "properties": dict.fromkeys(
-                    ("topics", "acls", "quotas", "users", "client_configs"), _WORDS
-                ),
+                "properties": dict.fromkeys(SCOPED, _WORDS),
             },
             "topics": _by_name("Topics by name.", _topic()),
             "acls": _by_name(
@@ -76,8 +78,8 @@ def _topic() -> dict[str, Any]:
         "type": ["object", "null"],
         "additionalProperties": False,
         "properties": {
-            "partitions": {"type": "integer", "minimum": 1, "maximum": (1 << 31) - 1},
-            "replication_factor": {"type": "integer", "minimum": 1, "maximum": (1 << 15) - 1},
+            "partitions": {"type": "integer", "minimum": 1, "maximum": MAXIMUM[PARTITIONS]},
+            "replication_factor": {"type": "integer", "minimum": 1, "maximum": MAXIMUM[FACTOR]},
             "replica_assignment": {
                 "description": "The replicas of each partition: 1:2,2:3, or [[1, 2], [2, 3]].",
                 "type": ["string", "array"],
@@ -92,7 +94,7 @@ def _user() -> dict[str, Any]:
         "type": ["object", "null"],
         "additionalProperties": False,
         "properties": {
-            "iterations": {"type": "integer", "minimum": 4096, "maximum": 16384},
+            "iterations": {"type": "integer", "minimum": MIN_ITERATIONS, "maximum": MAX_ITERATIONS},
             "password_file": {
                 "description": "The file with the password of a new user, relative to this file.",
                 "type": "string",

@@ -9,12 +9,11 @@ from msgspec import Struct
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.identity import on_expected_cluster
-from kafka_shell.structs import replace
 from kafka_shell.units import to_path
 
 from .compare import differences, from_file
 from .load import load
-from .model import ASSIGNMENT, Difference, State, StateDiff
+from .model import ASSIGNMENT, Difference, State, StateDiff, only
 from .read import Wanted, read_state
 
 if TYPE_CHECKING:
@@ -72,17 +71,8 @@ def side(invocation: Invocation, context: Context, argument: str) -> Side:
     )
 
 
-def only(state: State, kinds: Sequence[str]) -> State:
-    """The state with these kinds."""
-    return replace(
-        state,
-        parts={kind: part for kind, part in state.parts.items() if kind in kinds},
-        scope={kind: words for kind, words in state.scope.items() if kind in kinds},
-    )
-
-
 def now_for(cluster: Cluster, wanted: State) -> State:
-    """The part of a cluster that a state file speaks of."""
+    """The part of a cluster that a state file covers."""
     topics = wanted.part("topics")
     brokers = [resource.name for resource in wanted.part("broker_configs")]
     return read_state(
@@ -112,12 +102,12 @@ def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Cont
     unread = {
         f"{side.name}: {about}": why
         for side, state, other in ((before, first, second), (after, second, first))
-        for about, why in _missing(state, other).items()
+        for about, why in missing(state, other).items()
     }
     return StateDiff(before.name, after.name, tuple(each.change for each in found), unread)
 
 
-def _missing(state: State, other: State) -> dict[str, Failure]:
+def missing(state: State, other: State) -> dict[str, Failure]:
     """What could not be read, and what the cluster does not have but the other side does."""
     return {**state.unread, **{k: why for k, why in state.absent.items() if other.part(k)}}
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 from kafka_shell.admin.acls.model import rule_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType
 from kafka_shell.config_units import format_config_value
+from kafka_shell.output import encoders
+from kafka_shell.output.encoders import dump_yaml
 from kafka_shell.quota_units import format_quota
 from kafka_shell.units import INTEGER
 
@@ -22,12 +24,12 @@ if TYPE_CHECKING:
 VERSION = 1
 DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")
 DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
-Document = dict[str, Any]
+Content = dict[str, Any]
 
 
-def document(state: State) -> Document:
+def document(state: State) -> Content:
     """The state as plain data, in the order of the file. Tuples are lists on one line."""
-    found: Document = {"version": VERSION}
+    found: Content = {"version": VERSION}
     if state.scope:
         found["scope"] = {kind: tuple(words) for kind, words in state.scope.items()}
     for kind in KINDS:
@@ -39,35 +41,14 @@ def document(state: State) -> Document:
     return found
 
 
-def yaml_text(content: Document) -> str:
-    """The document as YAML in block style."""
-    import yaml
-
-    class Dumper(getattr(yaml, "CSafeDumper", yaml.SafeDumper)):  # type: ignore[misc]
-        """Writes tuples on one line, and nothing as an alias."""
-
-        def ignore_aliases(self, data: object) -> bool:
-            return True
-
-    def on_one_line(dumper: Any, value: tuple[Any, ...]) -> Any:
-        return dumper.represent_sequence("tag:yaml.org,2002:seq", value, flow_style=True)
-
-    Dumper.add_representer(tuple, on_one_line)
-    sections = (
-        yaml.dump(
-            {name: section}, Dumper=Dumper, sort_keys=False, allow_unicode=True, width=1 << 20,
-            default_flow_style=False,
-        )
-        for name, section in content.items()
-    )  # fmt: skip
-    return "\n".join(sections)
+def yaml_text(content: Content) -> str:
+    """The document as YAML, with an empty line between its sections."""
+    return "\n".join(dump_yaml({name: section}) for name, section in content.items())
 
 
-def json_text(content: Document) -> str:
+def json_text(content: Content) -> str:
     """The document as indented JSON."""
-    import json
-
-    return json.dumps(content, indent=2, ensure_ascii=False) + "\n"
+    return "".join(encoders.json_text(content))
 
 
 # -- kinds -----------------------------------------------------------------------------------------
@@ -75,10 +56,10 @@ def json_text(content: Document) -> str:
 Lists = set[str]
 
 
-def _topics(topics: Mapping[str, Fields], lists: Lists) -> Document:
-    found: Document = {}
+def _topics(topics: Mapping[str, Fields], lists: Lists) -> Content:
+    found: Content = {}
     for name, fields in topics.items():
-        row: Document = {key: fields[key] for key in SHAPE if key in fields}
+        row: Content = {key: fields[key] for key in SHAPE if key in fields}
         if isinstance(row.get(FACTOR), str):  # of partitions with different numbers of replicas
             del row[FACTOR]
         configs = {key: value for key, value in fields.items() if key not in SHAPE}
@@ -88,51 +69,51 @@ def _topics(topics: Mapping[str, Fields], lists: Lists) -> Document:
     return found
 
 
-def _acls(acls: Mapping[AclBinding, Fields], lists: Lists) -> Document:
+def _acls(acls: Mapping[AclBinding, Fields], lists: Lists) -> Content:
     """The rules of each resource pattern; one rule for all operations of a principal and host."""
     combined: dict[tuple[Any, ...], tuple[AclBinding, list[str]]] = {}
     for each in acls:
         side = (each.target, each.principal, each.permission, each.host)
         combined.setdefault(side, (each, []))[1].append(each.operation.label)
-    found: Document = {}
+    found: Content = {}
     for (target, *_), (first, operations) in combined.items():
         found.setdefault(target, []).append(rule_text(first, operations))
     return found
 
 
-def _quotas(quotas: Mapping[QuotaEntity, Fields], lists: Lists) -> Document:
+def _quotas(quotas: Mapping[QuotaEntity, Fields], lists: Lists) -> Content:
     return {
         str(entity): {key: _number(format_quota(key, float(v))) for key, v in own.items()}
         for entity, own in quotas.items()
     }
 
 
-def _users(users: Mapping[str, Fields], lists: Lists) -> Document:
+def _users(users: Mapping[str, Fields], lists: Lists) -> Content:
     return {
         user: {mechanism: {"iterations": count} for mechanism, count in credentials.items()}
         for user, credentials in users.items()
     }
 
 
-def _client_configs(configs: Mapping[ClientEntity, Fields], lists: Lists) -> Document:
+def _client_configs(configs: Mapping[ClientEntity, Fields], lists: Lists) -> Content:
     return {
         str(entity): {key: _scalar(str(value)) for key, value in fields.items()}
         for entity, fields in configs.items()
     }
 
 
-def _configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Document:
+def _configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Content:
     return {resource.name: _values(fields, lists) for resource, fields in configs.items()}
 
 
-def _broker_configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Document:
+def _broker_configs(configs: Mapping[ConfigResource, Fields], lists: Lists) -> Content:
     return {
         _scalar(resource.name or DEFAULT_BROKER): _values(fields, lists)
         for resource, fields in configs.items()
     }
 
 
-_WRITERS: dict[str, Callable[[Any, Lists], Document]] = {
+_WRITERS: dict[str, Callable[[Any, Lists], Content]] = {
     "topics": _topics,
     "acls": _acls,
     "quotas": _quotas,
@@ -147,7 +128,7 @@ _WRITERS: dict[str, Callable[[Any, Lists], Document]] = {
 # -- values ----------------------------------------------------------------------------------------
 
 
-def _values(fields: Mapping[str, Value], lists: Lists) -> Document:
+def _values(fields: Mapping[str, Value], lists: Lists) -> Content:
     return {key: _value(key, str(value), lists) for key, value in fields.items()}
 
 

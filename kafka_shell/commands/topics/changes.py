@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
-from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.topics.model import NewTopic, spell_assignment
 from kafka_shell.commands import select
 from kafka_shell.commands.configs.commands import alter, span_of_key
 from kafka_shell.commands.configs.kinds import CONFIG_KEYS, CONFIG_PAIR
@@ -34,7 +34,7 @@ class _Assignment(Kind):
         return text if text == "-" else _replicas(parameter, text)
 
     def spell(self, value: tuple[tuple[int, ...], ...] | str) -> str:
-        return value if isinstance(value, str) else ",".join(":".join(map(str, e)) for e in value)
+        return value if isinstance(value, str) else spell_assignment(value)
 
     def cut(self, text: str) -> Fragment:
         return Fragment(max(text.rfind(","), text.rfind(":")) + 1)
@@ -81,6 +81,7 @@ _MAX_ASSIGNMENT_BYTES = 16 << 20  # enough for a topic with a million partitions
 
 def create_topic(invocation: Invocation, context: Context) -> Plan:
     """Create the topics named on the command line or listed in a file."""
+    from kafka_shell.admin.configs.checks import ConfigRefused
     from kafka_shell.admin.topics import change as topic_changes
     from kafka_shell.admin.wire import metadata_scan
 
@@ -90,7 +91,11 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
         requested = read_topics(invocation["from-file"])
     else:
         requested = _named_topics(invocation, context)
-    checked = _with_checked_configs(requested, invocation, context.cluster)
+    try:
+        checked = topic_changes.with_checked_configs(context.cluster, requested)
+    except ConfigRefused as refused:
+        refused.span = span_of_key(invocation, refused.key)
+        raise
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
@@ -163,23 +168,6 @@ def _with_acls(
     bindings = acls.describe(cluster, which)
     copies = [replace(each, name=new.name) for new in created for each in bindings]
     return merge_plans([plan, acl_changes.plan_create(cluster, copies)]) if copies else plan
-
-
-def _with_checked_configs(
-    requested: Sequence[NewTopic], invocation: Invocation, cluster: Cluster
-) -> list[NewTopic]:
-    from kafka_shell.admin.configs import checks as config_checks
-    from kafka_shell.admin.configs import read as configs
-
-    known = configs.topic_types(cluster) if any(new.configs for new in requested) else {}
-    try:
-        return [
-            replace(new, configs=config_checks.checked_for_create(new.configs, known))
-            for new in requested
-        ]
-    except config_checks.ConfigRefused as refused:
-        refused.span = span_of_key(invocation, refused.key)
-        raise
 
 
 def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:

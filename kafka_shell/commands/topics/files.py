@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.commands.state.model import MAXIMUM, new_topic, read_assignment
 from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.files import bad_file, read_table
 from kafka_shell.units import to_path
 
 _FIELDS = ("name", "partitions", "replication_factor", "replica_assignment", "configs")
-_MAXIMUM = {"partitions": (1 << 31) - 1, "replication_factor": (1 << 15) - 1}
 
 
 def read_topics(file: str) -> list[NewTopic]:
@@ -18,7 +18,6 @@ def read_topics(file: str) -> list[NewTopic]:
     if to_path(file).suffix.lower() == ".csv":
         return [_topic(file, line, row) for line, row in read_table(file)]
     from kafka_shell.commands.state.load import load
-    from kafka_shell.commands.state.model import new_topic
 
     return [new_topic(name, fields) for name, fields in load(file).part("topics").items()]
 
@@ -49,7 +48,7 @@ def _topic(file: str, line: int, row: Mapping[str, str]) -> NewTopic:
 def _number(file: str, line: int, row: Mapping[str, str], key: str) -> int | None:
     if key not in row:
         return None
-    text, maximum = row[key], _MAXIMUM[key]
+    text, maximum = row[key], MAXIMUM[key]
     number = int(text) if text.isascii() and text.isdigit() and len(text) < 20 else 0
     if not 1 <= number <= maximum:
         problem = f"{key} must be an integer from 1 to {maximum}, got {text[:60]!r}"
@@ -58,8 +57,6 @@ def _number(file: str, line: int, row: Mapping[str, str], key: str) -> int | Non
 
 
 def _assignment(file: str, line: int, text: str) -> tuple[tuple[int, ...], ...]:
-    from kafka_shell.commands.state.model import read_assignment
-
     try:
         return read_assignment(text) if text else ()
     except ValueError:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
+from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
 from kafka_shell.commands.configs.kinds import config_pairs
 from kafka_shell.errors import ShellError, UsageError, did_you_mean
 from kafka_shell.files import bad_file, read_text
@@ -22,8 +23,6 @@ if TYPE_CHECKING:
 MECHANISMS = ("SCRAM-SHA-256", "SCRAM-SHA-512")
 _ITEM = re.compile(r"(?:\[(?:\\.|[^\]\\])*\]|[^,\[])+")
 _SETTINGS = re.compile(r"(?:iterations=(-?[0-9]{1,9}))?(?:(?:^|,)password=(.*))?", re.DOTALL)
-_DEFAULT_ITERATIONS = 4096
-_MIN_ITERATIONS, _MAX_ITERATIONS = 4096, 16384  # the limits of brokers
 _MAX_PASSWORD_FILE = 1 << 16  # bytes
 
 
@@ -80,9 +79,9 @@ def read(key: str, value: str) -> RequestedCredential:
     if settings is None or not value:
         raise _malformed()
     iterations, password = settings.groups()
-    if iterations not in (None, "-1") and not _MIN_ITERATIONS <= int(iterations) <= _MAX_ITERATIONS:
+    if iterations not in (None, "-1") and not MIN_ITERATIONS <= int(iterations) <= MAX_ITERATIONS:
         raise UsageError(
-            f"iterations of {mechanism.label} must be from {_MIN_ITERATIONS} to {_MAX_ITERATIONS},"
+            f"iterations of {mechanism.label} must be from {MIN_ITERATIONS} to {MAX_ITERATIONS},"
             f" got {iterations}",
             code="bad-value",
         )
@@ -118,7 +117,7 @@ def complete(
         assert secret is not None
         count = each.iterations if each.iterations is not None else iterations
         if count is None or count == -1:  # -1 is the default in kafka-configs
-            count = _DEFAULT_ITERATIONS
+            count = MIN_ITERATIONS
         credentials.append(NewScramCredential(user, each.mechanism, secret, count))
     return credentials
 

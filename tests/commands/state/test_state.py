@@ -283,10 +283,40 @@ def test_a_generated_password_is_shown_however_long_the_plan_is(
 def test_a_bad_value_is_refused_with_its_place(
     target: Program, state: Callable[[str], str], name: str
 ) -> None:
+    target.ok("create-topic", f"{name}.other")  # the configs of topics are read from a topic
     file = state(f"topics:\n  {name}: {{configs: {{retention.mss: 1}}}}\n")
     run = target("apply", file)
     assert run.status == 1
     assert f"{file}:3:3: topic {name}" in run.stderr and "retention.ms" in run.stderr
+
+
+def test_a_bad_value_of_a_topic_that_exists_is_refused_with_its_place(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", name)
+    file = state(f"topics:\n  {name}: {{configs: {{min.insync.replicas: many}}}}\n")
+    run = target("apply", file)
+    assert run.status == 1
+    assert f"{file}:3:3: topic {name}: min.insync.replicas must be an integer" in run.stderr
+
+
+def test_what_a_terminal_would_interpret_is_escaped(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    hostile = f"{name}\u202e\x1b[31m"
+    target.ok("alter-quotas", "--user", hostile, "producer_byte_rate=1MB/s")
+    for output in ("yaml", "json"):
+        text = target.ok("export", "--only", "quotas", "--output", output).stdout
+        assert "\u202e" not in text and "\x1b" not in text
+        file = Path(state("")).with_suffix(f".{output}")
+        file.write_text(text)
+        assert target("diff", str(file)).status == 0, text
+
+
+def test_a_scope_of_several_selectors_is_a_list(target: Program, name: str) -> None:
+    target.ok("create-topic", f"{name}.a", f"{name}.b")
+    text = target.ok("export", f"{name}.a,{name}.b", "--only", "topics").stdout
+    assert f"scope:\n  topics: [{name}.a, {name}.b]\n" in text
 
 
 def test_without_rights_nothing_is_passed_off_as_equal(
