@@ -81,8 +81,7 @@ def execute(
         try:
             done = send_and_journal(plan, context, intent)
         except BaseException:
-            if plan.secrets and plan.fresh is not None:  # or they would be lost
-                reveal(plan.fresh(context.cluster))
+            reveal(plan.secrets)  # or they would be lost
             raise
         finally:  # an interrupted plan may have changed something, too
             if context.shell is not None:
@@ -269,7 +268,7 @@ def _current_value(change: Change) -> Any:
 def _fresh(plan: Plan, context: Context, done: Sequence[Done]) -> Any:
     """The new state, or None if it cannot be read: that is no failure of the change."""
     applied = sum(item.status == "done" for item in done)
-    if plan.fresh is None or not applied or (applied > _MAX_FRESH and not plan.secrets):
+    if plan.fresh is None or not 0 < applied <= _MAX_FRESH:
         return None
     try:
         return plan.fresh(context.cluster)

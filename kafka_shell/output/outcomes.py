@@ -60,8 +60,13 @@ def draw_outcome(outcome: Outcome, writer: Writer) -> None:
     if not outcome.undo_shown:
         done = (item.change for item in outcome.changes if item.status == "done")
         writer.err.lines(undo_lines(outcome.undo, lost_by(done), outcome.entry))
-    if outcome.plan.secrets or len(_done_resources(outcome)) <= FRESH:
-        writer.write(outcome.fresh)
+    fresh = outcome.fresh if len(_done_resources(outcome)) <= FRESH else None
+    writer.write(fresh)
+    secrets = outcome.plan.secrets
+    if secrets and any(item.status in ("done", "unknown") for item in outcome.changes):
+        if fresh is not None:
+            writer.out.line(Text())
+        writer.write(secrets)
     writer.err.lines(next_lines(outcome))
 
 

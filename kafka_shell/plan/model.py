@@ -74,9 +74,9 @@ class Plan(Struct, frozen=True):
     """Everything one command would do. Only `execute` and `apply` send it.
 
     `touches`: the parts of the cached view to reload ("topics", "configs").
-    `fresh` reads the new state to show afterwards; always, if it has `secrets` that are shown only
-    once. `refused` are items that failed during planning;
-    `unchanged` already have the requested value, and are reported but not sent.
+    `fresh` reads the new state to show afterwards. `secrets` are models of generated passwords,
+    shown once if a part of the plan was sent, however it ends. `refused` are items that failed
+    during planning; `unchanged` already have the requested value, and are reported but not sent.
     `confirm` requires confirmation although nothing is destroyed. In a `chained` plan a step is
     sent only if all earlier ones succeeded. Of a `whole` plan, as of one that destroys, nothing is
     sent if any item is refused.
@@ -102,7 +102,7 @@ class Plan(Struct, frozen=True):
     resume: str = ""
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
-    secrets: bool = False
+    secrets: tuple[Any, ...] = ()
     warnings: tuple[str, ...] = ()
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
@@ -154,6 +154,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,
+        secrets=tuple(secret for plan in plans for secret in plan.secrets),
         warnings=tuple(warning for plan in plans for warning in plan.warnings),
         refused=Results.merge(plan.refused for plan in plans),
         unchanged=tuple(change for plan in plans for change in plan.unchanged),

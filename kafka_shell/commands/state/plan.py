@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
@@ -91,14 +91,12 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
         work.create = [each for each in work.create if each.key not in STORE]
     plans = [plan for plan in _plans(cluster, wanted, work, options) if plan is not None]
     plan = merge_plans(plans) if plans else Plan(Effect.CHANGE, ())
-    secret = next((each for each in plans if each.secrets), None)
     return replace(
         plan,
         whole=True,
         confirm=plan.confirm or work.pruned or work.confirm,
         chained=plan.chained or work.pruned,
-        fresh=secret.fresh if secret else None,
-        secrets=secret is not None,
+        fresh=None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),
         warnings=(*work.warnings, *plan.warnings),
         unchanged=(),
@@ -319,6 +317,5 @@ def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options)
             generated[each.key] = password
         count = int(each.after or 0)
         credentials.append(NewScramCredential(each.key, mechanism, password, count))
-    shown: Sequence[Any] = [GeneratedPassword(user, word) for user, word in generated.items()]
-    plan = plan_upsert(cluster, credentials)
-    return replace(plan, fresh=lambda later: tuple(shown), secrets=bool(shown))
+    secrets = tuple(GeneratedPassword(user, password) for user, password in generated.items())
+    return replace(plan_upsert(cluster, credentials), secrets=secrets)

@@ -13,7 +13,6 @@ from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
     from kafka_shell.admin.users.model import UserPage
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
 
@@ -76,15 +75,10 @@ def _add(invocation: Invocation, context: Context, user: str) -> Plan:
     plan = scram.plan_upsert(context.cluster, credentials)
     if not invocation["generate"]:
         return plan
+    from kafka_shell.admin.users.model import GeneratedPassword
 
-    def shown(cluster: Cluster) -> object:
-        from kafka_shell.admin.users.model import GeneratedPassword
-
-        assert password is not None
-        return (*scram.describe(cluster, [user]).values.get(user, ()),
-                GeneratedPassword(user, password))  # fmt: skip
-
-    return replace(plan, fresh=shown, secrets=True)
+    assert password is not None
+    return replace(plan, secrets=(GeneratedPassword(user, password),))
 
 
 def _password(
