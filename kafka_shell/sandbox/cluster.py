@@ -17,7 +17,7 @@ from .jars import Report
 from .layout import assign_ports, new_sandbox, require_free_ports, require_same
 from .options import SandboxOptions, check_options, exact_version
 from .process import TERM_SECONDS, find_all, is_running, spawn, terminate, write_arguments
-from .ready import Launched, has_quorum, wait_until_all_known, wait_until_started
+from .ready import has_quorum, wait_until_all_known, wait_until_started
 from .security import make_secrets, write_client_properties
 from .sharing import LOCK_FILES, Attachment, exclusively, others_attached
 from .stand_ins import STOP_SECONDS
@@ -131,7 +131,7 @@ def _require(folder: Path) -> Sandbox:
 
 @contextmanager
 def _existing(folder: Path) -> Iterator[Sandbox]:
-    """Hold the lock of a sandbox. Raises ShellError if there is none."""
+    """Lock a sandbox and yield it. Raises ShellError if it does not exist."""
     folder = folder.resolve()
     _require(folder)  # the lock would create the folder
     with exclusively(folder):
@@ -172,8 +172,11 @@ def _create(sandbox: Sandbox, java: Path, class_path: str, report: Report) -> No
 
 
 def _keep_previous_log(broker: Broker) -> None:
-    """Begin a new log for each start. In the old one, the end of the start could be lost: Kafka
-    rolls a log at 10 MB."""
+    """Rename the log of the previous run.
+
+    If the new run appended to it, Kafka could roll it (at 10 MB) during the start, and the line
+    that says that the broker has started would be lost.
+    """
     with suppress(FileNotFoundError):
         broker.log.replace(broker.log.with_name("server.log.previous"))
 
@@ -183,7 +186,7 @@ def _launch(
 ) -> Sandbox:
     """Start these brokers and wait until all are ready. If one fails, stop all of them."""
     task = f"Starting Kafka {sandbox.kafka_version}"
-    launched: list[Launched] = []
+    launched: list[Broker] = []
     try:
         for broker in brokers:
             write_configuration(sandbox, broker)
@@ -192,7 +195,7 @@ def _launch(
             write_arguments(broker.java_arguments, [*arguments, *main])
             _keep_previous_log(broker)
             broker = replace(broker, pid=spawn(java, broker.java_arguments, broker.log))
-            launched.append(Launched(broker))
+            launched.append(broker)
             sandbox = sandbox.with_broker(broker)
             save(sandbox)
         if sandbox.secure:
@@ -202,7 +205,7 @@ def _launch(
         if not sandbox.secure:
             wait_until_all_known(sandbox)
     except BaseException:
-        _stop(sandbox, [each.broker for each in launched], ABORT_SECONDS)
+        _stop(sandbox, launched, ABORT_SECONDS)
         raise
     return sandbox
 

@@ -8,8 +8,6 @@ import struct
 import time
 from collections.abc import Callable, Iterator, Sequence
 
-from msgspec import Struct
-
 from kafka_shell.errors import ShellError
 
 from .process import is_running
@@ -31,32 +29,25 @@ _ERROR = re.compile(r"^\[[^]]*\] (?:ERROR|FATAL) (.*)|^(Error:? .*)")
 _AT_MOST = 300
 
 
-class Launched(Struct, frozen=True):
-    """A broker that was just started."""
+def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], None]) -> None:
+    """Wait until all brokers are ready. Raises ShellError if one exits, or after a minute.
 
-    broker: Broker
-
-    def log(self) -> bytes:
-        """Return the log since the start."""
-        return self.broker.log.read_bytes()
-
-
-def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int], None]) -> None:
-    """Wait until all brokers are ready. Raises ShellError if one exits, or after a minute."""
+    Logs are read from the beginning, so they must not contain an earlier start.
+    """
     waiting = list(launched)
     missed: set[int] = set()
     refused: dict[int, int] = {}  # how often each broker was refused as a duplicate
     for _ in _ticks(waiting):
-        running = [is_running(each.broker.pid, each.broker.java_arguments) for each in waiting]
-        logs = [each.log() for each in waiting]
-        for each, alive, log in zip(waiting, running, logs, strict=True):
-            if not alive and each.broker.id in missed:
-                raise _died(each.broker, log)
+        running = [is_running(broker.pid, broker.java_arguments) for broker in waiting]
+        logs = [broker.log.read_bytes() for broker in waiting]
+        for broker, alive, log in zip(waiting, running, logs, strict=True):
+            if not alive and broker.id in missed:
+                raise _died(broker, log)
             if not alive:  # or the process is just starting and has no command line yet
-                missed.add(each.broker.id)
-            if (times := log.count(STILL_REGISTERED)) > refused.get(each.broker.id, 0):
-                refused[each.broker.id] = times
-                unregister_last_run(each.broker)
+                missed.add(broker.id)
+            if (times := log.count(STILL_REGISTERED)) > refused.get(broker.id, 0):
+                refused[broker.id] = times
+                unregister_last_run(broker)
         waiting = [w for w, log in zip(waiting, logs, strict=True) if STARTED not in log]
         on_progress(len(launched) - len(waiting))
         if not waiting:
@@ -66,12 +57,12 @@ def wait_until_started(launched: Sequence[Launched], on_progress: Callable[[int]
 def wait_until_all_known(sandbox: Sandbox) -> None:
     """Wait until every running broker of a sandbox without security knows all the others."""
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
-    waiting = [Launched(broker) for broker in sandbox.brokers if broker.pid is not None]
+    waiting = [broker for broker in sandbox.brokers if broker.pid is not None]
     for _ in _ticks(waiting):
-        known = [_known_brokers(each.broker.ports["PLAINTEXT"]) for each in waiting]
+        known = [_known_brokers(broker.ports["PLAINTEXT"]) for broker in waiting]
         waiting = [
-            each
-            for each, count in zip(waiting, known, strict=True)
+            broker
+            for broker, count in zip(waiting, known, strict=True)
             if count < expected or (count > expected and not sandbox.stand_in_brokers)
         ]
         if not waiting:
@@ -92,13 +83,13 @@ def cause_in(log: str) -> str:
     return (exceptions or errors or lines or ["no output"])[-1][:_AT_MOST]
 
 
-def _ticks(waiting: Sequence[Launched]) -> Iterator[None]:
+def _ticks(waiting: Sequence[Broker]) -> Iterator[None]:
     """Yield at intervals; raise ShellError after START_SECONDS."""
     deadline = time.monotonic() + START_SECONDS
     while time.monotonic() < deadline:
         yield
         time.sleep(POLL_SECONDS)
-    broker = waiting[0].broker
+    broker = waiting[0]
     raise ShellError(
         f"broker {broker.id} is not ready after {START_SECONDS:.0f} s",
         hint=f"See its log {broker.log}.",
