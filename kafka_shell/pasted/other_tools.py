@@ -12,8 +12,6 @@ from kafka_shell.language.tokens import words_of
 
 from .word_order import reorder
 
-_SHARED: Mapping[str, str] = {"-p": "--partitions", "-r": "--replication-factor"}
-# Options of the tool -> the same of this program.
 # Options of the tool -> the same of this program.
 _SHARED = {"--brokers": "--broker", "-p": "--partitions", "-r": "--replication-factor"}
 _KCAT = {"-b": "--broker", "-t": "--topic"}

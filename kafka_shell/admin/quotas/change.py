@@ -56,8 +56,8 @@ class AlterQuotas(Struct, BaseStep, frozen=True):
 
     def reread(self, cluster: Cluster) -> AlterQuotas:
         found = describe_each(cluster, [alteration.entity for alteration in self.alterations])
-        now = read_again(found, "the quotas of")
-        return AlterQuotas(self.alterations, tuple(each for own in now.values() for each in own))
+        read_again(found, "the quotas of")
+        return AlterQuotas(self.alterations, _flat(found))
 
     def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
         from kafka.protocol.admin import AlterClientQuotasRequest

@@ -20,7 +20,7 @@ from kafka_shell.admin.acls.model import (
     AclResourceType,
     PatternType,
 )
-from kafka_shell.errors import UsageError, near_miss
+from kafka_shell.errors import UsageError, did_you_mean
 from kafka_shell.language.logical_lines import Span
 
 FORM = "allow|deny PRINCIPAL OPERATIONS [from HOSTS] [on RESOURCE]"
@@ -83,13 +83,6 @@ def find_operation(text: str, *, remove: bool = False) -> AclOperation | None:
     return next((each for name, each in known.items() if name.lower() == plain), None)
 
 
-def suggestion(word: str, known: Iterable[str], otherwise: str = "") -> str:
-    """Return a suggestion for a word, or the known words."""
-    names = list(known)
-    near = near_miss(word, names)
-    return f"Did you mean {near}?" if near else otherwise or f"Expected one of: {', '.join(names)}."
-
-
 # -- words -----------------------------------------------------------------------------------------
 
 
@@ -147,7 +140,7 @@ class _Reader:
         target = self._target() if self._next("on") else None
         if self._words:
             word = self._words[0]
-            hint = suggestion(word.text, ("from", "on"), f"Syntax: {FORM}")
+            hint = did_you_mean(word.text, ("from", "on"), f"Syntax: {FORM}")
             raise self._wrong(f"unexpected word '{word.text}' in the rule", word, hint)
         return Rule(permission, principal, operations, hosts, target)
 
@@ -155,7 +148,7 @@ class _Reader:
         known = {**_PERMISSIONS, **_ANY_PERMISSION} if self._remove else _PERMISSIONS
         word = self._take("allow or deny")
         if word.text.lower() not in known:
-            hint = suggestion(word.text.lower(), known, f"Syntax: {FORM}")
+            hint = did_you_mean(word.text.lower(), known, f"Syntax: {FORM}")
             raise self._wrong(f"a rule must start with {' or '.join(_PERMISSIONS)}", word, hint)
         return known[word.text.lower()]
 
@@ -175,7 +168,9 @@ class _Reader:
             if operation is None:
                 raise UsageError(
                     f"unknown operation '{name}'",
-                    hint=suggestion(name, OPERATIONS),
+                    hint=did_you_mean(
+                        name, OPERATIONS, f"Expected one of: {', '.join(OPERATIONS)}."
+                    ),
                     code="bad-rule",
                     span=span,
                 )
@@ -196,7 +191,7 @@ class _Reader:
             word = self._take("a resource such as topic orders")
         kind = word.text.lower()
         if kind not in _KINDS:
-            hint = suggestion(kind, (*_KINDS, *names), f"Resource types: {', '.join(_KINDS)}.")
+            hint = did_you_mean(kind, (*_KINDS, *names), f"Resource types: {', '.join(_KINDS)}.")
             raise self._wrong(f"unknown resource type '{word.text}'", word, hint)
         if _KINDS[kind] is AclResourceType.CLUSTER:
             if self._words and self._words[0].text == CLUSTER_NAME:
