@@ -156,15 +156,15 @@ class ShellCompleter(Completer):
         keys = [*_needs(found, view)]
         for key in keys:
             current = view.lookup(key)
-            fresh = current is not None and not current.older_than(FRESH_S, view.read_at)
-            if current is None or not current.read_at or not fresh:
+            if current is None or not current.read_at or current.older_than(FRESH_S, view.read_at):
                 self._waiting = (document.text, document.cursor_position)
-        for kind in {option.kind for option in found.options} if view.read_at else ():
-            # the configs of a topic or the topics of a group, as soon as it is named
-            later = kind.source.needs(found, view) if kind.source is not None else ()
+        # the configs of a topic or the topics of a group, as soon as it is named
+        sources = {option.kind.source for option in found.options} if view.read_at else set()
+        for source in filter(None, sources):
+            later = source.needs(found, view)
             keys += [each for each in later if isinstance(each, ConfigResource | TopicsOf)]
         for key in dict.fromkeys(keys):
-            if key != TOPICS:  # these are read as soon as somebody types
+            if key != TOPICS:  # topics are read whenever the user types
                 self._cache().request(key)
 
     def _wanted(self, document: Document) -> Wanted:
