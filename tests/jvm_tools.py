@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from functools import cache
 from operator import attrgetter
 from pathlib import Path
+from typing import Any
 
 from py4j.java_gateway import (
     CallbackServerParameters,
@@ -39,6 +40,11 @@ def run_tool(main_class: str, *arguments: str) -> subprocess.CompletedProcess[st
     return _jvm().run(main_class, arguments)
 
 
+def java() -> Any:
+    """The JVM's classes by their names: `java().org.apache.kafka.common.TopicPartition`."""
+    return _jvm().java
+
+
 def _class_path() -> str:
     jars = [*read_lock(LOCK.read_text()), *locked_jars("4.3.1")]
     return class_path(fetch(list(dict.fromkeys(jars)), report=lambda *_: None))
@@ -65,7 +71,7 @@ class _Jvm:
         server = self._gateway.java_gateway_server
         listening = self._gateway.get_callback_server().get_listening_port()
         server.resetCallbackClient(server.getCallbackClient().getAddress(), listening)
-        java = self._gateway.jvm
+        self.java = java = self._gateway.jvm
         self._out, self._err = (java.java.io.ByteArrayOutputStream() for _ in range(2))
         java.java.lang.System.setOut(java.java.io.PrintStream(self._out, True))
         java.java.lang.System.setErr(java.java.io.PrintStream(self._err, True))
@@ -73,7 +79,7 @@ class _Jvm:
         self._ended: tuple[int, str, str] | None = None
 
     def run(self, main_class: str, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
-        java = self._gateway.jvm
+        java = self.java
         words = self._gateway.new_array(java.java.lang.String, len(arguments))
         for number, word in enumerate(arguments):
             words[number] = word

@@ -19,11 +19,11 @@ from kafka_shell.admin.wire.requests import Call, Node
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
+from .codecs import codec_name
 from .offsets import partition_rows, topic_rows
 
 NAMED = 12  # the last version of Fetch with topic names; later ones have topic IDs
 _ANSWER_BYTES = 16 << 20
-_CODECS = ("none", "gzip", "snappy", "lz4", "zstd")
 
 # offset, length, leader epoch, magic, crc, attributes, last offset delta, base timestamp,
 # max timestamp, producer id, producer epoch, base sequence, records
@@ -51,8 +51,7 @@ class Batch(Struct, frozen=True):
     @property
     def codec(self) -> str:
         """none, gzip, snappy, lz4, zstd."""
-        code = self.attributes & 0x07
-        return _CODECS[code] if code < len(_CODECS) else f"codec {code}"
+        return codec_name(self.attributes & 0x07)
 
     @property
     def append_time(self) -> bool:
