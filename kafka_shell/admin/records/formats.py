@@ -1,0 +1,148 @@
+"""Decoding of the bytes of keys and values: JSON, text and numbers."""
+
+from __future__ import annotations
+
+import re
+import struct
+from base64 import b64encode
+from collections.abc import Callable
+from typing import Any
+
+import msgspec
+from msgspec import Struct
+
+from kafka_shell.errors import UsageError, did_you_mean
+
+from .model import Record
+
+AUTO = "auto"
+FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
+"""The values of --key-format and --value-format."""
+
+BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
+
+
+class Decoded(Struct, frozen=True):
+    """A key or value. `data` is JSON-like, or bytes if they mean nothing to the format; `kind` is
+    what it was decoded as. `problem` says why the requested format does not apply."""
+
+    data: Any
+    kind: str
+    problem: str = ""
+
+
+Decode = Callable[[bytes], Decoded]
+
+_NULL = Decoded(None, NULL)
+_EMPTY = Decoded("", STRING)
+_parse_json = msgspec.json.Decoder().decode
+JSON_ERRORS = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+
+# Tab, line breaks and escape (colored logs) may be in a text.
+_BINARY = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1a\x1c-\x1f\x7f]")
+_NUMBERS: dict[str, tuple[struct.Struct, str]] = {
+    "int32": (struct.Struct(">i"), "4 bytes"),
+    "int64": (struct.Struct(">q"), "8 bytes"),
+    "double": (struct.Struct(">d"), "8 bytes"),
+}
+# A number of so many bytes is recognized if its first bytes are its sign. Hashes and other IDs of
+# this size rarely start so.
+_RECOGNIZED = {4: ("int32", (b"\0", b"\xff")), 8: ("int64", (b"\0\0", b"\xff\xff"))}
+
+
+class Formats:
+    """Decodes the keys and values of records. Raises UsageError for an unknown format.
+
+    `registry` is the schema registry of their schemas, if there is one.
+    """
+
+    def __init__(self, key: str = AUTO, value: str = AUTO, registry: object | None = None) -> None:
+        self.key_format, self.value_format = key, value
+        self._key, self._value = decoder(key), decoder(value)
+
+    def key(self, record: Record) -> Decoded:
+        """The key of a record."""
+        return _NULL if record.key is None else self._key(record.key)
+
+    def value(self, record: Record) -> Decoded:
+        """The value of a record; a tombstone is null."""
+        return _NULL if record.value is None else self._value(record.value)
+
+
+def decoder(name: str) -> Decode:
+    """The function that decodes bytes in a format. Raises UsageError."""
+    if name in _NUMBERS:
+        return lambda raw: _number(name, raw)
+    found = _DECODERS.get(name)
+    if found is None:
+        raise UsageError(
+            f"unknown format {name}",
+            hint=did_you_mean(name, FORMATS, f"Expected one of {', '.join(FORMATS)}."),
+            code="unknown-format",
+        )
+    return found
+
+
+def recognize(raw: bytes) -> Decoded:
+    """JSON objects and arrays, text, and integers of 4 or 8 bytes; anything else is bytes.
+
+    A text that is a JSON number, string or literal is a string, so that the keys 7 and x7 of a
+    topic have the same type.
+    """
+    if not raw:
+        return _EMPTY
+    if raw[0] in b"{[":
+        try:
+            return Decoded(_parse_json(raw), JSON)
+        except JSON_ERRORS:
+            pass
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError:
+        return _integer(raw)
+    if not text.isprintable() and _BINARY.search(text):
+        return _integer(raw)
+    return Decoded(text, STRING)
+
+
+def _integer(raw: bytes) -> Decoded:
+    name, starts = _RECOGNIZED.get(len(raw), ("", ()))
+    return _number(name, raw) if raw.startswith(starts) else Decoded(raw, BYTES)
+
+
+def _number(name: str, raw: bytes) -> Decoded:
+    form, size = _NUMBERS[name]
+    if len(raw) != form.size:
+        return Decoded(raw, BYTES, f"{name} requires {size}, got {len(raw):,}")
+    return Decoded(finite(form.unpack(raw)[0]), name)
+
+
+def finite(number: float) -> float | str:
+    """The number; NaN and infinities, which JSON does not have, as a string."""
+    if number - number == 0:
+        return number
+    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
+
+
+def _json(raw: bytes) -> Decoded:
+    try:
+        return Decoded(_parse_json(raw), JSON)
+    except JSON_ERRORS:
+        text = _string(raw)
+        return Decoded(text.data, text.kind, "not valid JSON")
+
+
+def _string(raw: bytes) -> Decoded:
+    try:
+        return Decoded(raw.decode(), STRING)
+    except UnicodeDecodeError:
+        return Decoded(raw, BYTES, "not valid UTF-8")
+
+
+_DECODERS: dict[str, Decode] = {
+    AUTO: recognize,
+    "json": _json,
+    "string": _string,
+    "hex": lambda raw: Decoded(raw.hex(), "hex"),
+    "base64": lambda raw: Decoded(b64encode(raw).decode(), "base64"),
+}

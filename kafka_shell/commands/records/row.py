@@ -1,0 +1,228 @@
+"""Records as rows of JSON, one line each, and back to the same bytes.
+
+- A string is text: its UTF-8 encoding is the key or value. `null` is null (a tombstone).
+- An object, array, number, true or false is JSON without spaces.
+- `key_base64` and `value_base64` are the exact bytes, and count alone if present. They are added
+  if the key or value, read by the rules above, would be other bytes: it is not UTF-8, or it has
+  been decoded from another format.
+
+So JSON is embedded only if compact encoding returns the same bytes. Otherwise, and for JSON
+strings and `null`, the row has its text as a string.
+"""
+
+from __future__ import annotations
+
+import re
+from base64 import b64decode, b64encode
+from datetime import UTC, datetime, timedelta
+from functools import lru_cache
+from typing import Any
+
+import msgspec
+from msgspec import UNSET, Raw, Struct, UnsetType
+
+from kafka_shell.admin.records.formats import JSON, JSON_ERRORS, Decoded, Formats
+from kafka_shell.admin.records.model import Header, NewRecord, Record
+from kafka_shell.errors import ShellError
+
+_encode = msgspec.json.Encoder().encode
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_LARGEST = 1 << 53  # larger integers are changed by programs whose numbers are doubles
+_UNUSUAL_NUMBER = re.compile(rb"\d(?:\d{15}|e)")
+_DEEPEST = 100  # levels of nested JSON; deeper values are strings, as not all programs read them
+
+
+class _HeaderRow(Struct, forbid_unknown_fields=True):
+    key: str
+    value: str | None
+    key_base64: str | UnsetType = UNSET
+    value_base64: str | UnsetType = UNSET
+
+
+class _Row(Struct):
+    topic: str
+    partition: int
+    offset: int
+    timestamp: str | int | None
+    timestamp_type: str
+    key: Any
+    value: Any
+    headers: list[_HeaderRow]
+    key_base64: str | UnsetType = UNSET
+    value_base64: str | UnsetType = UNSET
+
+
+# -- a record as a row -----------------------------------------------------------------------------
+
+
+def json_line(record: Record, formats: Formats) -> str:
+    """The record as one compact JSON object, without a line break."""
+    key, key_base64 = _column(record.key, formats.key(record))
+    value, value_base64 = _column(record.value, formats.value(record))
+    row = _Row(
+        record.topic, record.partition, record.offset, utc_time(record.timestamp),
+        record.timestamp_type, key, value, _header_rows(record.headers), key_base64, value_base64,
+    )  # fmt: skip
+    return _encode(row).decode()
+
+
+def _column(raw: bytes | None, decoded: Decoded) -> tuple[Any, str | UnsetType]:
+    """The fields `value` and `value_base64`, or those of a key."""
+    if raw is None:
+        return None, UNSET
+    data, kind = decoded.data, decoded.kind
+    if kind == JSON and _survives(raw, data):
+        return Raw(raw), UNSET
+    if kind == JSON or type(data) is bytes:
+        return _text(raw)
+    if type(data) is str and data.encode() == raw:
+        return data, UNSET
+    return data, b64encode(raw).decode()
+
+
+def _text(raw: bytes) -> tuple[str, str | UnsetType]:
+    """The bytes as text, and in base64 if they are not UTF-8."""
+    try:
+        return raw.decode(), UNSET
+    except UnicodeDecodeError:
+        return raw.decode(errors="replace"), b64encode(raw).decode()
+
+
+def _survives(raw: bytes, data: Any) -> bool:
+    """Whether JSON can be embedded: reading the row returns the same bytes, and any program that
+    reads and writes JSON keeps it."""
+    if data is None or type(data) is str:
+        return False
+    unusual = _UNUSUAL_NUMBER.search(raw) or raw.count(b"[") + raw.count(b"{") > _DEEPEST
+    return (not unusual or _is_plain(data, _DEEPEST)) and _encode(data) == raw
+
+
+def _is_plain(data: Any, levels: int) -> bool:
+    if type(data) is int:
+        return -_LARGEST <= data <= _LARGEST
+    if type(data) is float:
+        return "e" not in repr(data)
+    if type(data) is dict:
+        return levels > 0 and all(_is_plain(each, levels - 1) for each in data.values())
+    if type(data) is list:
+        return levels > 0 and all(_is_plain(each, levels - 1) for each in data)
+    return True
+
+
+def _header_rows(headers: tuple[Header, ...]) -> list[_HeaderRow]:
+    return [_header_row(key, value) for key, value in headers] if headers else []
+
+
+def _header_row(key: str, value: bytes | None) -> _HeaderRow:
+    shown, exact = _text(key.encode(errors="surrogateescape"))
+    text, value_base64 = (None, UNSET) if value is None else _text(value)
+    return _HeaderRow(shown, text, exact, value_base64)
+
+
+def utc_time(milliseconds: int) -> str | int | None:
+    """Epoch milliseconds as `2026-01-31T10:00:00.123Z`, or None if negative (no timestamp). A time
+    after the year 9999 is a number."""
+    if milliseconds < 0:
+        return None if milliseconds == -1 else milliseconds
+    seconds, rest = divmod(milliseconds, 1000)
+    start = _second(seconds)
+    return f"{start}.{rest:03d}Z" if start else milliseconds
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> str:
+    try:
+        return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%S")
+    except OverflowError:
+        return ""
+
+
+# -- a row as a record -----------------------------------------------------------------------------
+
+
+class _Input(Struct, forbid_unknown_fields=True):
+    """A row to write. Only the value is required: a row without it is probably a mistake, not a
+    tombstone."""
+
+    topic: str | None = None
+    partition: int | None = None
+    offset: int | None = None
+    timestamp: str | int | None = None
+    timestamp_type: str | None = None
+    key: Raw = Raw(b"null")
+    value: Raw | UnsetType = UNSET
+    headers: list[_HeaderRow] | None = None
+    key_base64: str | None = None
+    value_base64: str | None = None
+
+
+_read_row = msgspec.json.Decoder(_Input).decode
+_read_text = msgspec.json.Decoder(str).decode
+
+
+def parse_row(text: str) -> NewRecord:
+    """The record of a row. Raises ShellError (code bad-row) with what is invalid."""
+    try:
+        row = _read_row(text.encode())
+    except (*JSON_ERRORS, UnicodeEncodeError) as error:
+        raise _bad(f"not a row of a record: {_reason(error)}") from None
+    value: Raw | None = None if row.value is UNSET else row.value
+    if value is None and row.value_base64 is None:
+        raise _bad("the row has no value", 'Write "value":null for a tombstone.')
+    return NewRecord(
+        key=_bytes("key", row.key, row.key_base64),
+        value=_bytes("value", value, row.value_base64),
+        headers=tuple(map(_header, row.headers or ())),
+        partition=row.partition,
+        timestamp=_milliseconds(row.timestamp),
+    )
+
+
+def _bytes(name: str, field: Raw | None, exact: str | None) -> bytes | None:
+    if exact is not None:
+        return _from_base64(f"{name}_base64", exact)
+    raw = bytes(field or b"null")
+    if raw == b"null":
+        return None
+    try:
+        return _read_text(raw).encode() if raw[:1] == b'"' else msgspec.json.format(raw, indent=-1)
+    except JSON_ERRORS as error:
+        raise _bad(f"{name} is not valid JSON: {_reason(error)}") from None
+
+
+def _header(row: _HeaderRow) -> Header:
+    key, value = row.key, None if row.value is None else row.value.encode()
+    if isinstance(row.key_base64, str):
+        key = _from_base64("key_base64", row.key_base64).decode(errors="surrogateescape")
+    if isinstance(row.value_base64, str):
+        value = _from_base64("value_base64", row.value_base64)
+    return key, value
+
+
+def _from_base64(name: str, text: str) -> bytes:
+    try:
+        return b64decode(text, validate=True)
+    except ValueError:
+        raise _bad(f"{name} is not valid base64") from None
+
+
+def _milliseconds(time: str | int | None) -> int | None:
+    if time is None or isinstance(time, int):
+        return time
+    try:
+        moment = datetime.fromisoformat(time)
+        if moment.tzinfo is None:
+            raise ValueError
+    except ValueError:
+        raise _bad(
+            "timestamp is not a time with a zone", "Expected a time such as 2026-01-31T10:00:00Z."
+        ) from None
+    return (moment - _EPOCH) // timedelta(milliseconds=1)
+
+
+def _reason(error: Exception) -> str:
+    return "nested too deeply" if isinstance(error, RecursionError) else str(error)
+
+
+def _bad(what: str, hint: str = "") -> ShellError:
+    return ShellError(what, hint=hint, code="bad-row")
