@@ -1,0 +1,291 @@
+"""How records look in a table, one a line, and as pages (`--full`).
+
+Only `text` makes Text of Kafka's data, so that no control character reaches a terminal.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from datetime import datetime
+from functools import lru_cache
+from typing import Literal
+
+import msgspec
+
+from kafka_shell.admin.records.formats import JSON, Decoded, Formats
+from kafka_shell.admin.records.model import Header, Record
+from kafka_shell.characters import printable
+from kafka_shell.output.page import summary
+from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
+from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
+from kafka_shell.units import approximate_bytes
+
+_INDENT = 9  # cells of the labels of a page
+TOMBSTONE = text("(tombstone)", "removed")
+_LEAST_VALUE = 24  # cells of the last column; other columns give way to it
+_ROOM_FOR_HEADERS = 48  # with less, values are not cut for headers
+_LEAST_HEADERS = 8
+_LEAST_KEY = 8  # later keys may be longer than the first
+_MOST_KEY = 32
+_MOST_TOPIC = 24
+_WIDE = 120  # from this width on, times have their year and zone
+_TOKENS = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|([-+.\w]+)|([^"\w.+-]+|.)', re.DOTALL)
+
+
+class RecordTable:
+    """A table of records. Its columns fit the `first` records, which need not be all."""
+
+    def __init__(
+        self,
+        formats: Formats,
+        width: int | None,
+        first: Sequence[Record] = (),
+        *,
+        with_topic: bool = False,
+    ) -> None:
+        self._formats = formats
+        self._width = width
+        columns = self._columns(with_topic)
+        most = _MOST_KEY if width is None else min(_MOST_KEY, width // 5)
+        widths = [_measured(column, first, most) for column in columns]
+        if width is not None:
+            _narrow(columns, widths, width - len(GAP) * (len(columns) - 1))
+        self._layout = Layout(columns, tuple(widths))
+        self._room = None if width is None else widths[-1]
+
+    def heading(self) -> list[Text]:
+        """The lines of the heading."""
+        return self._layout.heading()
+
+    def line(self, record: Record) -> Text:
+        """The line of a record, not wider than the table."""
+        (line,) = self._layout.row(record)
+        return line if self._width is None else cut(line, self._width)
+
+    def _columns(self, with_topic: bool) -> tuple[Column, ...]:
+        wide = self._width is None or self._width >= _WIDE
+        cutting: Literal["", "cut"] = "" if self._width is None else "cut"
+        return (
+            *((Column("TOPIC", _topic, role="name", give=cutting),) if with_topic else ()),
+            Column("PARTITION" if wide else "P", _partition, "right"),
+            Column("OFFSET", _offset, "right"),
+            Column("TIME", _time if wide else _short_time),
+            Column("KEY", self._key, give=cutting),
+            Column("VALUE", self._value),
+        )
+
+    def _key(self, record: Record) -> Text:
+        room = None if self._width is None else _MOST_KEY + 1
+        return one_line(record.key, self._formats.key(record), room, "key")
+
+    def _value(self, record: Record) -> Text:
+        if record.value is None:
+            value = TOMBSTONE
+        else:
+            value = one_line(record.value, self._formats.value(record), self._room)
+        if not record.headers:
+            return value
+        if self._room is None:
+            return value + GAP + _headers(record, None)
+        reserved = self._room // 3 if self._room >= _ROOM_FOR_HEADERS else 0
+        headers = _headers(record, max(reserved, self._room - value.width - len(GAP)))
+        left = self._room - headers.width - len(GAP)
+        return cut(value, left) + GAP + headers if headers else value
+
+
+def _topic(record: Record) -> str:
+    return record.topic
+
+
+def _partition(record: Record) -> int:
+    return record.partition
+
+
+def _offset(record: Record) -> int:
+    return record.offset
+
+
+def _time(record: Record) -> Text:
+    return text(_local_time(record.timestamp), "dim")
+
+
+def _short_time(record: Record) -> Text:
+    """Without year, milliseconds and zone."""
+    found = _local_time(record.timestamp)
+    return text(found[5:19] if found[10:11] == "T" else found, "dim")
+
+
+def _measured(column: Column, rows: Sequence[Record], most_key: int) -> int:
+    if column.heading == "VALUE":  # gets what the others leave
+        return len(column.heading)
+    cells = (column.cell(row) for row in rows)
+    widths = (cell.width if isinstance(cell, Text) else len(str(cell)) for cell in cells)
+    most = {"KEY": most_key, "TOPIC": _MOST_TOPIC}.get(column.heading, 1 << 30)
+    least = _LEAST_KEY if column.heading == "KEY" else len(column.heading)
+    return max(least, min(most, max(widths, default=0)))
+
+
+def _narrow(columns: Sequence[Column], widths: list[int], room: int) -> None:
+    """Cut the key, then the topic, as far as the value needs it; the value gets the rest."""
+    giving = [index for index, column in enumerate(columns) if column.give == "cut"]
+    for least in (10, 3):
+        for index in reversed(giving):
+            missing = sum(widths[:-1]) + _LEAST_VALUE - room
+            widths[index] = max(min(least, widths[index]), widths[index] - max(0, missing))
+    widths[-1] = max(widths[-1], room - sum(widths[:-1]))
+
+
+# -- keys, values and headers on one line ----------------------------------------------------------
+
+
+def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role = "") -> Text:
+    """A key or value on one line of at most this many cells; `-` for null, `""` if empty."""
+    if raw is None:
+        return NOTHING
+    problem = text(f"({decoded.problem}) ", "warning") if decoded.problem else Text()
+    data = decoded.data
+    if type(data) is bytes:
+        shown = _hex(raw, room)
+    elif type(data) is str:
+        shown = text(_start(data, room) or '""', role)
+    elif type(data) in (dict, list):
+        shown = _painted(_start(_json(raw, decoded, -1), room))
+    else:
+        shown = text(_json(raw, decoded, -1), role)
+    shown = problem + shown
+    return shown if room is None else cut(shown, room)
+
+
+def _start(value: str, room: int | None) -> str:
+    """What may be visible of a text: values can be megabytes."""
+    return value if room is None else value[: room + 1]
+
+
+def _hex(raw: bytes, room: int | None) -> Text:
+    return text("0x" + (raw if room is None else raw[: room // 2 + 1]).hex(), "dim")
+
+
+def _json(raw: bytes, decoded: Decoded, indent: int) -> str:
+    """The JSON of a key or value; of JSON, its numbers and strings as they are written."""
+    source = raw if decoded.kind == JSON else msgspec.json.encode(decoded.data)
+    return msgspec.json.format(source, indent=indent).decode()
+
+
+def _painted(source: str) -> Text:
+    """JSON, or the start of it, with the roles of its parts."""
+    parts: list[Text] = []
+    for found in _TOKENS.finditer(source):
+        string, colon, word, other = found.groups()
+        if string is not None:
+            parts.append(text(string, "key" if colon else "value"))
+        if word is not None:
+            parts.append(text(word, "value"))
+        if other or colon:
+            parts.append(text(other or colon, "dim"))
+    return join("", parts)
+
+
+def _headers(record: Record, room: int | None) -> Text:
+    """`trace=abc type=Order`, cut to the room; nothing if there is hardly any."""
+    if room is None:
+        return join(" ", [_header(key, value, None) for key, value in record.headers])
+    if room < _LEAST_HEADERS:
+        return Text()
+    shown = record.headers[:room]  # headers can be many
+    return cut(join(" ", [_header(key, value, room) for key, value in shown]), room)
+
+
+def _header(key: str, value: bytes | None, room: int | None) -> Text:
+    return text(f"{_start(key, room)}=", "dim") + _header_value(value, room)
+
+
+def _header_value(value: bytes | None, room: int | None) -> Text:
+    if value is None:
+        return NOTHING
+    try:
+        return text(_start(value.decode(), room), "dim")
+    except UnicodeDecodeError:
+        return _hex(value, room)
+
+
+def _local_time(milliseconds: int) -> str:
+    """Local time with milliseconds and zone; "" for no timestamp."""
+    if milliseconds < 0:
+        return ""
+    seconds, rest = divmod(milliseconds, 1000)
+    start, zone = _second(seconds)
+    return f"{start}.{rest:03d}{zone}" if start else str(milliseconds)
+
+
+@lru_cache(maxsize=1024)
+def _second(seconds: int) -> tuple[str, str]:
+    """The time and the zone of a second; empty after the year 9999."""
+    try:
+        moment = datetime.fromtimestamp(seconds).astimezone().isoformat(timespec="seconds")
+    except (OverflowError, ValueError, OSError):
+        return "", ""
+    return moment[:19], moment[19:]
+
+
+# -- pages -----------------------------------------------------------------------------------------
+
+
+def page(record: Record, formats: Formats, width: int | None) -> Iterator[Text]:
+    """All of a record: JSON indented, text with its line breaks, bytes as a hex dump."""
+    key, value = formats.key(record), formats.value(record)
+    place = f"{record.topic}:{record.partition} offset {record.offset}"
+    when = f"{_local_time(record.timestamp)} {record.timestamp_type}"
+    yield from summary(width, text(place, "heading"), when if record.timestamp >= 0 else "")
+    if record.key is not None:
+        yield from _part("key", record.key, key, width)
+    yield from _header_lines(record.headers)
+    if record.value is None:
+        yield _label("value") + TOMBSTONE
+    else:
+        yield from _part("value", record.value, value, width)
+
+
+def _label(name: str) -> Text:
+    return pad(text(name, "heading"), _INDENT)
+
+
+def _header_lines(headers: Sequence[Header]) -> Iterator[Text]:
+    room = max((text(name).width for name, _ in headers), default=0)
+    for index, (name, value) in enumerate(headers):
+        label = _label("" if index else "headers")
+        yield label + pad(text(name, "key"), room) + GAP + _header_value(value, None)
+
+
+def _part(name: str, raw: bytes, decoded: Decoded, width: int | None) -> Iterator[Text]:
+    """A key or value: on one line if it is short, else below a line with its kind and size."""
+    lines = _lines(raw, decoded, width)
+    if decoded.problem:
+        yield from hang(_label(name) + text(decoded.problem, "warning"), width, _INDENT)
+    if len(lines) == 1 and not decoded.problem:
+        yield from hang(_label(name) + lines[0], width, _INDENT)
+        return
+    if not decoded.problem:
+        yield _label(name) + text(f"{decoded.kind}, {approximate_bytes(len(raw))}", "dim")
+    for line in lines:
+        yield text(" " * 2) + line
+
+
+def _lines(raw: bytes, decoded: Decoded, width: int | None) -> list[Text]:
+    data = decoded.data
+    if type(data) is bytes:
+        return list(_hex_dump(raw, width))
+    if type(data) is str:
+        return [text(line) for line in printable(data or '""').split("\n")]
+    return [_painted(line) for line in _json(raw, decoded, 2).split("\n")]
+
+
+def _hex_dump(raw: bytes, width: int | None) -> Iterator[Text]:
+    """`00000000  7b 22 61 22 ...  {"a"...`: 16 bytes a line, 8 in a narrow terminal."""
+    step = 16 if width is None or width >= 80 else 8
+    for at in range(0, len(raw), step):
+        some = raw[at : at + step]
+        shown = "".join(chr(each) if 0x20 <= each < 0x7F else "." for each in some)
+        yield (
+            text(f"{at:08x}", "dim") + GAP + text(some.hex(" ").ljust(3 * step)) + text(f" {shown}")
+        )
