@@ -7,7 +7,7 @@ Brokers do not implement the requests of the KIP. Administrators write `__client
 from __future__ import annotations
 
 from kafka_shell.admin.records import log
-from kafka_shell.admin.records.batches import LogRecord
+from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.wire.connection import Cluster
 
 from . import format as records
@@ -85,5 +85,5 @@ def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
     return current
 
 
-def _read(cluster: Cluster, topic: str) -> tuple[LogRecord, ...]:
+def _read(cluster: Cluster, topic: str) -> tuple[Record, ...]:
     return log.read(cluster, topic) if client_config_store.exists(cluster, topic) else ()

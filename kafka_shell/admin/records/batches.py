@@ -1,4 +1,4 @@
-"""Record batches of many partitions from one Fetch (API key 1): their headers and records.
+"""Record batches of many partitions from one Fetch (API key 1), and their headers.
 
 A header is 61 bytes (message format v2, KIP-98): codec, counts, sizes, timestamps and producer.
 """
@@ -16,6 +16,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.steps import row_failure
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
 
@@ -69,8 +70,9 @@ class Batch(Struct, frozen=True):
         return bool(self.attributes & 0x20)
 
 
-def headers(raw: bytes) -> Iterator[tuple[Batch, int]]:
-    """The headers of all complete batches with their positions; older formats are left out."""
+def headers(raw: bytes, *, strict: bool = False) -> Iterator[tuple[Batch, int]]:
+    """The headers of all complete batches with their positions. Older message formats are left
+    out, or raise ShellError if `strict`."""
     at = 0
     while at + _HEADER.size <= len(raw):
         length = int.from_bytes(raw[at + 8 : at + 12], "big")
@@ -89,34 +91,13 @@ def headers(raw: bytes) -> Iterator[tuple[Batch, int]]:
                 ),
                 at,
             )  # fmt: skip
+        elif strict:
+            raise ShellError(
+                f"the batch at offset {int.from_bytes(raw[at : at + 8], 'big')} has message format"
+                f" v{raw[at + _MAGIC_AT]}; only v2 (since Kafka 0.11) can be read",
+                code="UNSUPPORTED_FOR_MESSAGE_FORMAT",
+            )
         at += size
-
-
-class LogRecord(Struct, frozen=True):
-    """One record. `timestamp` is epoch milliseconds; a value of None is a tombstone."""
-
-    offset: int
-    timestamp: int
-    key: bytes | None
-    value: bytes | None
-
-
-def records(raw: bytes) -> tuple[list[LogRecord], int]:
-    """The records of these batches, and the offset after them; 0 if no batch is complete.
-
-    Raises the exceptions of the codec, for example if its library is not installed.
-    """
-    from kafka.record import MemoryRecords
-
-    found: list[LogRecord] = []
-    after = 0
-    batches = MemoryRecords(raw)
-    while batches.has_next():
-        batch = batches.next_batch()
-        after = batch.next_offset  # from the header, as compaction may have emptied the batch
-        if not batch.is_control_batch:
-            found += [LogRecord(r.offset, r.timestamp, r.key, r.value) for r in batch]
-    return found, after
 
 
 # -- fetching --------------------------------------------------------------------------------------
@@ -176,8 +157,17 @@ def wait_out(cluster: Cluster, answer: Any) -> None:
     time.sleep(max(0.0, pause))
 
 
-def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_ms: int = 0) -> Any:
-    """A Fetch of these offsets; the first batch of the first one is complete, whatever its size."""
+def fetch_request(
+    at: Mapping[TopicPartition, int],
+    partition_bytes: int,
+    wait_ms: int = 0,
+    *,
+    committed: bool = False,
+) -> Any:
+    """A Fetch of these offsets; the first batch of the first one is complete, whatever its size.
+
+    With `committed`, up to the last stable offset, and the response lists aborted transactions.
+    """
     from kafka.protocol.consumer import FetchRequest
 
     kind = FetchRequest.FetchTopic
@@ -186,7 +176,7 @@ def fetch_request(at: Mapping[TopicPartition, int], partition_bytes: int, wait_m
         max_wait_ms=wait_ms,
         min_bytes=1 if wait_ms else 0,
         max_bytes=_ANSWER_BYTES,
-        isolation_level=0,
+        isolation_level=1 if committed else 0,
         session_id=0,
         session_epoch=-1,
         topics=topic_rows(

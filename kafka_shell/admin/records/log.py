@@ -19,8 +19,10 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.resource import Resource
 from kafka_shell.structs import replace
 
-from .batches import NAMED, THROTTLED, LogRecord, fetch_request, held_back, records, wait_out
+from .batches import NAMED, THROTTLED, fetch_request, held_back, wait_out
+from .decode import all_records
 from .delete import ranges
+from .model import Record
 
 _FETCH_BYTES = 8 << 20
 _DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
@@ -31,7 +33,7 @@ _UNCOMPRESSED = 0
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
 
-def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, ...]:
+def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[Record, ...]:
     """Every record, from the log start offset to the high watermark as it is now.
 
     Raises ShellError for an unknown topic, without READ on it, without a leader, or if the end is
@@ -42,7 +44,7 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     for why in span.failures.values():
         raise as_error(why)
     at, end = span[where].earliest, span[where].latest
-    found: list[LogRecord] = []
+    found: list[Record] = []
     requested = cluster.attempts()
     while at < end:
         some, after = _fetch(cluster, topic, partition, at)
@@ -59,11 +61,11 @@ def read(cluster: Cluster, topic: str, partition: int = 0) -> tuple[LogRecord, .
     return tuple(found)
 
 
-def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[LogRecord], int]:
+def _fetch(cluster: Cluster, topic: str, partition: int, at: int) -> tuple[list[Record], int]:
     """The records from offset `at` in one response, and the offset after them."""
     request = fetch_request({TopicPartition(topic, partition): at}, _FETCH_BYTES, wait_ms=500)
     response = _of_leader(cluster, request, topic, partition, "partitions")
-    found, after = records(bytes(response.records or b""))
+    found, after = all_records(TopicPartition(topic, partition), bytes(response.records or b""))
     return found, after or at
 
 

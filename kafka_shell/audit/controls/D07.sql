@@ -25,7 +25,7 @@ SELECT
   END AS status,
   CASE
     WHEN records = 0 AND unread > 0
-      THEN 'records could not be decoded: compression codec is not installed'
+      THEN 'records could not be decoded: their batch is corrupt'
     ELSE concat(null_keys, ' of ', records, ' sampled records have no key, the others have ',
       distinct_keys, ' distinct keys')
   END AS reason,

@@ -22,7 +22,7 @@ SELECT
     ELSE 'ok'
   END AS status,
   CASE WHEN records = 0 AND unread > 0
-    THEN 'records could not be decoded: compression codec is not installed'
+    THEN 'records could not be decoded: their batch is corrupt'
     ELSE concat('one key has ', top, ' of ', records, ' sampled records') END AS reason,
   NULL AS remedy,
   NULL AS undo

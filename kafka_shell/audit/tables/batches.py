@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct
 
-from kafka_shell.admin.records import batches
+from kafka_shell.admin.records import batches, decode
 from kafka_shell.admin.wire.chunks import in_slices
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
+from kafka_shell.errors import ShellError
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import OffsetRange, TopicPartition
@@ -171,7 +172,7 @@ class _Tally(Struct):
     null_keys        int     Number of records without a key.
     distinct_keys    int     Number of distinct keys.
     top_key_records  int     Number of records with the most frequent key.
-    unread           int     Number of records not decoded: their codec is not installed.
+    unread           int     Number of records not decoded: their batch is corrupt.
     plain_bytes      long    Size of the uncompressed batches in bytes.
     packed_bytes     long    Their size in bytes with gzip at its fastest level.
     """,
@@ -190,7 +191,7 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
             if batch.control or (where, batch.base_offset) in seen:
                 continue
             seen.add((where, batch.base_offset))
-            _count(tally, batch, raw[at : at + batch.size])
+            _count(tally, where, batch, raw[at : at + batch.size])
     for where, tally in tallies.items():
         keys = tally.keys or Counter()
         yield (
@@ -199,14 +200,14 @@ def read_record_samples(cluster: Cluster, names: Names) -> Rows:
         )  # fmt: skip
 
 
-def _count(tally: _Tally, batch: batches.Batch, raw: bytes) -> None:
+def _count(tally: _Tally, where: TopicPartition, batch: batches.Batch, raw: bytes) -> None:
     if batch.codec == "none":
         body = raw[batches.HEADER_BYTES :]
         tally.plain_bytes += len(raw)
         tally.packed_bytes += batches.HEADER_BYTES + len(zlib.compress(body, 1))
     try:
-        keys = [record.key for record in batches.records(raw)[0]]
-    except Exception:  # the codec is not installed on this host
+        keys = [record.key for record in decode.all_records(where, raw)[0]]
+    except ShellError:
         tally.unread += batch.records
         return
     assert tally.keys is not None

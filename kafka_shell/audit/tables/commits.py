@@ -91,7 +91,7 @@ def read_group_commits(cluster: Cluster, names: Names) -> Rows:
 
 
 def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
-    from kafka_shell.admin.records import batches
+    from kafka_shell.admin.records import batches, decode
     from kafka_shell.admin.records.delete import ranges
     from kafka_shell.admin.wire import metadata_scan as scan
 
@@ -111,7 +111,7 @@ def _commits(cluster: Cluster) -> Iterator[Commit | Trouble]:
             before = place
             response = batches.fetch(cluster, leaders[where], {where: place}, _FETCH_BYTES)
             for raw in (yield from readable(response, "partition")).values():
-                records, after = batches.records(raw)
+                records, after = decode.all_records(where, raw)
                 place = max(place, after)
                 commits = (read_commit(each.key, each.value, each.offset) for each in records)
                 yield from filter(None, commits)
