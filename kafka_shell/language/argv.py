@@ -83,6 +83,7 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
     the first bare word, or two (`spark audit`)."""
     skip = False
     bare: int | None = None
+    dashed = ""  # `--export`, whose command has no flag spelling
     for index, word in enumerate(argv):
         if skip:
             skip = False
@@ -93,10 +94,18 @@ def _command(argv: Sequence[str], registry: Registry) -> tuple[Command | None, i
         elif word.startswith("-"):
             option = _find(word, CONNECTION + RUNNING + PROGRAM)
             skip = option is not None and option.kind is not kinds.FLAG and "=" not in word
+            if option is None and registry.named(word[2:]) is not None:
+                dashed = dashed or word
         elif bare is None:
             bare = index
             if registry.has_first(word) or PASTED.fullmatch(word):
                 break
+    if dashed and (bare is None or not registry.has_first(argv[bare])):
+        raise UsageError(
+            f"unknown option {dashed}",
+            hint=f"{dashed[2:]} is a command without dashes: kafka.sh {dashed[2:]}",
+            code="unknown-option",
+        )
     if bare is None:
         return None, None, 0
     pair = registry.named(" ".join(argv[bare : bare + 2]))

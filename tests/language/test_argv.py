@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from kafka_shell.commands import REGISTRY
+from kafka_shell.errors import UsageError
 from kafka_shell.language.argv import split
 
 pytestmark = pytest.mark.quick
@@ -53,3 +54,17 @@ def test_a_bare_number_after_config_commands_broker_is_its_entity(broker: list[s
     found = split(["--config-command", "--describe", *broker], REGISTRY)
     assert found.connection == {}
     assert found.command == ("config-command", "--describe", *broker)
+
+
+@pytest.mark.parametrize("words", [["--export"], ["--apply", "x"], ["--broker=h:1", "--undo"]])
+def test_a_command_without_a_flag_spelling_is_named(words: list[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        split(words, REGISTRY)
+    name = next(word for word in words if word in ("--export", "--apply", "--undo"))
+    assert str(caught.value) == f"unknown option {name}"
+    assert caught.value.hint.endswith(f"kafka.sh {name[2:]}")
+
+
+def test_an_option_with_the_name_of_a_command_is_an_option() -> None:
+    found = split(["--topics", "a", "--export", "f", "--reassign-partitions"], REGISTRY)
+    assert found.command[0] == "reassign-partitions"
