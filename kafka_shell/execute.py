@@ -94,7 +94,7 @@ def execute(
         undo,
         _fresh(plan, context, done),
         undo_shown=undo == shown_undo,
-        retry=retry_line(command, done),
+        retry=retry_line(plan, command, done),
         check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )

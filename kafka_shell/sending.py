@@ -34,7 +34,7 @@ def send_and_journal(
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        resume = plan.resume or retry_line(intent.command, done)
+        resume = continue_line(plan, intent.command, done)
         raise _interrupted(done, resume, intent) from None
     finally:
         all_done = [*before, *done]
@@ -45,8 +45,17 @@ def send_and_journal(
     return done
 
 
-def retry_line(command: str, done: Sequence[Done]) -> str:
+def continue_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
+    """The command that continues an interrupted plan, or an empty string."""
+    if plan.repeatable and any(item.status in ("unknown", "skipped") for item in done):
+        return command
+    return plan.resume or retry_line(plan, command, done)
+
+
+def retry_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
     """The command that retries the unsent changes, or an empty string."""
+    if plan.repeatable:
+        return command if any(item.status == "skipped" for item in done) else ""
     skipped = [item.change for item in done if item.status == "skipped"]
     if not skipped or any(change.resource.kind != "topic" for change in skipped):
         return ""

@@ -84,7 +84,8 @@ class Plan(Struct, frozen=True):
     `follow(cluster, report)` waits until a long-running change has ended. Then the steps in
     `afterwards` are sent, but not after an interruption: what they remove is still needed. If not
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
-    it. `resume` is the command that shows the progress of such a change, or continues it.
+    it. `resume` is the command that shows the progress of such a change, or continues it. If the
+    plan is `repeatable`, the same command continues when not everything was sent.
     `figures` are models that are shown with the changes.
 
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
@@ -100,6 +101,7 @@ class Plan(Struct, frozen=True):
     waits: bool = True
     afterwards: tuple[Step, ...] = ()
     resume: str = ""
+    repeatable: bool = False
     touches: frozenset[str] = frozenset()
     fresh: Callable[[Any], Any] | None = None
     secrets: tuple[Any, ...] = ()
@@ -152,6 +154,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         waits=all(plan.waits for plan in plans),
         afterwards=tuple(step for plan in plans for step in plan.afterwards),
         resume=next((plan.resume for plan in reversed(plans) if plan.resume), ""),
+        repeatable=all(plan.repeatable for plan in plans),
         touches=frozenset().union(*(plan.touches for plan in plans)),
         fresh=fresh[-1] if fresh else None,
         secrets=tuple(secret for plan in plans for secret in plan.secrets),

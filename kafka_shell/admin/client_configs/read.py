@@ -6,6 +6,8 @@ Brokers do not implement the requests of the KIP. Administrators write `__client
 
 from __future__ import annotations
 
+from msgspec import Struct
+
 from kafka_shell.admin.records import log
 from kafka_shell.admin.records.model import Record
 from kafka_shell.admin.wire.connection import Cluster
@@ -70,19 +72,43 @@ def registrations(
     return tuple(sorted(kept, key=lambda r: (r.entity.order, r.software_name, r.software_version)))
 
 
+class ConfigLog(Struct, frozen=True):
+    """The current configs, and why a config could not be decoded, by what is known of it."""
+
+    values: dict[tuple[ClientEntity, str], str]
+    unread: dict[str, str]
+
+
 def read_configs(cluster: Cluster) -> dict[tuple[ClientEntity, str], str]:
+    """The current configs that this version can decode."""
+    return read_log(cluster).values
+
+
+def read_log(cluster: Cluster) -> ConfigLog:
+    """The current configs, and those that a newer version of this program wrote."""
     current: dict[tuple[ClientEntity, str], str] = {}
+    unread: dict[bytes | None, tuple[str, str]] = {}
     for record in _read(cluster, CONFIGS_TOPIC):
+        unread.pop(record.key, None)  # the newest record of a key counts
+        named = records.read_config(record.key, None)
         decoded = records.read_config(record.key, record.value)
         if isinstance(decoded, records.Unreadable):
-            continue  # written by a newer version of this program, and valid there
-        if decoded.key == records.REGISTER_AGAIN:
+            about = f"record at offset {record.offset} of {CONFIGS_TOPIC}"
+            if not isinstance(named, records.Unreadable):
+                if named.key == records.REGISTER_AGAIN:
+                    continue
+                current.pop((named.entity, named.key), None)
+                about = f"{named.entity.resource} {named.key}"
+            elif record.value is None:
+                continue
+            unread[record.key] = (about, decoded.why)
+        elif decoded.key == records.REGISTER_AGAIN:
             continue
-        if decoded.value is None:
+        elif decoded.value is None:
             current.pop((decoded.entity, decoded.key), None)
         else:
             current[decoded.entity, decoded.key] = decoded.value
-    return current
+    return ConfigLog(current, dict(unread.values()))
 
 
 def _read(cluster: Cluster, topic: str) -> tuple[Record, ...]:

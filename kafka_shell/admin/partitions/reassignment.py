@@ -34,11 +34,16 @@ from .throttles import RemoveThrottle, SetThrottle, left_behind, plan_throttle
 
 
 class CurrentAssignment(Struct, frozen=True):
-    """The running brokers, the metadata of all topics, and the reassignments in progress."""
+    """The running brokers, the metadata of all topics, and the reassignments in progress.
+
+    `added` are partitions that do not exist yet, with the replicas that they are created with
+    before anything is moved.
+    """
 
     brokers: tuple[Broker, ...]
     found: MetadataScan
     moving: dict[TopicPartition, Reassignment]
+    added: Assignment = field(default_factory=dict)
 
     @property
     def racks(self) -> dict[int, str | None]:
@@ -53,7 +58,8 @@ class CurrentAssignment(Struct, frozen=True):
             for name in self.found.names
             for partition in self.found.topic(name).partitions
         }
-        return now | {key: each.after for key, each in self.moving.items() if key in now}
+        moving = {key: each.after for key, each in self.moving.items() if key in now}
+        return now | moving | dict(self.added)
 
 
 def current_assignment(cluster: Cluster) -> CurrentAssignment:
@@ -83,6 +89,7 @@ def plan_move(
     """
     now = now or current_assignment(cluster)
     leaders_and_replicas = current(now.found, now.moving)
+    leaders_and_replicas |= {each: (replicas[0], replicas) for each, replicas in now.added.items()}
     placing, refused_dirs = plan_dirs(cluster, dirs or {})
     placed, requested = set(placing.partitions), _Requested()
     for partition, after in wanted.items():
@@ -169,6 +176,7 @@ def _plan(
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
         steps.append(MoveReplicas(tuple(requested.moves), removal, placing=placing, stay=stay))
     sizes = move_sizes.read(cluster) if requested.moves else Sizes()
+    sizes = sizes.with_empty(now.added)
     figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(
         Effect.CHANGE,

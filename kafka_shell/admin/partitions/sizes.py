@@ -33,6 +33,11 @@ class Sizes(Struct, frozen=True):
         """The size of one replica; None if unknown, 0 if the broker has none."""
         return self.replicas.get(partition, {}).get(broker, 0) if broker in self.told else None
 
+    def with_empty(self, added: Assignment) -> Sizes:
+        """The same with the replicas of partitions that have no records yet."""
+        empty = {each: dict.fromkeys(replicas, 0) for each, replicas in added.items()}
+        return Sizes({**self.replicas, **empty}, self.told)
+
     def on(self, broker: int) -> int | None:
         """The size of all replicas of a broker; None if unknown."""
         if broker not in self.told:

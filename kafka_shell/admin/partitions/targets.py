@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
 
 from . import placement
 from .model import TopicPartition
@@ -16,6 +17,7 @@ from .reassignment import CurrentAssignment
 
 Targets = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
 """The target replicas of partitions that change, and refused resources."""
+Replicas = tuple[tuple[int, ...], ...]  # of each partition
 
 
 def spread_over(
@@ -89,6 +91,38 @@ def with_factor(now: CurrentAssignment, topics: Sequence[str], factor: int) -> T
     return placement.with_factor(now.replicas, chosen, factor, now.racks, lagging), refused
 
 
+def with_new_partitions(
+    now: CurrentAssignment, counts: Mapping[str, int], wanted: Mapping[str, Replicas]
+) -> CurrentAssignment:
+    """The current assignment with partitions that topics get before they are moved.
+
+    Each has as many replicas as the first partition of its topic: controllers create no others.
+    They are spread, or on the brokers of the `wanted` assignment as far as it goes. Raises
+    ShellError if there are fewer running brokers.
+    """
+    added: dict[TopicPartition, tuple[int, ...]] = {}
+    brokers = sorted(now.racks)
+    for topic, count in counts.items():
+        if topic in now.found:
+            existing = now.found.topic(topic).partitions
+            factor = len(min(existing, key=lambda each: each.partition).replicas)
+            if factor > len(brokers):
+                raise ShellError(
+                    f"topic {topic} has {factor} replicas, but only {len(brokers)} brokers run:"
+                    " no partitions can be added",
+                    code="INVALID_REPLICATION_FACTOR",
+                )
+            for number in range(len(existing), count):
+                added[TopicPartition(topic, number)] = tuple(
+                    brokers[(number + place) % len(brokers)] for place in range(factor)
+                )
+    added |= placement.spread(added, list(added), now.racks)
+    for each, replicas in added.items():
+        target = wanted[each.topic][each.partition] if each.topic in wanted else ()
+        added[each] = tuple(dict.fromkeys((*target, *replicas)))[: len(replicas)]
+    return replace(now, added=added)
+
+
 def _partitions(
     now: CurrentAssignment, topics: Sequence[str]
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
@@ -105,4 +139,5 @@ def _partitions(
         for topic in there
         for partition in now.found.topic(topic).partitions
     ]
+    chosen += [each for each in now.added if each.topic in set(topics)]
     return chosen, refused

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from kafka_shell.admin.configs import read as configs
@@ -161,6 +161,9 @@ def plan_delete(
     )
 
 
+Growing = tuple[int, tuple[tuple[int, ...], ...]]  # partitions, replicas of each or nothing
+
+
 def plan_partitions(
     cluster: Cluster,
     names: Sequence[str],
@@ -174,11 +177,19 @@ def plan_partitions(
     A topic that has that many is not changed. `assignment` lists the replicas of every partition,
     as for Kafka's tool: existing partitions with their current replicas, then the new ones.
     """
-    found = describe(cluster, names)
+    placed = tuple(tuple(replicas) for replicas in assignment)
+    return plan_growth(cluster, dict.fromkeys(names, (count, placed)), timeout_ms=timeout_ms)
+
+
+def plan_growth(
+    cluster: Cluster, wanted: Mapping[str, Growing], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+) -> Plan:
+    """The same with a number of partitions and an assignment (or none) for each topic."""
+    found = describe(cluster, list(wanted))
     refused = refused_of("topic", found.failures)
-    growths, placed = [], tuple(tuple(replicas) for replicas in assignment)
-    unchanged = []
+    growths, unchanged = [], []
     for topic in found:
+        count, placed = wanted[topic.name]
         have = len(topic.partitions)
         now = tuple(partition.replicas for partition in topic.partitions)
         if count == have and placed in ((), now):

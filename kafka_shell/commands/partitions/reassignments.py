@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
-from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
@@ -62,14 +63,27 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     return with_files(invocation, context, plan, throttle, refused)
 
 
-def replicate(invocation: Invocation, context: Context, wanted: Replicas) -> Plan:
-    """The plan that gives each topic a replication factor, or these replicas of its partitions."""
+def replicate(
+    invocation: Invocation,
+    context: Context,
+    wanted: Replicas,
+    growing: Mapping[str, int] = MappingProxyType({}),
+) -> Plan:
+    """The plan that gives each topic a replication factor, or these replicas of its partitions.
+
+    The topics in `growing` first get this many partitions.
+    """
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
+    growth = Plan(Effect.CHANGE, ())
+    if growing:
+        assignments = {topic: each for topic, each in wanted.items() if not isinstance(each, int)}
+        now = move_targets.with_new_partitions(now, growing, assignments)
+        growth = _growth(context.cluster, now, growing)
     target: dict[TopicPartition, tuple[int, ...]] = {}
     refused: dict[Resource, Failure] = {}
     by_factor: dict[int, list[str]] = {}
@@ -90,7 +104,25 @@ def replicate(invocation: Invocation, context: Context, wanted: Replicas) -> Pla
     plan = reassignment.plan_move(
         context.cluster, target, throttle=throttle, record=throttle_record(context), now=now
     )
-    return with_files(invocation, context, plan, throttle, refused)
+    moves = with_files(invocation, context, plan, throttle, refused)
+    if not growing:
+        return moves
+    # What does not exist cannot be moved.
+    return replace(merge_plans([growth, moves]), chained=True, whole=True)
+
+
+def _growth(cluster: Cluster, now: CurrentAssignment, growing: Mapping[str, int]) -> Plan:
+    """The plan that adds partitions, where `now` places them."""
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.topics.change import plan_growth
+
+    wanted = {}
+    for topic, count in growing.items():
+        found = now.found.topic(topic).partitions if topic in now.found else ()
+        new = (TopicPartition(topic, number) for number in range(len(found), count))
+        replicas = (*(each.replicas for each in found), *(now.added[each] for each in new))
+        wanted[topic] = (count, replicas if found else ())
+    return plan_growth(cluster, wanted)
 
 
 def _check(invocation: Invocation) -> None:

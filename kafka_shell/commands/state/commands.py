@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Document
@@ -141,10 +142,11 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     """Make the cluster match a state file."""
     from kafka_shell.commands.partitions.reassignments import Replicas, replicate
 
+    from .compare import from_file
     from .load import load
     from .model import only
     from .plan import Options, plan_state
-    from .sides import missing, now_for
+    from .sides import missing, note_unmatched, now_for
 
     wanted = only(load(invocation["file"]), _kinds(invocation))
     now = now_for(context.cluster, wanted)
@@ -156,16 +158,18 @@ def apply(invocation: Invocation, context: Context) -> Plan:
             see=why.see,
         )
 
-    def move(replicas: Replicas) -> Plan:
-        return replicate(invocation, context, replicas)
+    def move(replicas: Replicas, growing: Mapping[str, int]) -> Plan:
+        return replicate(invocation, context, replicas, growing)
 
     def password(source: Password) -> Secret:
         return _password(invocation, context, source)
 
     options = Options(move, password, invocation["prune"], invocation["reassign"])
-    plan = plan_state(context.cluster, now, wanted, options)
+    found = from_file(now, wanted)
+    plan = plan_state(context.cluster, found, wanted, options)
     if invocation["prune"] and not wanted.scope:
         context.note("the file has no scope: --prune deletes nothing")
+    note_unmatched(found, context)
     return plan
 
 
@@ -237,11 +241,12 @@ COMMANDS: tuple[Command, ...] = (
         options=(_ONLY,),
         search=("drift", "compare", "state"),
         description=(
-            "A word with a dot or a slash is a file; another word is a profile, or a file if no"
-            " profile has this name. With one argument, the differences are what would change on"
-            " this cluster. What is only on the cluster counts as a difference if the file names"
-            " the resource or its scope selects it. The exit status is 0 if nothing differs, and 1"
-            " if something does or could not be read."
+            "The name of a profile is that cluster; another word is a file. A word that is both is"
+            " an error: use ./NAME for the file. With one argument, the differences are what apply"
+            " --prune would change on this cluster. What is only on the cluster is a difference if"
+            " the scope of the file selects it; else, if the file names the resource, it is listed"
+            " below the differences. The exit status is 0 if nothing differs, and 1 if something"
+            " does or could not be compared."
         ),
         examples=(
             Example("diff payments.yaml", "what differs between the cluster and a file"),
@@ -267,10 +272,11 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Applying a file twice changes nothing the second time; an interrupted apply continues"
             " when it is run again. Nothing is sent if any item is refused. What the file does not"
-            " mention is not changed, except with --prune: then topics, ACLs, quotas, users and"
-            " client configs within the scope of the file that it does not mention are deleted, and"
-            " other configs of its topics. A changed replication factor moves replicas, with"
-            " --throttle and --wait as in reassign-partitions."
+            " mention is not changed, except with --prune: then everything within the scope of the"
+            " file that it does not mention is deleted, also other configs of a resource that it"
+            " names. A changed replication factor moves replicas, with"
+            " --throttle and --wait as in reassign-partitions; a topic that gets more partitions"
+            " at the same time gets them first."
         ),
         examples=(
             Example("apply payments.yaml --dry-run", "show what would change"),

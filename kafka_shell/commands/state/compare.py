@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
+from msgspec import Struct, field
+
 from kafka_shell.admin.users.model import MIN_ITERATIONS
-from kafka_shell.language.selectors import select_whole
+from kafka_shell.language.selectors import is_pattern, select_whole
 
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
+    CONFIG_KINDS,
     FACTOR,
     KINDS,
     SHAPE,
@@ -35,33 +38,83 @@ def differences(before: State, after: State) -> Iterator[Difference]:
             yield from _of_kind(kind, before.part(kind), after.part(kind), (), unread)
 
 
-def from_file(now: State, wanted: State) -> Iterator[Difference]:
-    """The differences between a cluster and a state file.
+class FileDifferences(Struct):
+    """The differences between a cluster and a state file: what `apply --prune` changes.
 
-    What only the cluster has is a difference if the file names its resource, or if it is within
-    the scope of the file.
+    `out_of_scope` is what only the cluster has, on resources that the file names but its scope does
+    not select: no difference. `unmatched` are the selectors of the scope that select nothing, by
+    kind.
     """
+
+    found: list[Difference] = field(default_factory=list)
+    out_of_scope: list[Difference] = field(default_factory=list)
+    unmatched: list[tuple[str, str]] = field(default_factory=list)
+
+
+def from_file(now: State, wanted: State) -> FileDifferences:
+    """The differences between a cluster and a state file."""
+    all = FileDifferences()
     unread = _unread(now, wanted)
     for kind in KINDS:
         if kind in unread or not (kind in wanted.parts or kind in wanted.scope):
             continue
-        covered = {owner(kind, key) for key in wanted.part(kind)} | scoped(kind, now, wanted)
-        covered |= wanted.covered.get(kind, set())
+        named = {owner(kind, key) for key in wanted.part(kind)} | wanted.covered.get(kind, set())
+        within = _scoped(kind, now, wanted)
         here = {
-            key: fields for key, fields in now.part(kind).items() if owner(kind, key) in covered
+            key: fields
+            for key, fields in now.part(kind).items()
+            if (name := owner(kind, key)) in named or name in within
         }
-        yield from _of_kind(kind, here, wanted.part(kind), SHAPE, unread)
+        for each in _of_kind(kind, here, wanted.part(kind), SHAPE, unread):
+            kept = only_on_cluster(each) and owner(kind, each.key) not in within
+            (all.out_of_scope if kept else all.found).append(each)
+        names = {owner(kind, key) for key in now.part(kind)} | named
+        all.unmatched += [(kind, word) for word in _unmatched(wanted.scope.get(kind, ()), names)]
+    return all
 
 
-def scoped(kind: str, now: State, wanted: State) -> frozenset[str]:
+def only_on_cluster(each: Difference) -> bool:
+    """Whether the file does not have what differs."""
+    return each.verb == "delete" or (bool(each.field) and each.after is None)
+
+
+def _scoped(kind: str, now: State, wanted: State) -> frozenset[str]:
     """The names (`owner`) of this kind on the cluster that are within the scope of the file."""
     words = wanted.scope.get(kind, ())
     names = list(dict.fromkeys(owner(kind, key) for key in now.part(kind)))
     return select_whole(words, names) if words else frozenset()
 
 
+def _unmatched(words: Sequence[str], names: Collection[str]) -> Iterator[str]:
+    every = list(names)
+    for word in dict.fromkeys(words):
+        if word not in names and not (is_pattern(word) and select_whole((word,), every)):
+            yield word
+
+
+def sensitive_in(state: State, other: State) -> Iterator[tuple[str, str]]:
+    """The configs (resource and key) whose values `state`, a cluster, does not show, and that
+    `other` has: those that a file names, those that are set on two clusters."""
+    if not state.sensitive:
+        return
+    named = {
+        (str(resource_of(kind, key)), name)
+        for kind in CONFIG_KINDS
+        for key, fields in other.part(kind).items()
+        for name in fields
+    }
+    for config, is_set in state.sensitive.items():
+        if config in named or (is_set and other.sensitive is not None):
+            yield config
+
+
 def _unread(before: State, after: State) -> Collection[str]:
-    return {*before.unread, *before.absent, *after.unread, *after.absent}
+    hidden = (
+        f"{resource} {key}"
+        for state in (before, after)
+        for resource, key in (state.sensitive or ())
+    )
+    return {*before.unread, *before.absent, *after.unread, *after.absent, *hidden}
 
 
 def _of_kind(
@@ -81,7 +134,9 @@ def _of_kind(
             whole, verb = (old or {}, "delete") if new is None else (new, "create")
             yield Difference(kind, key, verb=verb, whole=whole)
             continue
-        yield from _of_fields(kind, key, old or {}, new or {}, optional)
+        for each in _of_fields(kind, key, old or {}, new or {}, optional):
+            if f"{resource_of(kind, key)} {each.field}" not in unread:
+                yield each
 
 
 def _of_fields(

@@ -23,11 +23,11 @@ from .document import Place, read_document
 from .model import (
     ANY_ITERATIONS,
     ASSIGNMENT,
+    DEFAULT_BROKER,
     FACTOR,
     KINDS,
     MAXIMUM,
     PARTITIONS,
-    SCOPED,
     SHAPE,
     Fields,
     Password,
@@ -35,7 +35,7 @@ from .model import (
     read_assignment,
     resource_of,
 )
-from .write import DEFAULT_BROKER, VERSION
+from .write import VERSION
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
@@ -93,7 +93,7 @@ class _Loader:
         return self.state
 
     def _scope(self, place: Place) -> None:
-        for kind, words in place.fields("scope", SCOPED).items():
+        for kind, words in place.fields("scope", KINDS).items():
             given = tuple(_selector(kind, item) for item in words.items(f"scope.{kind}"))
             self.state.scope[kind] = (*self.state.scope.get(kind, ()), *given)
 
@@ -103,7 +103,7 @@ class _Loader:
             text = key_place.name()
             for key, fields in _READERS[kind](self, text, key_place, place):
                 self._refuse_second(kind, key, key_place)
-                self.state.places[kind, key] = str(key_place)
+                self.state.places[kind, key] = key_place
                 part[key] = fields
 
     def _refuse_second(self, kind: str, key: Any, place: Place) -> None:
@@ -124,15 +124,16 @@ class _Loader:
         if ASSIGNMENT in given:
             replicas = _assignment(given[ASSIGNMENT], name)
             fields[ASSIGNMENT] = spell_assignment(replicas)
-            counts = {PARTITIONS: len(replicas), FACTOR: len(replicas[0])}
-            mixed = len({len(each) for each in replicas}) > 1
-            for field, count in () if mixed else counts.items():
+            counts = {PARTITIONS: len(replicas)}
+            if len({len(each) for each in replicas}) == 1:
+                counts[FACTOR] = len(replicas[0])
+            for field, count in counts.items():
                 if fields.setdefault(field, count) != count:
                     raise given[ASSIGNMENT].error(
                         f"{ASSIGNMENT} of topic {name} has {count} for {field}, not {fields[field]}"
                     )
         if "configs" in given:
-            fields |= _configs(given["configs"], f"configs of topic {name}")
+            fields |= self.configs("topics", name, given["configs"], f"topic {name}")
         yield name, fields
 
     def acls(self, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
@@ -212,16 +213,22 @@ class _Loader:
         if name and not (name.isascii() and name.isdigit() and str(int(name)) == name):
             raise at.error(f"expected a broker ID or {DEFAULT_BROKER}, got {shorten(text)}")
         resource = ConfigResource(ResourceType.BROKER, name)
-        yield resource, _configs(place, f"configs of {resource}")
+        yield resource, self.configs("broker_configs", resource, place, str(resource))
+
+    def configs(self, kind: str, key: Any, place: Place, of: str) -> Fields:
+        """Configs by key, sorted, with their raw values."""
+        found = {each.name(): value for each, value in place.pairs(f"configs of {of}")}
+        self.state.places |= {(kind, key, name): value for name, value in found.items()}
+        return {name: _config(name, found[name]) for name in sorted(found)}
 
 
 _Reader = Callable[[_Loader, str, Place, Place], Iterator[tuple[Any, Fields]]]
 
 
-def _configs_of(type: ResourceType) -> _Reader:
+def _configs_of(kind: str, type: ResourceType) -> _Reader:
     def read(loader: _Loader, text: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
         resource = ConfigResource(type, text)
-        yield resource, _configs(place, f"configs of {resource}")
+        yield resource, loader.configs(kind, resource, place, str(resource))
 
     return read
 
@@ -233,18 +240,12 @@ _READERS: dict[str, _Reader] = {
     "users": _Loader.user,
     "client_configs": _Loader.client_configs,
     "broker_configs": _Loader.broker,
-    "client_metrics": _configs_of(ResourceType.CLIENT_METRICS),
-    "group_configs": _configs_of(ResourceType.GROUP),
+    "client_metrics": _configs_of("client_metrics", ResourceType.CLIENT_METRICS),
+    "group_configs": _configs_of("group_configs", ResourceType.GROUP),
 }
 
 
 # -- values ----------------------------------------------------------------------------------------
-
-
-def _configs(place: Place, what: str) -> Fields:
-    """Configs by key, sorted, with their raw values."""
-    found = {key.name(): value for key, value in place.pairs(what)}
-    return {key: _config(key, found[key]) for key in sorted(found)}
 
 
 def _selector(kind: str, place: Place) -> str:

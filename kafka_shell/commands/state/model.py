@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 from msgspec import field as default
@@ -14,6 +14,9 @@ from kafka_shell.plan.model import Change, Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
+
+if TYPE_CHECKING:
+    from .document import Place
 
 Value = str | int | float
 Fields = dict[str, Value]
@@ -37,7 +40,7 @@ KINDS = (
     "group_configs",
 )
 CONFIG_KINDS = ("broker_configs", "client_metrics", "group_configs")
-SCOPED = ("topics", "acls", "quotas", "users", "client_configs")
+DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
 
 
 class Password(Struct, frozen=True):
@@ -52,21 +55,25 @@ class State(Struct):
 
     A kind that is not in `parts` was not read, or is not in the file. `scope` are the selectors of
     the resources that a file covers, by kind. `lists` are config keys whose values are lists.
-    `places` are the positions of resources in their files; `covered` are resources named without
-    content, such as a topic without ACLs. `unread` is why a kind or a resource could not be read,
-    `absent` why the cluster does not have a kind (ACLs without an authorizer). `notes` are warnings
-    about what a file cannot contain.
+    `places` are the positions of resources in their files, and of their configs; `covered` are
+    resources named without content, such as a topic without ACLs. `unread` is why a kind or a
+    resource could not be read, `absent` why the cluster does not have a kind (ACLs without an
+    authorizer). `notes` are warnings about what a file cannot contain.
+
+    Of a cluster, `sensitive` are the configs whose values brokers do not show, by resource and key,
+    and whether they are set on the resource itself. A file has None.
     """
 
     parts: dict[str, dict[Any, Fields]] = default(default_factory=dict)
     scope: dict[str, tuple[str, ...]] = default(default_factory=dict)
     passwords: dict[tuple[str, ScramMechanism], Password] = default(default_factory=dict)
     lists: set[str] = default(default_factory=set)
-    places: dict[tuple[str, Any], str] = default(default_factory=dict)
+    places: dict[tuple[Any, ...], Place] = default(default_factory=dict)
     covered: dict[str, set[str]] = default(default_factory=dict)
     unread: dict[str, Failure] = default(default_factory=dict)
     absent: dict[str, Failure] = default(default_factory=dict)
     notes: list[str] = default(default_factory=list)
+    sensitive: dict[tuple[str, str], bool] | None = None
 
     def part(self, kind: str) -> Mapping[Any, Fields]:
         """The resources of a kind; empty if it was not read."""
@@ -129,7 +136,11 @@ def resource_of(kind: str, key: Any) -> Resource:
 
 def owner(kind: str, key: Any) -> str:
     """What a file names and a scope selects: for an ACL its resource pattern, else the key."""
-    return str(key.target) if kind == "acls" else str(key)
+    if kind == "acls":
+        return str(key.target)
+    if kind in CONFIG_KINDS:
+        return key.name or DEFAULT_BROKER
+    return str(key)
 
 
 def order(key: Any) -> Any:
@@ -177,13 +188,15 @@ def new_topic(name: str, fields: Mapping[str, Any]) -> NewTopic:
 class StateDiff(Struct, frozen=True):
     """The differences between two states, as changes that lead from `before` to `after`.
 
-    `unread` is what could not be compared.
+    `unread` is what could not be compared. `out_of_scope` is what is only on the cluster and
+    outside the scope of the file: no difference, as `apply --prune` does not delete it.
     """
 
     before: str
     after: str
     changes: tuple[Change, ...]
     unread: Mapping[str, Failure] = default(default_factory=dict)
+    out_of_scope: tuple[Change, ...] = ()
 
     @property
     def ok(self) -> bool:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from msgspec import Struct, field
 
@@ -14,7 +14,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
-from .compare import from_file, scoped
+from .compare import FileDifferences, only_on_cluster
 from .model import (
     ASSIGNMENT,
     CONFIG_KINDS,
@@ -24,27 +24,29 @@ from .model import (
     Password,
     State,
     new_topic,
-    owner,
     read_assignment,
 )
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
+    from kafka_shell.admin.topics.change import Growing
     from kafka_shell.admin.users.model import NewScramCredential, ScramMechanism
     from kafka_shell.admin.wire.connection import Cluster
-    from kafka_shell.commands.partitions.reassignments import Replicas
+    from kafka_shell.commands.state.document import Place
     from kafka_shell.plan.model import Secret
 
+Replicas = tuple[tuple[int, ...], ...]  # of each partition
 STORE = frozenset({CONFIGS_TOPIC, REGISTRATIONS_TOPIC})
 
 
 class Options(Struct, frozen=True):
     """`prune` deletes what is only on the cluster and within the scope of the file. `reassign`
     moves replicas to the assignment of the file. `move` plans the move of topics to a replication
-    factor or assignment. `password` reads or generates a password.
+    factor or assignment, those that grow with their number of partitions. `password` reads or
+    generates a password.
     """
 
-    move: Callable[[Replicas], Plan]
+    move: Callable[[Mapping[str, int | Replicas], Mapping[str, int]], Plan]
     password: Callable[[Password], Secret]
     prune: bool = False
     reassign: bool = False
@@ -54,8 +56,8 @@ class _Work(Struct):
     """The differences by the change that they require."""
 
     create: list[Difference] = field(default_factory=list)
-    grow: dict[tuple[int, str], list[str]] = field(default_factory=dict)  # (count, assignment)
-    replicas: dict[str, Any] = field(default_factory=dict)
+    grow: dict[str, Growing] = field(default_factory=dict)
+    replicas: dict[str, int | Replicas] = field(default_factory=dict)
     configs: dict[ConfigResource, list[ConfigAlteration]] = field(default_factory=dict)
     quotas: list[Difference] = field(default_factory=list)
     client_configs: list[Difference] = field(default_factory=list)
@@ -64,25 +66,22 @@ class _Work(Struct):
     credentials: list[Difference] = field(default_factory=list)
     delete_credentials: list[tuple[str, ScramMechanism]] = field(default_factory=list)
     delete_topics: list[str] = field(default_factory=list)
-    growing: set[str] = field(default_factory=set)
     pruned: bool = False
     confirm: bool = False
     refused: dict[Resource, Failure] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
 
 
-def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) -> Plan:
+def plan_state(cluster: Cluster, found: FileDifferences, wanted: State, options: Options) -> Plan:
     """The changes that make the cluster match the file. What matches already is left out.
 
     Topics come first, then users, quotas, ACLs and the rest; deletions are last. If an item is
     refused, nothing of the plan is sent.
     """
     work = _Work()
-    kinds = wanted.scope if options.prune else ()
-    prunable = {kind: scoped(kind, now, wanted) for kind in kinds}
-    for each in from_file(now, wanted):
-        if _only_on_cluster(each):
-            if owner(each.kind, each.key) in prunable.get(each.kind, ()):
+    for each in found.found:
+        if only_on_cluster(each):
+            if options.prune:
                 _delete(each, wanted, options, work)
                 work.pruned = True
         else:
@@ -96,15 +95,12 @@ def plan_state(cluster: Cluster, now: State, wanted: State, options: Options) ->
         whole=True,
         confirm=plan.confirm or work.pruned or work.confirm,
         chained=plan.chained or work.pruned,
+        repeatable=True,
         fresh=None,
         refused=Results({}, {**work.refused, **plan.refused.failures}),
         warnings=(*work.warnings, *plan.warnings),
         unchanged=(),
     )
-
-
-def _only_on_cluster(each: Difference) -> bool:
-    return each.verb == "delete" or (bool(each.field) and each.after is None)
 
 
 # -- the change for each difference ----------------------------------------------------------------
@@ -116,23 +112,17 @@ def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> No
         work.create.append(each)
     elif each.field == PARTITIONS:
         replicas = str(wanted.part("topics")[name].get(ASSIGNMENT, ""))
-        work.growing.add(name)
-        work.grow.setdefault((int(each.after or 0), replicas), []).append(name)
+        work.grow[name] = (int(each.after or 0), read_assignment(replicas) if replicas else ())
     elif each.field == FACTOR:
-        if name in work.growing:
-            work.refused[Resource("topic", name)] = Failure(
-                "reassignment",
-                f"topic {name} cannot get more partitions and another replication factor at once",
-                hint="Apply one of them first: leave the other as it is in the file.",
-            )
-        else:
-            work.replicas[name] = int(each.after or 0)
+        work.replicas[name] = int(each.after or 0)
     elif each.field == ASSIGNMENT:
-        if str(each.before).count(",") < str(each.after).count(","):
+        before, after = read_assignment(str(each.before)), read_assignment(str(each.after))
+        if after[: len(before)] == before and len({*map(len, after)}) == 1:
             return  # more partitions, which are created there
         if options.reassign:
-            work.replicas[name] = read_assignment(str(each.after))
+            work.replicas[name] = after
         else:
+            work.grow.pop(name, None)
             work.refused[Resource("topic", name)] = Failure(
                 "reassignment",
                 f"topic {name} has other replicas: {each.before}, not {each.after}",
@@ -218,17 +208,18 @@ def _mechanism(label: str) -> ScramMechanism:
 def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Iterable[Plan | None]:
     """The plan of each family, in the order in which they are sent."""
     yield _create(cluster, wanted, work)
-    for (count, replicas), names in sorted(work.grow.items()):
-        from kafka_shell.admin.topics.change import plan_partitions
+    grow = {name: each for name, each in work.grow.items() if name not in work.replicas}
+    if grow:
+        from kafka_shell.admin.topics.change import plan_growth
 
-        assignment = read_assignment(replicas) if replicas else ()
-        yield plan_partitions(cluster, names, count, assignment=assignment)
+        yield plan_growth(cluster, grow)
     yield _credentials(cluster, wanted, work, options)
     if work.configs:
         from kafka_shell.admin.configs.change import plan_alter as alter_configs
 
         with _at_its_place(wanted):
             plan = alter_configs(cluster, work.configs)
+        _refuse_sensitive(plan, wanted, work)
         yield plan
     if work.quotas:
         from kafka_shell.admin.quotas.change import plan_alter as alter_quotas
@@ -258,7 +249,8 @@ def _plans(cluster: Cluster, wanted: State, work: _Work, options: Options) -> It
             ],
         )
     if work.replicas:
-        yield options.move(work.replicas)
+        growing = {name: count for name, (count, _) in work.grow.items() if name in work.replicas}
+        yield options.move(work.replicas, growing)
     if work.delete_credentials:
         from kafka_shell.admin.users.scram import plan_delete as delete_credentials
 
@@ -288,13 +280,38 @@ def _at_its_place(wanted: State) -> Iterator[None]:
     try:
         yield
     except ConfigRefused as refused:
-        resource = refused.resource
-        assert resource is not None
-        is_topic = resource.type is ResourceType.TOPIC
-        keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]
-        place = next(wanted.places[key] for key in keys if key in wanted.places)
-        refused.message = f"{place}: {resource}: {refused.message}"
+        assert refused.resource is not None
+        place = _place(refused.resource, refused.key, wanted)
+        refused.message = f"{place}: {refused.resource}: {refused.message}"
         raise
+
+
+def _place(resource: ConfigResource, config: str, wanted: State) -> Place:
+    """The position of a config in the file."""
+    is_topic = resource.type is ResourceType.TOPIC
+    keys = [("topics", resource.name)] if is_topic else [(k, resource) for k in CONFIG_KINDS]
+    return next(
+        wanted.places[place]
+        for key in keys
+        for place in ((*key, config), key)
+        if place in wanted.places
+    )
+
+
+def _refuse_sensitive(plan: Plan, wanted: State, work: _Work) -> None:
+    """Refuse configs that brokers do not show, although their names do not say so."""
+    from kafka_shell.admin.configs.change import HIDDEN
+
+    resources = {str(resource): resource for resource in work.configs}
+    for change in plan.changes:
+        if change.after == HIDDEN:
+            place = _place(resources[str(change.resource)], change.field, wanted)
+            work.refused[change.resource] = Failure(
+                "sensitive",
+                f"{place}: {change.resource}: {change.field} is sensitive, and a state file holds"
+                " no secrets",
+                hint="Set it with alter-configs, and leave it out of the file.",
+            )
 
 
 def _credentials(cluster: Cluster, wanted: State, work: _Work, options: Options) -> Plan | None:

@@ -49,7 +49,7 @@ def read_state(cluster: Cluster, wanted: Wanted) -> State:
 
     Raises ShellError if the cluster cannot be reached.
     """
-    state = State()
+    state = State(sensitive={})
     for kind, read in _READERS.items():
         if kind not in wanted.kinds:
             continue
@@ -122,9 +122,13 @@ def _overrides(
             state.unread[str(resource)] = why
         for resource, entries in part.values.items():
             fields: Fields = {}
-            own = (entry for entry in entries if entry.overridden)
-            for entry in sorted(own, key=lambda entry: entry.name):
-                if entry.sensitive or entry.value is None or has_secret_name(entry.name):
+            for entry in sorted(entries, key=lambda entry: entry.name):
+                hidden = entry.sensitive or has_secret_name(entry.name)
+                if hidden and state.sensitive is not None:
+                    state.sensitive[str(resource), entry.name] = entry.overridden
+                if not entry.overridden:
+                    continue
+                if hidden or entry.value is None:
                     state.notes.append(f"{resource}: {entry.name} is sensitive and is left out")
                     continue
                 fields[entry.name] = entry.value
@@ -173,8 +177,14 @@ def _users(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
 
 def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any, Fields]:
     from kafka_shell.admin.client_configs import read
+    from kafka_shell.admin.client_configs.model import ClientConfig
 
-    return _by_entity(read.describe(cluster))
+    found = read.read_log(cluster)
+    for about, why in found.unread.items():
+        state.unread[about] = Failure("unknown-format", why, hint="Use a newer kafka.sh.")
+    return _by_entity(
+        ClientConfig(entity, key, value) for (entity, key), value in found.values.items()
+    )
 
 
 def _by_entity(rows: Iterable[Quota | ClientConfig]) -> dict[Any, Fields]:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from kafka_shell.output.counts import count_kinds
 from kafka_shell.output.errors import failure_lines
 from kafka_shell.output.plans import changes_lines, counted_changes
-from kafka_shell.output.renderers import Page
+from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.text import Text, hang, text
+from kafka_shell.plan.model import Change, Resource
+from kafka_shell.plan.outcome import Done
 
 from .model import StateDiff
+
+_NAMED = 5  # resources out of scope that are shown
 
 
 def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
@@ -22,7 +26,31 @@ def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
         yield from hang(line, width, 6)
     for about, failure in diff.unread.items():
         yield from failure_lines(failure, about, width)
+    if diff.out_of_scope:
+        yield from hang(text(_out_of_scope(diff.out_of_scope), "dim"), width, 2)
     yield text(_closing(diff), "heading")
+
+
+def _out_of_scope(changes: Sequence[Change]) -> str:
+    resources: dict[Resource, list[str]] = {}
+    for change in changes:
+        resources.setdefault(change.resource, []).append(change.field)
+    named = [
+        f"{resource}: {', '.join(fields)}" if all(fields) else str(resource)
+        for resource, fields in resources.items()
+    ]
+    more = f"; and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
+    return f"only on the cluster, outside the scope of the file: {'; '.join(named[:_NAMED])}{more}"
+
+
+def _rows(diff: StateDiff) -> Iterator[object]:
+    """The CSV rows: one for each difference."""
+    for change in diff.changes:
+        yield Done(change, "differs")
+    for about, failure in diff.unread.items():
+        yield Done(Change(Resource(about), "alter"), "not compared", failure)
+    for change in diff.out_of_scope:
+        yield Done(change, "out of scope")
 
 
 def _closing(diff: StateDiff) -> str:
@@ -35,3 +63,4 @@ def _closing(diff: StateDiff) -> str:
 
 
 PAGES: dict[type, Page] = {StateDiff: diff_page}
+ROWS: dict[type, Rows] = {StateDiff: _rows}

@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
 
-from .model import FACTOR, MAXIMUM, PARTITIONS, SCOPED
+from .model import FACTOR, KINDS, MAXIMUM, PARTITIONS
 
 _VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
 _SCALAR = {"type": ["string", "number", "boolean"], "description": _VALUE}
@@ -32,7 +32,7 @@ def schema() -> dict[str, Any]:
                 " deletes nothing else.",
                 "type": "object",
                 "additionalProperties": False,
-                "properties": dict.fromkeys(SCOPED, _WORDS),
+                "properties": dict.fromkeys(KINDS, _WORDS),
             },
             "topics": _by_name("Topics by name.", _topic()),
             "acls": _by_name(

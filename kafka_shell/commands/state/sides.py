@@ -9,9 +9,10 @@ from msgspec import Struct
 
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.identity import on_expected_cluster
-from kafka_shell.units import to_path
+from kafka_shell.plan.results import Failure
+from kafka_shell.units import shorten, to_path
 
-from .compare import differences, from_file
+from .compare import FileDifferences, differences, from_file, sensitive_in
 from .load import load
 from .model import ASSIGNMENT, Difference, State, StateDiff, only
 from .read import Wanted, read_state
@@ -20,7 +21,6 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
     from kafka_shell.language.command import Invocation
-    from kafka_shell.plan.results import Failure
 
 
 class Side(Struct, frozen=True):
@@ -42,8 +42,6 @@ def side(invocation: Invocation, context: Context, argument: str) -> Side:
 
     word: str = invocation[argument]
     profiles = settings.profile_names(context.paths.config_file)
-    if "." in word or "/" in word:
-        return Side(word, file=load(word))
     exists = to_path(word).exists()
     if word in profiles and exists:
         raise UsageError(
@@ -59,7 +57,7 @@ def side(invocation: Invocation, context: Context, argument: str) -> Side:
             context.settings, flags, context.environ, context.paths.config_file
         )
         return Side(f"cluster {word}", context=context.with_settings(found))
-    if exists:
+    if exists or "." in word or "/" in word:
         return Side(word, file=load(word))
     known = f"Profiles: {', '.join(profiles)}." if profiles else "There are no profiles."
     raise UsageError(
@@ -81,7 +79,7 @@ def now_for(cluster: Cluster, wanted: State) -> State:
             wanted.parts.keys() | wanted.scope.keys(),
             topics=frozenset(topics),
             others=bool(wanted.scope.get("topics")),
-            brokers=brokers,
+            brokers=None if "broker_configs" in wanted.scope else brokers,
             assignments=any(ASSIGNMENT in fields for fields in topics.values()),
         ),
     )
@@ -93,10 +91,14 @@ def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Cont
     first = files[0] or _read(before, files[1], kinds, context)
     second = files[1] or _read(after, files[0], kinds, context)
     found: list[Difference]
-    if files[0] is None and files[1] is not None:
-        found = list(from_file(first, second))
-    elif files[1] is None and files[0] is not None:
-        found = [each.reversed() for each in from_file(second, first)]
+    kept: list[Difference] = []
+    if (files[0] is None) != (files[1] is None):
+        now, wanted = (first, second) if files[0] is None else (second, first)
+        both = from_file(now, wanted)
+        found, kept = both.found, both.out_of_scope
+        if files[0] is not None:
+            found, kept = ([each.reversed() for each in every] for every in (found, kept))
+        note_unmatched(both, context)
     else:
         found = list(differences(first, second))
     unread = {
@@ -104,12 +106,28 @@ def compare_sides(before: Side, after: Side, kinds: Sequence[str], context: Cont
         for side, state, other in ((before, first, second), (after, second, first))
         for about, why in missing(state, other).items()
     }
-    return StateDiff(before.name, after.name, tuple(each.change for each in found), unread)
+    changes = tuple(each.change for each in found)
+    return StateDiff(before.name, after.name, changes, unread, tuple(each.change for each in kept))
+
+
+def note_unmatched(found: FileDifferences, context: Context) -> None:
+    """Print the selectors of a scope that select nothing: they may be misspelled."""
+    for kind, word in found.unmatched:
+        context.note(f"scope.{kind}: {shorten(word)} selects nothing in the file or on the cluster")
 
 
 def missing(state: State, other: State) -> dict[str, Failure]:
     """What could not be read, and what the cluster does not have but the other side does."""
-    return {**state.unread, **{k: why for k, why in state.absent.items() if other.part(k)}}
+    absent = {kind: why for kind, why in state.absent.items() if other.part(kind)}
+    hidden = {
+        f"{resource} {key}": Failure(
+            "sensitive",
+            "brokers do not show the values of sensitive configs",
+            hint="Set it with alter-configs, and leave it out of the file.",
+        )
+        for resource, key in sensitive_in(state, other)
+    }
+    return {**state.unread, **absent, **hidden}
 
 
 def _read(side: Side, file: State | None, kinds: Sequence[str], context: Context) -> State:

@@ -14,7 +14,7 @@ from kafka_shell.output.encoders import dump_yaml
 from kafka_shell.quota_units import format_quota
 from kafka_shell.units import INTEGER
 
-from .model import FACTOR, KINDS, SHAPE, Fields, State, Value, order
+from .model import DEFAULT_BROKER, FACTOR, KINDS, SHAPE, Fields, State, Value, order
 
 if TYPE_CHECKING:
     from kafka_shell.admin.acls.model import AclBinding
@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
 VERSION = 1
 DECIMAL = re.compile(r"-?\d{1,15}\.\d{1,15}")
-DEFAULT_BROKER = "default"  # the key of the cluster-wide broker default
 Content = dict[str, Any]
 
 
