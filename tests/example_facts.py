@@ -240,6 +240,9 @@ FACTS: dict[str, tuple[str, ...]] = {
     # cluster
     "cluster-metadata": ("1 broker", "rack-a 4.3 up"),
     "cluster-metadata --quorum": ("leader 1", "CONTROLLER://127.0.0.1:"),
+    "check-restart 1": ("broker 1: unsafe", "would have no leader"),
+    "check-restart --plan": ("cannot be stopped safely", "would have no leader"),
+    "check-restart 1 --wait": ("broker 1 is up", "in sync"),
     "health": ("healthy", "1 broker"),
     "health --output json": ('"findings": []',),
     "api-versions": ("3 Metadata 0-13",),

@@ -75,6 +75,7 @@ reset-offsets {topic} --to earliest --yes
 delete-offsets {topic} --topic {topic} --yes
 describe-quorum
 health
+check-restart 1
 describe-broker 1
 alter-quorum --remove 1 --yes
 update-features streams.version=0 --yes

@@ -55,6 +55,7 @@ INDEX = {
         "unregister-broker",
     ),
     "cluster.brokers": ("describe-broker", "broker"),
+    "cluster.restart": ("check-restart",),
     "cluster.quorum": ("describe-quorum", "alter-quorum", "describe-features", "update-features"),
     "transactions.commands": (
         "list-transactions",

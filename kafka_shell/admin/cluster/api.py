@@ -9,6 +9,7 @@ from .features import api_versions
 from .features import describe as describe_features
 from .health import health as find_problems
 from .quorum import describe as describe_quorum
+from .restart import read as restart
 
 
 class ClusterApi(Family):
@@ -30,6 +31,9 @@ class ClusterApi(Family):
     quorum = Reads(describe_quorum)
     features = Reads(describe_features)
     api_versions = Reads(api_versions)
+    check_restart = Reads(restart.check_together)
+    check_each_restart = Reads(restart.check_each)
+    restart_order = Reads(restart.plan_order)
     plan_voters = Plans(quorum_change.plan_alter)
     plan_features = Plans(feature_change.plan_update)
     plan_unregister = Plans(unregister.plan_unregister)

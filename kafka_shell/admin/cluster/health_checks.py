@@ -18,7 +18,7 @@ from kafka_shell.admin.topics.model import Partition, Topic
 from kafka_shell.admin.transactions import read as transactions
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import Address
-from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure
+from kafka_shell.admin.wire.failures import AUTHORIZATION, as_failure, in_one_line
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
@@ -61,7 +61,7 @@ class Check(Struct, frozen=True):
 
 def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "") -> Finding:
     """The finding for a check that could not run, or not completely."""
-    reason = why if isinstance(why, str) else _reason(why)
+    reason = why if isinstance(why, str) else in_one_line(why)
     examples = (about,) if about else ()
     summary = f"not checked: {check.what}: {reason}"
     return Finding(Severity.NOT_CHECKED, check.name, summary, count, examples)
@@ -70,14 +70,6 @@ def not_checked(check: Check, why: Failure | str, count: int = 1, about: str = "
 def _skipped(check: Check, failure: str) -> Finding:
     summary = f"skipped: {check.what}: {failure}"
     return Finding(Severity.NOTE, check.name, summary, 1)
-
-
-def _reason(failure: Failure) -> str:
-    """The failure in one line, with the missing permission (from its hint)."""
-    hint = failure.hint if failure.code in AUTHORIZATION else ""
-    message = failure.message.rstrip(". ")
-    stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
-    return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
 
 
 def _finding(severity: Severity, check: str, summary: str, about: Sequence[object]) -> Finding:
@@ -263,7 +255,7 @@ def _quorum_failed(check: Check, failure: Failure) -> Finding:
     """No response is critical; a missing permission is not."""
     if failure.code in AUTHORIZATION or failure.name.startswith("unsupported"):
         return not_checked(check, failure)
-    return _no_leader(check, _reason(failure))
+    return _no_leader(check, in_one_line(failure))
 
 
 def _moves(cluster: Cluster, seen: Seen) -> Found:

@@ -74,6 +74,14 @@ def as_failure(error: ShellError) -> Failure:
     return Failure(error.code, error.message, code, error.hint, error.see)
 
 
+def in_one_line(failure: Failure) -> str:
+    """The failure in one line, with the missing permission (from its hint)."""
+    hint = failure.hint if failure.code in AUTHORIZATION else ""
+    message = failure.message.rstrip(". ")
+    stop = "" if message.endswith('."') else "."  # a broker's own text may end with one
+    return (f"{message}{stop} {hint}" if hint else message).rstrip(". ").replace("\n", " ")
+
+
 def as_error(failure: Failure, status: Status = Status.FAILED) -> ShellError:
     """A Failure as an exception."""
     error = BrokerError(

@@ -13,7 +13,7 @@ from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import failure
+from kafka_shell.admin.wire.failures import failure, in_one_line
 from kafka_shell.admin.wire.requests import Coordinator, CoordinatorKind, RawRequest
 from kafka_shell.commands import REGISTRY
 from kafka_shell.commands.cluster.look import look_of
@@ -227,7 +227,7 @@ def test_a_check_that_fails_is_not_checked(
 @pytest.mark.quick
 def test_a_reason_in_a_brokers_words_has_one_full_stop() -> None:
     denied = failure(31, "Not allowed.", about="x", hint="Requires DESCRIBE on the cluster.")
-    assert health_checks._reason(denied) == 'x: "Not allowed." Requires DESCRIBE on the cluster'
+    assert in_one_line(denied) == 'x: "Not allowed." Requires DESCRIBE on the cluster'
     ours = failure(31, hint="Requires DESCRIBE on the cluster.")
-    assert health_checks._reason(ours).endswith("cluster. Requires DESCRIBE on the cluster")
-    assert health_checks._reason(failure(1, "Gone.", about="x")) == 'x: "Gone."'
+    assert in_one_line(ours).endswith("cluster. Requires DESCRIBE on the cluster")
+    assert in_one_line(failure(1, "Gone.", about="x")) == 'x: "Gone."'

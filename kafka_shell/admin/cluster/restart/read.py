@@ -1,0 +1,193 @@
+"""Reads the state that decides whether brokers can be stopped, and waits for their return.
+
+API keys 3 (Metadata), 32 (DescribeConfigs), 35 (DescribeLogDirs), 46 (ListPartitionReassignments)
+and 55 (DescribeQuorum).
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Collection, Sequence
+from typing import TypeVar
+
+from kafka_shell.admin.cluster import probes, quorum
+from kafka_shell.admin.cluster import read as cluster_reads
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import LogDir
+from kafka_shell.admin.partitions.progress import under_way
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.topics.model import Partition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.errors import ShellError, Status
+from kafka_shell.plan.model import Report
+from kafka_shell.plan.results import Failure
+from kafka_shell.units import counted, some
+
+from . import judge
+from .model import BackInSync, ClusterState, RestartChecks, RestartOrder
+from .order import restart_order
+
+T = TypeVar("T")
+_READ_S = 10.0  # for each request, whatever hangs
+_POLL_S = 0.5
+_PROBE_S = 2.0
+_MOST_NAMES = 3
+
+
+def check_each(cluster: Cluster, brokers: Sequence[int] | None = None) -> RestartChecks:
+    """Whether each of these brokers, or of all that respond (None), can be stopped alone."""
+    state = read_state(cluster, brokers)
+    return judge.check_each(state, sorted(state.brokers) if brokers is None else brokers)
+
+
+def check_together(cluster: Cluster, brokers: Sequence[int]) -> RestartChecks:
+    """Whether these brokers can be stopped at the same time."""
+    return judge.check_together(read_state(cluster, brokers), brokers)
+
+
+def plan_order(cluster: Cluster) -> RestartOrder:
+    """The order for a rolling restart of all brokers that respond."""
+    return restart_order(read_state(cluster, None))
+
+
+def read_state(cluster: Cluster, stopped: Sequence[int] | None) -> ClusterState:
+    """What decides whether these brokers, or any (None), can be stopped.
+
+    Raises ShellError if no broker can be reached, or if one of `stopped` is not running.
+    """
+    known = cluster_reads.brokers(cluster)
+    running = {id: broker.rack for id, broker in known.by_id.items() if broker.state == "up"}
+    _refuse_absent(stopped or (), known)
+    partitions = _partitions(known.metadata, None if stopped is None else frozenset(stopped))
+    names = sorted({partition.topic for partition in partitions})
+    targets = sorted(running if stopped is None else running.keys() & set(stopped))
+    with Cluster(known.config) as own:
+        own.deadline = cluster.deadline
+        read = _Reader(own)
+        described = read("metadata quorum", quorum.describe) if own.is_kraft() else None
+        moving = read("partition reassignments", under_way)
+        minimum = read("min.insync.replicas", lambda own: min_isr.read(own, names))
+        dirs = read("log directories", lambda own: log_dirs.describe(own, targets))
+        capped = min_isr.is_capped(own)
+    return ClusterState(
+        brokers=running,
+        partitions=partitions,
+        minimum={} if minimum is None else minimum.values,
+        capped=capped,
+        silent=frozenset(known.silent),
+        moving=frozenset(() if moving is None else moving.values),
+        quorum=described,
+        unread=read.failures,
+        topics=frozenset(known.metadata.names),
+        stored={}
+        if dirs is None
+        else {id: _stored(found) for id, found in dirs.values.items()} | dirs.failures,
+    )
+
+
+def _refuse_absent(stopped: Collection[int], known: cluster_reads.Brokers) -> None:
+    """Raise ShellError for a broker that does not exist or does not run."""
+    for id in stopped:
+        broker = known.by_id.get(id)
+        if broker is None:
+            ids = ", ".join(map(str, known.by_id))
+            raise ShellError(
+                f"broker {id} does not exist", hint=f"Brokers of this cluster: {ids}.",
+                code="no-match",
+            )  # fmt: skip
+        if broker.state in ("fenced", "absent"):
+            raise ShellError(f"broker {id} is not running ({broker.state})", code="unknown-broker")
+
+
+def _partitions(found: MetadataScan, stopped: frozenset[int] | None) -> tuple[Partition, ...]:
+    """The partitions with a replica on one of these brokers, or all (None), sorted."""
+    return tuple(
+        partition
+        for name in sorted(found.names)
+        for partition in found.topic(name).partitions
+        if stopped is None or not stopped.isdisjoint(partition.replicas)
+    )
+
+
+class _Reader:
+    """Reads parts of the state, and keeps the failures of those that could not be read."""
+
+    def __init__(self, cluster: Cluster) -> None:
+        self._cluster = cluster
+        self.failures: dict[str, Failure] = {}
+
+    def __call__(self, what: str, read: Callable[[Cluster], T]) -> T | None:
+        try:
+            with self._cluster.within(_READ_S):
+                return read(self._cluster)
+        except ShellError as error:
+            self.failures[what] = as_failure(error)
+            return None
+
+
+def _stored(dirs: Sequence[LogDir]) -> frozenset[str] | Failure:
+    """The topics in the log directories of a broker, or the failure of one of them."""
+    failed = next((dir.error for dir in dirs if dir.error is not None), None)
+    return failed or frozenset(replica.topic for dir in dirs for replica in dir.replicas)
+
+
+# -- waiting ---------------------------------------------------------------------------------------
+
+
+def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> BackInSync:
+    """Wait until these brokers respond and all their replicas are in sync, until the deadline.
+
+    Raises ShellError (code `deadline`) that names what is missing. Brokers may be unreachable, and
+    metadata unreadable, for as long as the wait lasts: they are being restarted.
+    """
+    started = time.monotonic()
+    missing = ""
+    while True:
+        try:
+            missing, done, total = _missing(cluster, brokers)
+        except ShellError as error:
+            if error.status is Status.WRONG or error.code in ("deadline", "no-match"):
+                raise
+            missing, done, total = error.message, 0, None
+        report("replicas in sync", done, total)
+        if not missing:
+            assert total is not None
+            return BackInSync(tuple(brokers), total, time.monotonic() - started)
+        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
+            raise ShellError(f"deadline exceeded: {missing}", code="deadline")
+        time.sleep(_POLL_S)
+
+
+def _missing(cluster: Cluster, brokers: Sequence[int]) -> tuple[str, int, int | None]:
+    """What is missing, and how many replicas of the brokers are in sync, of how many."""
+    with probes.fresh(cluster) as own, own.within(_READ_S):
+        found = scan(own)
+        at = probes.addresses(found.brokers)
+        down = [broker for broker in brokers if broker not in at]
+        if down:
+            return f"{_named(down)} not registered, or fenced", 0, None
+        probed = probes.probe_brokers(own.config, {id: at[id] for id in brokers}, _PROBE_S)
+        if probed.failures:
+            return next(iter(probed.failures.values())).message, 0, None
+        stale = quorum.why_stale(own)
+        if stale is not None:
+            return stale.message, 0, None
+    mine = frozenset(brokers)
+    replicas = [
+        (partition, broker)
+        for partition in _partitions(found, mine)
+        for broker in mine.intersection(partition.replicas)
+    ]
+    behind = [f"{each.topic}:{each.partition}" for each, id in replicas if id not in each.isr]
+    total = len(replicas)
+    if behind:
+        names = some(behind, _MOST_NAMES)
+        return f"{counted(len(behind), 'replica')} not in sync: {names}", total - len(behind), total
+    return "", total, total
+
+
+def _named(brokers: Sequence[int]) -> str:
+    ids = ", ".join(map(str, brokers))
+    return f"broker {ids} is" if len(brokers) == 1 else f"brokers {ids} are"

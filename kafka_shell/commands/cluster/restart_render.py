@@ -1,0 +1,156 @@
+"""Pages of `check-restart`: verdicts with their reasons, and the order of a rolling restart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from msgspec import Struct
+
+from kafka_shell.admin.cluster.restart.model import (
+    BackInSync,
+    NotRestarted,
+    Reason,
+    RestartCheck,
+    RestartChecks,
+    RestartOrder,
+    Verdict,
+)
+from kafka_shell.output.page import summary
+from kafka_shell.output.renderers import Page, Rows
+from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
+from kafka_shell.units import counted, format_duration
+
+_LABEL = 10
+_ROLES: dict[Verdict, Role] = {
+    Verdict.SAFE: "good",
+    Verdict.RISKY: "warning",
+    Verdict.UNKNOWN: "warning",
+    Verdict.UNSAFE: "bad",
+}
+
+
+def _verdict(verdict: Verdict) -> Text:
+    return text(verdict.name.lower(), _ROLES[verdict])
+
+
+def _ids(brokers: Iterable[int]) -> str:
+    return ",".join(map(str, brokers))
+
+
+def _named(brokers: Sequence[int]) -> str:
+    return f"broker{'' if len(brokers) == 1 else 's'} {', '.join(map(str, brokers))}"
+
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    RestartCheck: (
+        Column("BROKER", lambda c: _ids(c.brokers), "right", "name"),
+        Column("VERDICT", lambda c: _verdict(c.verdict)),
+        Column("LEADERS", lambda c: c.leaders, "right"),
+        Column("REPLICAS", lambda c: c.replicas, "right"),
+        Column("COORDINATOR", lambda c: c.groups + c.transactions, "right"),
+        Column("ROLE", lambda c: "controller" if c.controller else None),
+    ),
+    NotRestarted: (
+        Column("BROKER", lambda u: u.broker, "right", "name"),
+        Column("REASONS", lambda u: "; ".join(u.reasons), give="wrap"),
+    ),
+}
+
+
+def checks_page(found: RestartChecks, width: int | None) -> Iterator[Text]:
+    """The verdict for each set of brokers, then the reasons, worst first."""
+    if len(found.checks) == 1:
+        yield from _single(found.checks[0], width)
+    else:
+        yield from draw_table(COLUMNS[RestartCheck], found.checks, width=width)
+    brokers_of: dict[Reason, list[int]] = {}
+    for check in found.checks:
+        for reason in check.reasons:
+            brokers_of.setdefault(reason, []).extend(check.brokers)
+    for reason, brokers in sorted(
+        brokers_of.items(), key=lambda item: item[0].verdict, reverse=True
+    ):
+        yield Text()
+        about = "" if len(found.checks) == 1 else _about(brokers, len(found.checks))
+        yield from _reason(reason, about, width)
+
+
+def _about(brokers: Sequence[int], total: int) -> str:
+    return "all brokers: " if len(brokers) == total else f"{_named(brokers)}: "
+
+
+def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
+    yield from summary(
+        width,
+        text(f"{_named(check.brokers)}: ", "heading") + _verdict(check.verdict),
+        f"leads {counted(check.leaders, 'partition')}",
+        counted(check.replicas, "replica"),
+        f"coordinator of {counted(check.groups, 'group partition')} and"
+        f" {counted(check.transactions, 'transaction partition')}",
+        "active controller" if check.controller else "",
+    )
+
+
+def _reason(reason: Reason, about: str, width: int | None) -> Iterator[Text]:
+    indent = Text((("", " " * _LABEL),))
+    room = max(20, (width or 10_000) - indent.width)
+    label = pad(text(reason.verdict.name, _ROLES[reason.verdict]), _LABEL)
+    lines = list(wrap(text(about + reason.summary), room))
+    if reason.examples:
+        more = reason.count - len(reason.examples)
+        names = ", ".join(reason.examples) + (f" and {more:,} more" if more > 0 else "")
+        lines += wrap(text(names, "name"), room)
+    for number, line in enumerate(lines):
+        yield (indent if number else label) + line
+
+
+def order_page(order: RestartOrder, width: int | None) -> Iterator[Text]:
+    """The batches in order, then the brokers that are in none."""
+    for number, batch in enumerate(order.batches, 1):
+        yield from hang(
+            pad(text(f"batch {number}", "heading"), _LABEL) + _ids(batch), width, _LABEL
+        )
+    if order.batches:
+        last = "Stop a batch, start it again, and wait for it with check-restart BROKER... --wait."
+        yield from hang(text(last, "hint"), width, 0)
+    if order.unsafe:
+        if order.batches:
+            yield Text()
+        yield text(f"{counted(len(order.unsafe), 'broker')} cannot be stopped safely", "bad")
+        yield from draw_table(COLUMNS[NotRestarted], order.unsafe, width=width)
+
+
+def back_page(back: BackInSync, width: int | None) -> Iterator[Text]:
+    """One line."""
+    took = f" ({format_duration(round(back.seconds) * 1000)})" if back.seconds >= 1 else ""
+    verb = "is" if len(back.brokers) == 1 else "are"
+    fact = f"{_named(back.brokers)} {verb} up, {counted(back.replicas, 'replica')} in sync"
+    yield from hang(text(fact, "good") + text(took, "dim"), width, 4)
+
+
+PAGES: dict[type, Page] = {
+    RestartChecks: checks_page,
+    RestartOrder: order_page,
+    BackInSync: back_page,
+}
+ROWS: dict[type, Rows] = {
+    RestartChecks: lambda found: found.checks,
+    RestartOrder: lambda order: _order_rows(order),
+}
+
+
+class OrderRow(Struct, frozen=True):
+    """A broker in the order of a rolling restart; `batch` is None if it is in none."""
+
+    broker: int
+    batch: int | None
+    reasons: tuple[str, ...] = ()
+
+
+def _order_rows(order: RestartOrder) -> Iterator[OrderRow]:
+    for number, batch in enumerate(order.batches, 1):
+        for broker in batch:
+            yield OrderRow(broker, number)
+    for each in order.unsafe:
+        yield OrderRow(each.broker, None, each.reasons)

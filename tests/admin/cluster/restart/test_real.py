@@ -1,0 +1,127 @@
+"""The verdict and what really happens: a broker is stopped, and producers write with acks=all."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+
+import pytest
+from kafka import KafkaProducer
+from kafka.errors import KafkaTimeoutError, NotEnoughReplicasError
+
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.cluster.restart import judge
+from kafka_shell.admin.cluster.restart.model import ClusterState, Verdict
+from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import NewTopic
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.errors import ShellError
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import connect, done, wait_for
+from tests.outages import frozen, stopped
+
+TOPOLOGIES = 200
+STOPPED = 3
+
+
+@pytest.fixture(scope="module")
+def topologies(three_brokers: Sandbox) -> Iterator[Cluster]:
+    """A topic for each random assignment and min.insync.replicas."""
+    pick = random.Random(7)
+    topics = [
+        NewTopic(
+            f"restart.topology-{number}",
+            assignment=(tuple(pick.sample((1, 2, 3), pick.randint(1, 3))),),
+            configs=(("min.insync.replicas", str(pick.randint(1, 3))),),
+        )
+        for number in range(TOPOLOGIES)
+    ]
+    with connect(three_brokers) as cluster:
+        done(topic_changes.plan_create(topics), cluster)
+        wait_for("all replicas are in sync", lambda: not scan(cluster).under_replicated)
+        yield cluster
+        done(topic_changes.plan_delete(cluster, [topic.name for topic in topics]), cluster)
+
+
+def predicted(state: ClusterState, broker: int) -> dict[str, str]:
+    index = judge.Index(state)
+    impact = judge.impact(state, frozenset({broker}), index.of({broker}))
+    return {
+        **{each.topic: "offline" for each in impact.offline},
+        **{each.topic: "under min ISR" for each in impact.under_min_isr},
+    }
+
+
+def observed(found: MetadataScan, sandbox: Sandbox) -> dict[str, str]:
+    """The topologies that have no leader, or refuse an acks=all producer."""
+    failing: dict[str, str] = {}
+    producer = KafkaProducer(
+        bootstrap_servers=sandbox.bootstrap.split(",")[:2], acks="all", retries=0,
+        request_timeout_ms=10_000, max_block_ms=10_000,
+    )  # fmt: skip
+    sent = {}
+    for name in found.names:
+        if not name.startswith("restart."):
+            continue
+        if found.topic(name).partitions[0].leader is None:
+            failing[name] = "offline"
+        else:
+            sent[name] = producer.send(name, b"value")
+    producer.flush(30)
+    for name, future in sent.items():
+        try:
+            future.get(30)
+        except NotEnoughReplicasError:
+            failing[name] = "under min ISR"
+        except KafkaTimeoutError as error:
+            failing[name] = str(error)
+    producer.close(timeout=5)
+    return failing
+
+
+def test_the_verdict_is_what_happens(topologies: Cluster, three_brokers: Sandbox) -> None:
+    state = read_state(topologies, [STOPPED])
+    assert not state.unread
+    expected = predicted(state, STOPPED)
+    assert set(expected.values()) == {"offline", "under min ISR"}
+    with stopped(three_brokers, STOPPED):
+        wait_for("the broker is out", lambda: is_out(topologies))
+        assert observed(scan(topologies), three_brokers) == expected
+
+
+def is_out(cluster: Cluster) -> bool:
+    found = scan(cluster)
+    return all(
+        STOPPED not in partition.isr or partition.leader is None
+        for name in found.names
+        for partition in found.topic(name).partitions
+    )
+
+
+def test_a_frozen_broker_counts_as_gone_before_the_cluster_knows(
+    topologies: Cluster, three_brokers: Sandbox
+) -> None:
+    hanging, stays = sorted({1, 2, 3} - {quorum.describe(topologies).leader})
+    with frozen(three_brokers, hanging):
+        (check,) = judge.check_each(read_state(topologies, [stays]), [stays]).checks
+        assert check.verdict is Verdict.UNSAFE
+        reasons = {reason.check for reason in check.reasons}
+        assert {"brokers", "quorum", "under-min-isr"} <= reasons, check.reasons
+        with topologies.within(6), pytest.raises(ShellError) as caught:
+            wait_in_sync(topologies, [hanging], lambda *_: None)
+        assert caught.value.code == "deadline"
+    back = wait_in_sync(topologies, [hanging], lambda *_: None)
+    assert back.replicas > 0
+
+
+def test_a_broker_that_is_not_running_is_refused(
+    topologies: Cluster, three_brokers: Sandbox
+) -> None:
+    with pytest.raises(ShellError, match="broker 9 does not exist"):
+        read_state(topologies, [9])
+    with stopped(three_brokers, 1):
+        wait_for("it is out", lambda: 1 not in {each.id for each in scan(topologies).brokers})
+        with pytest.raises(ShellError, match="broker 1 is not running"):
+            read_state(topologies, [1])
