@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from kafka_shell.language.argv import Split
     from kafka_shell.plan.model import Report
 
-    from .context import Ask, Context, Paths
+    from .context import Ask, Context, FullScreen, Paths
 
 
 # The threshold of the garbage collector. With the default, 700, it runs dozens of times during the
@@ -177,6 +177,7 @@ def _context(line: Split, paths: Paths) -> Context:
         report=_reporter(),
         run_line=lambda text, context: int(run_text(text, context)),
         run_file=run_file,
+        full_screen=_full_screen(),
         defaults=_defaults(line.program),
     )
     for message in found.warnings:
@@ -242,6 +243,19 @@ def _asker() -> Ask | None:
             raise
 
     return ask
+
+
+def _full_screen() -> FullScreen | None:
+    """Return the function that shows a live view; None if stdin or stdout is not a terminal."""
+    if not (sys.stdin.isatty() and sys.stdout.isatty()):
+        return None
+
+    def show(view: str, context: Context, *, interval: float, idle: float, plain: bool) -> Status:
+        from kafka_shell.shell.top.session import run
+
+        return run(view, context, interval=interval, idle=idle, plain=plain)
+
+    return show
 
 
 def _on_sandbox(context: Context, stack: ExitStack, program: dict[str, Any]) -> Context:

@@ -95,6 +95,18 @@ class ShellControl(Protocol):
         it if the prompt is left earlier."""
 
 
+class FullScreen(Protocol):
+    """Shows a view of `top` on the terminal until it is left, and returns the exit status.
+
+    `interval` and `idle` are in seconds: between two measurements, and without a key press before
+    measuring pauses.
+    """
+
+    def __call__(
+        self, view: str, context: Context, *, interval: float, idle: float, plain: bool
+    ) -> Status: ...
+
+
 class ScriptState(Struct):
     """The state of a run of many lines, shared by the contexts of all of them.
 
@@ -158,7 +170,9 @@ class Context(Struct, frozen=True):
 
     `ask` asks the user a question and returns the answer; None without a terminal. `shell` is the
     prompt, if there is one. `run_line` runs another line (watch), `run_file` the lines of a file
-    (source). `defaults` are options of the program that apply to every line.
+    (source). `full_screen` shows a live view (top); None where nobody sees a screen. `previous` is
+    what a command that is repeated (watch) keeps for its next run, by command; None elsewhere.
+    `defaults` are options of the program that apply to every line.
     """
 
     session: ClusterSession
@@ -172,6 +186,8 @@ class Context(Struct, frozen=True):
     shell: ShellControl | None = None
     run_line: Callable[[str, Context], int] | None = None
     run_file: Callable[..., Status] | None = None
+    full_screen: FullScreen | None = None
+    previous: dict[str, Any] | None = None
     defaults: Mapping[str, Any] = field(default_factory=dict)
     script: ScriptState = field(default_factory=ScriptState)
     resources: Resources = field(default_factory=Resources)

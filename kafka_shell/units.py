@@ -201,6 +201,18 @@ def approximate_bytes(count: int) -> str:
     return f"{size:.{0 if size >= 99.95 else 1}f} {_BINARY[power - 1]}"
 
 
+def approximate_duration(seconds: float) -> str:
+    """`45s`, `3m20s`, `5h10m`, `12d`: rounded to two units."""
+    if seconds < 1:
+        return "<1s"
+    left, parts = int(seconds), list[str]()
+    for size, name in ((_DAY, "d"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s")):
+        count, left = divmod(left, size // SECOND)
+        if count or parts:
+            parts.append(f"{count:,}{name}" if count else "")
+    return "".join(parts[:2])
+
+
 def some(names: Sequence[object], most: int) -> str:
     """`a, b, c and 2 more`: the first names, at most so many."""
     more = f" and {len(names) - most:,} more" if len(names) > most else ""

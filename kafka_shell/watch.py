@@ -44,9 +44,10 @@ def watch(
         direct()  # no pager
     screen = _Screen(context.out, seconds, line) if _drawable(context) else None
     blocks = screen or _Blocks(context.out, line)
+    context = replace(context, full_screen=None, previous={})
     status, shown = 0, 0
     try:
-        status, output = _run(context, line)
+        status, output = run_captured(context, line)
         if status == Status.WRONG:
             draw(context.err, output)
             return status
@@ -55,7 +56,7 @@ def watch(
             shown = 1
             while rounds is None or shown < rounds:
                 sleep(seconds)
-                status, output = _run(context, line)
+                status, output = run_captured(context, line)
                 blocks.show(output, context.clock())
                 shown += 1
     except KeyboardInterrupt:
@@ -69,7 +70,7 @@ def _drawable(context: Context) -> bool:
     return context.out.isatty() and context.environ.get("TERM", "") not in ("", "dumb")
 
 
-def _run(context: Context, line: str) -> tuple[int, str]:
+def run_captured(context: Context, line: str) -> tuple[int, str]:
     """Run the line and return its status and its output on both streams."""
     assert context.run_line is not None
     captured = _Captured(context.out)

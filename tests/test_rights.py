@@ -98,6 +98,9 @@ list-offsets
 describe-group
 find-hanging-transactions
 abort-transaction --hanging --yes
+top --once --interval 200ms
+top groups --once --interval 200ms
+top brokers --once --interval 200ms
 describe-client-configs
 describe-tokens
 renew-token 3Fq8xk1VSVOQbUJm0WnKtA

@@ -12,6 +12,7 @@ from .calls import Calls
 
 if TYPE_CHECKING:
     from .acls.api import AclsApi
+    from .activity.api import ActivityApi
     from .client_configs.api import ClientConfigsApi
     from .cluster.api import ClusterApi
     from .configs.api import ConfigsApi
@@ -60,6 +61,7 @@ class Admin:
     groups: GroupsApi = _family("groups")
     transactions: TransactionsApi = _family("transactions")
     cluster: ClusterApi = _family("cluster")
+    activity: ActivityApi = _family("activity")
     client_configs: ClientConfigsApi = _family("client_configs")
 
     def __init__(

@@ -57,6 +57,7 @@ INDEX = {
     "cluster.brokers": ("describe-broker", "broker"),
     "cluster.restart": ("check-restart",),
     "cluster.quorum": ("describe-quorum", "alter-quorum", "describe-features", "update-features"),
+    "activity.commands": ("top",),
     "transactions.commands": (
         "list-transactions",
         "transactions",

@@ -45,6 +45,14 @@ def style_of(theme: Theme, *, color: bool = True) -> BaseStyle:
     return Style.from_dict({"bottom-toolbar": "noreverse", **rules})
 
 
+def style_of_output(theme: Theme, *, color: bool = True) -> BaseStyle:
+    """Return the style of the theme's output roles, for tables on a full screen."""
+    styles = {role: style for role, style in theme.output.items() if style}
+    if not color:
+        styles = {role: _without_color(style) for role, style in styles.items()}
+    return Style.from_dict({**styles, "selected": "reverse"})
+
+
 def cleaned(fragments: StyleAndTextTuples) -> StyleAndTextTuples:
     """Remove control characters; prompt_toolkit does not remove all of them."""
     return [(style, printable(text)) for style, text, *_ in fragments]

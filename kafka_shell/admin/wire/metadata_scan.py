@@ -32,6 +32,7 @@ HIGHEST_VERSION = 13
 
 _INT16 = struct.Struct(">h").unpack_from
 _INT32 = struct.Struct(">i").unpack_from
+_TWO_INT32 = struct.Struct(">ii").unpack_from
 _URL_SAFE = bytes.maketrans(b"+/", b"-_")
 _NO_ID = bytes(16)
 # Facts of a topic: position, partitions, smallest replication factor, under-replicated partitions,
@@ -184,6 +185,14 @@ class MetadataScan:
         data = self._data
         leaders = Counter(data[at + 6 : at + 10] for _, at in self._each_partition())
         return Counter({_INT32(raw, 0)[0]: number for raw, number in leaders.items()})
+
+    def placements(self) -> Iterator[tuple[str, int, int, bytes, bytes]]:
+        """(topic, partition, leader, replicas, in-sync replicas) as int32, of every partition."""
+        data = self._data
+        for name, at in self._each_partition():
+            index, leader = _TWO_INT32(data, at + 2)
+            end = at + 11 + 4 * data[at + 14]
+            yield name, index, leader, data[at + 15 : end], data[end + 1 : end - 3 + 4 * data[end]]
 
     @property
     def partitions(self) -> int:

@@ -1,0 +1,1 @@
+"""Activity: what topics, groups and brokers do now, from two samples."""

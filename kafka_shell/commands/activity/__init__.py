@@ -1,0 +1,1 @@
+"""`top`: what topics, groups and brokers do now."""

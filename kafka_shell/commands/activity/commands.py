@@ -1,0 +1,116 @@
+"""`top`: a live view of topics, groups or brokers, or one measurement of them."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from kafka_shell.answers import Nothing
+from kafka_shell.errors import Status, UsageError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.results import Results
+from kafka_shell.resource import Resource
+
+from .meter import BROKERS, TOPICS, VIEWS, Meter
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.activity.model import TopicActivity
+    from kafka_shell.context import Context
+
+_INTERVAL_MS, _IDLE_MS = 2_000, 600_000
+_DUMB = ("", "dumb")
+
+
+def top(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing | Status:
+    """Show what topics, groups or brokers do now."""
+    view = invocation["view"] or TOPICS
+    interval = (invocation["interval"] or _INTERVAL_MS) / 1000
+    if invocation["once"]:
+        return _once(view, context, interval)
+    if invocation["output"]:
+        raise UsageError(
+            "--output requires --once",
+            hint=f"Example: top {view} --once --output json",
+            span=invocation.span("output"),
+        )
+    visible = context.out.isatty() and context.environ.get("TERM", "") not in _DUMB
+    if context.full_screen is None or not visible:
+        raise UsageError(
+            "top requires a terminal",
+            hint=f"Use --once to measure once, for example: top {view} --once --output json",
+            code="no-terminal",
+        )
+    context.cluster.check_identity()  # fails here and not on the screen
+    return context.full_screen(
+        view,
+        context,
+        interval=interval,
+        idle=(invocation["idle"] or _IDLE_MS) / 1000,
+        plain=bool(invocation["no-color"]),
+    )
+
+
+def _once(view: str, context: Context, interval: float) -> Results[Resource, object] | Nothing:
+    """One measurement over the interval, most active first."""
+    meter, began = Meter(context.cluster, interval), time.monotonic()
+    meter.measure(view)
+    time.sleep(max(0.0, interval - (time.monotonic() - began)))
+    found = meter.measure(view)
+    if not found.rows and not found.failures:
+        return Nothing(f"no {view} (only {view} you may DESCRIBE are visible)")
+    rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows
+    kind, key = view.removesuffix("s"), "id" if view == BROKERS else "name"
+    keyed: dict[Resource, object] = {Resource(kind, str(getattr(row, key))): row for row in rows}
+    # What is known in part has a row, and a failure that says why it is not complete.
+    failures = {
+        Resource("", str(about)) if about in keyed else about: why
+        for about, why in found.failures.items()
+    }
+    return Results(keyed, failures)
+
+
+def _least_active(row: TopicActivity) -> float:
+    return -1.0 if row.records_per_s is None else row.records_per_s
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="top",
+        summary="Show what topics, groups or brokers do now, on the full screen.",
+        family="cluster",
+        run=top,
+        arguments=(
+            Argument("view", kinds.CHOICE, "topics (default), groups or brokers.", required=False,
+                     choices=VIEWS),
+        ),
+        options=(
+            Option("--interval", kinds.DURATION, "Time between two measurements (default: 2s).",
+                   least=200, most=3_600_000),
+            Option("--once", kinds.FLAG, "Measure once over the interval, and print the result."),
+            Option("--idle", kinds.DURATION,
+                   "Pause after this time without a key press (default: 10m).", least=1000),
+        ),
+        search=("live", "rate", "throughput", "traffic", "monitor", "lag", "busy", "activity"),
+        apis=(2, 9, 15, 16, 35, 69, 77, 89, 90),
+        description=(
+            "topics: records and bytes per second, from end offsets and from the size of the"
+            " leaders' logs (as stored, compressed; replicas are not counted). groups: lag, its"
+            " change per second, and the time to catch up at that rate. brokers: partitions led,"
+            " replicas in sync, and the rates of the partitions they lead.\n"
+            "- means unknown: the topic is new, was re-created or truncated, a broker did not"
+            " respond, or a permission is missing (see NOTE). Bytes per second are unknown when a"
+            " log shrinks. Transaction markers count as records.\n"
+            "Keys: Tab switches between the views, s sorts by the next column, r reverses, /"
+            " filters, Enter describes the selected row, Space pauses, ? lists all keys, q quits.\n"
+            "Measuring stops while the program is suspended (Ctrl-Z), and after 10 minutes without"
+            " a key press; the next key resumes it."
+        ),
+        examples=(
+            Example("top --once --interval 500ms", "measure the rates of all topics"),
+            Example("top groups --once --interval 500ms --output json",
+                    "print the lag of all groups and its change for a program"),
+            Example("top brokers --once --interval 500ms", "measure the load of the brokers"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,110 @@
+"""Tables of activity: rates, lag and the time to catch up."""
+
+from __future__ import annotations
+
+from kafka_shell.admin.activity.model import BrokerActivity, GroupActivity, TopicActivity
+from kafka_shell.output.tables import Cell, Column
+from kafka_shell.output.text import Role, Text, text
+from kafka_shell.units import approximate_bytes, approximate_duration
+
+_STATES: dict[str, Role] = {"Stable": "good", "Empty": "dim", "Dead": "bad", "up": "good",
+                            "no answer": "bad", "down": "bad"}  # fmt: skip
+
+
+def state(name: str) -> Text:
+    """The state of a group or broker."""
+    return text(name, _STATES.get(name, "warning"))
+
+
+def rate(value: float | None) -> Text | None:
+    """Records per second: `1,204`, `0.4`."""
+    if value is None:
+        return None
+    return text(number(value), "" if value else "dim")
+
+
+def number(value: float) -> str:
+    """A number for people: one decimal below 10."""
+    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:,.0f}"
+
+
+def bytes_rate(value: float | None) -> Cell:
+    """Bytes per second: `1.4 MiB/s`."""
+    if value is None:
+        return None
+    return text(f"{approximate_bytes(round(value))}/s", "" if value else "dim")
+
+
+def size(value: int | None) -> Cell:
+    """Bytes: `1.4 GiB`."""
+    return None if value is None else approximate_bytes(value)
+
+
+def lag(row: GroupActivity) -> Cell:
+    """The known lag."""
+    if row.lag is None:
+        return None
+    return text(f"{row.lag:,}", "warning" if row.lag else "")
+
+
+def change(row: GroupActivity) -> Cell:
+    """The change of the lag per second, with its sign."""
+    value = row.change_per_s
+    if value is None:
+        return None
+    role: Role = "warning" if value > 0 else "good" if value < 0 else "dim"
+    return text(("+" if value > 0 else "") + number(value), role)
+
+
+def catch_up(row: GroupActivity) -> Cell:
+    """The time until there is no lag: `3m20s`; `never` if it does not shrink."""
+    if row.lag == 0 or row.change_per_s is None:
+        return None
+    if row.catch_up_s is None:
+        return text("never", "warning")
+    return approximate_duration(row.catch_up_s)
+
+
+def group_note(row: GroupActivity) -> str:
+    """How many partitions have an unknown lag, and why."""
+    unknown = f"lag unknown in {row.unknown} of {row.partitions} partitions" if row.unknown else ""
+    return ": ".join(filter(None, (unknown, row.note)))
+
+
+def in_sync(row: BrokerActivity) -> Cell:
+    """The number of replicas in sync."""
+    return text(f"{row.in_sync:,}", "bad" if row.in_sync < row.replicas else "")
+
+
+COLUMNS: dict[type, tuple[Column, ...]] = {
+    TopicActivity: (
+        Column("TOPIC", lambda row: row.name, role="name", give="cut", least=16),
+        Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),
+        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s), "right"),
+        Column("SIZE", lambda row: size(row.size), "right"),
+        Column("PARTITIONS", lambda row: row.partitions, "right"),
+        Column("NOTE", lambda row: row.note, role="warning"),
+    ),
+    GroupActivity: (
+        Column("GROUP", lambda row: row.name, role="name", give="cut", least=16),
+        Column("STATE", lambda row: state(row.state)),
+        Column("MEMBERS", lambda row: row.members, "right", give="drop"),
+        Column("PARTITIONS", lambda row: row.partitions, "right", give="drop"),
+        Column("LAG", lag, "right"),
+        Column("CHANGE/S", change, "right"),
+        Column("CATCH-UP", catch_up, "right"),
+        Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),
+        Column("NOTE", group_note, role="warning"),
+    ),
+    BrokerActivity: (
+        Column("BROKER", lambda row: row.id, role="name"),
+        Column("STATE", lambda row: state(row.state)),
+        Column("RACK", lambda row: row.rack),
+        Column("LEADERS", lambda row: row.leaders, "right"),
+        Column("REPLICAS", lambda row: row.replicas, "right"),
+        Column("IN-SYNC", in_sync, "right"),
+        Column("RECORDS/S", lambda row: rate(row.records_per_s), "right"),
+        Column("BYTES/S", lambda row: bytes_rate(row.bytes_per_s), "right"),
+        Column("SIZE", lambda row: size(row.size), "right"),
+    ),
+}

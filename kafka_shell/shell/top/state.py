@@ -1,0 +1,152 @@
+"""The state of the screen of `top`. Keys and measurements return a new one."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from msgspec import Struct, field
+
+from kafka_shell.commands.activity.meter import TOPICS, VIEWS, Measurement
+from kafka_shell.output.text import width
+from kafka_shell.structs import replace
+
+from .columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
+from .history import History
+
+
+class Page(Struct, frozen=True):
+    """A text over the view: the description of a row, or the keys. `lines` may contain colors."""
+
+    title: str
+    lines: tuple[str, ...] = ()
+    top: int = 0
+
+
+class TopState(Struct, frozen=True):
+    """What is on the screen. `shown` are the rows of the last measurement that match the filter,
+    sorted, and `widest` the widths of their longest name and note. `selected` is the name of a row,
+    or empty for the first one.
+
+    `measurement` is None before the first one, `clock` its time, and `error` why the last one
+    failed. `began` is when the one in progress began (monotonic seconds), 0 for none. `paused` is
+    the reason for a pause, or empty. `wish` is what the loop is to do: quit, interrupt, suspend or
+    describe.
+    """
+
+    view: str = TOPICS
+    cluster: str = ""
+    interval: float = 2.0
+    measurement: Measurement | None = None
+    shown: tuple[Any, ...] = ()
+    widest: tuple[int, int] = (0, 0)
+    error: str = ""
+    clock: str = ""
+    began: float = 0.0
+    paused: str = ""
+    filter: str = ""
+    typing: bool = False
+    sort: Mapping[str, str] = field(default_factory=lambda: dict(DEFAULT_SORT))
+    reverse: bool = False
+    selected: str = ""
+    page: Page | None = None
+    wish: str = ""
+    unicode: bool = True
+    histories: Mapping[str, History] = field(
+        default_factory=lambda: {view: History() for view in VIEWS}
+    )
+
+    @property
+    def index(self) -> int:
+        """The position of the selected row."""
+        if not self.selected:
+            return 0
+        return next((n for n, row in enumerate(self.shown) if key_of(row) == self.selected), 0)
+
+    @property
+    def row(self) -> Any:
+        """The selected row, or None."""
+        return self.shown[self.index] if self.shown else None
+
+
+def measured(state: TopState, found: Measurement, clock: str) -> TopState:
+    """The state with a measurement; one of a view that was left is ignored."""
+    if found.view != state.view:
+        return state
+    history = state.histories[found.view]
+    history.add((key_of(row), trend_of(found.view, row)) for row in found.rows)
+    return arranged(replace(state, measurement=found, error="", clock=clock, began=0.0))
+
+
+def arranged(state: TopState) -> TopState:
+    """The state with its rows filtered and sorted again."""
+    rows = state.measurement.rows if state.measurement is not None else ()
+    shown = arrange(state.view, rows, state.filter, state.sort[state.view], reverse=state.reverse)
+    name = max((width(key_of(row)) for row in shown), default=0)
+    note = max((width(note_of(state.view, row)) for row in shown), default=0)
+    return replace(state, shown=shown, widest=(name, note))
+
+
+# -- keys ------------------------------------------------------------------------------------------
+
+
+def move(state: TopState, by: int) -> TopState:
+    """Select another row, or scroll the page."""
+    if state.page is not None:
+        last = max(0, len(state.page.lines) - 1)
+        return replace(state, page=replace(state.page, top=min(max(0, state.page.top + by), last)))
+    if not state.shown:
+        return state
+    index = min(max(0, state.index + by), len(state.shown) - 1)
+    return replace(state, selected=key_of(state.shown[index]) if index else "")
+
+
+def switch(state: TopState, view: str) -> TopState:
+    """Show another view."""
+    if view == state.view:
+        return state
+    return arranged(
+        replace(
+            state,
+            view=view,
+            measurement=None,
+            error="",
+            filter="",
+            selected="",
+            reverse=False,
+            page=None,
+            clock="",
+            began=0.0,
+        )
+    )
+
+
+def next_view(state: TopState, by: int = 1) -> TopState:
+    """Show the next view."""
+    return switch(state, VIEWS[(VIEWS.index(state.view) + by) % len(VIEWS)])
+
+
+def sort_next(state: TopState, by: int = 1) -> TopState:
+    """Sort by the next column."""
+    headings = [column.heading for column in sortable(state.view)]
+    chosen = headings[(headings.index(state.sort[state.view]) + by) % len(headings)]
+    return arranged(replace(state, sort={**state.sort, state.view: chosen}, reverse=False))
+
+
+def close(state: TopState) -> TopState:
+    """Close the page, else remove the filter."""
+    if state.page is not None:
+        return replace(state, page=None)
+    return arranged(replace(state, filter="", typing=False))
+
+
+def type_filter(state: TopState, text: str) -> TopState:
+    """Add text to the filter."""
+    return arranged(replace(state, filter=state.filter + text, selected=""))
+
+
+def erase(state: TopState) -> TopState:
+    """Remove the last character of the filter, or leave an empty one."""
+    if not state.filter:
+        return replace(state, typing=False)
+    return arranged(replace(state, filter=state.filter[:-1], selected=""))

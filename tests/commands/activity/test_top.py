@@ -1,0 +1,175 @@
+"""`top --once` on real brokers: the rates are those of the producers, and what is unknown is
+marked."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from kafka import KafkaProducer
+
+from kafka_shell.commands.activity.render import number
+from kafka_shell.sandbox.cluster import wipe
+from kafka_shell.sandbox.session import options_from, start_with_data
+from kafka_shell.sandbox.state import Sandbox
+from kafka_shell.units import approximate_duration
+from tests.admin.helpers import connect, described, wait_for
+from tests.in_process import Answer, Shell
+from tests.outages import frozen
+
+MANY = 10_000
+RATE = 200  # records per second
+
+
+def row_of(run: Answer, name: str) -> dict[str, Any]:
+    (row,) = [row for row in run.json if row.get("name") == name or row.get("id") == name]
+    return row
+
+
+@contextmanager
+def producing(bootstrap: str, topic: str) -> Iterator[list[int]]:
+    """A producer of RATE records per second, and how many it has written so far."""
+    stop, sent = threading.Event(), [0]
+
+    def produce() -> None:
+        producer = KafkaProducer(bootstrap_servers=bootstrap)
+        began = time.monotonic()
+        while not stop.is_set():
+            while sent[0] < RATE * (time.monotonic() - began):
+                producer.send(topic, b"x" * 100)
+                sent[0] += 1
+            producer.flush()
+            stop.wait(0.02)
+        producer.close()
+
+    thread = threading.Thread(target=produce)
+    thread.start()
+    try:
+        wait_for("records are written", lambda: sent[0] > RATE)
+        yield sent
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.quick
+def test_the_rate_is_that_of_the_producer(shell: Shell) -> None:
+    topic = f"top-{uuid4().hex[:6]}"
+    shell.ok(f"create-topic {topic} --partitions 3")
+    with producing(shell.bootstrap, topic):
+        run = shell.ok("top --once --interval 1500ms --output json")
+        brokers = shell.ok("top brokers --once --interval 1500ms --output json")
+    row = row_of(run, topic)
+    assert RATE * 0.6 < row["records_per_s"] < RATE * 1.6, run
+    assert row["bytes_per_s"] > RATE * 0.6 * 100
+    assert list(row) == ["name", "partitions", "records_per_s", "bytes_per_s", "size",
+                         "not_measured", "note"]  # fmt: skip
+    rates = [each["records_per_s"] for each in run.json if each["records_per_s"] is not None]
+    assert rates == sorted(rates, reverse=True)
+    assert row_of(brokers, 1)["records_per_s"] > RATE * 0.6
+    assert list(row_of(brokers, 1)) == ["id", "state", "rack", "leaders", "replicas", "in_sync",
+                                        "records_per_s", "bytes_per_s", "size",
+                                        "not_measured"]  # fmt: skip
+
+
+@pytest.mark.quick
+def test_a_group_that_is_left_behind(shell: Shell) -> None:
+    topic, group = f"top-{uuid4().hex[:6]}", f"top group {uuid4().hex[:6]}"
+    shell.ok(f"create-topic {topic}")
+    shell.ok(f"reset-offsets '{group}' --topic {topic} --to-offset 0 --yes")
+    with producing(shell.bootstrap, topic):
+        run = shell.ok("top groups --once --interval 1500ms --output json")
+    row = row_of(run, group)
+    assert RATE * 0.6 < row["change_per_s"] < RATE * 1.6
+    assert row["lag"] > RATE and row["catch_up_s"] is None and row["records_per_s"] == 0
+    assert list(row) == ["name", "state", "members", "partitions", "lag", "change_per_s",
+                         "catch_up_s", "records_per_s", "unknown", "note"]  # fmt: skip
+    table = shell.ok("top groups --once --interval 200ms")
+    assert "CATCH-UP" in table.out
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        ("top", "top requires a terminal"),
+        ("top groups", "top groups --once --output json"),
+        ("top --output json", "--output requires --once"),
+        ("top cats", "one of topics, groups, brokers"),
+        ("top --interval 1ms", "--interval"),
+    ],
+)
+def test_lines_that_are_wrong(shell: Shell, line: str, said: str) -> None:
+    run = shell(line)
+    assert run.status == 2 and said in run.err, run
+    assert not run.out
+
+
+def test_a_frozen_broker_is_marked(three_brokers: Sandbox, tmp_path: Path) -> None:
+    topic, alone = f"top-{uuid4().hex[:6]}", f"top-{uuid4().hex[:6]}"
+    shell = Shell(tmp_path, ",".join(three_brokers.bootstrap.split(",")[:2]))
+    shell.ok(f"create-topic {topic} --replica-assignment 1,2,3")
+    shell.ok(f"create-topic {alone} --replica-assignment 3")
+
+    def led() -> bool:
+        with connect(three_brokers) as cluster:
+            return [p.leader for p in described(cluster, topic).partitions] == [1, 2, 3]
+
+    wait_for("each broker leads a partition", led)
+    with frozen(three_brokers, 3):
+        began = time.monotonic()
+        run = shell("top --once --interval 500ms --output json")
+        brokers = shell("top brokers --once --interval 200ms --output json")
+        assert time.monotonic() - began < 40
+    assert run.status == 1
+    assert "broker 3" in run.err and "broker 1" not in run.err, run
+    row = row_of(run, topic)
+    assert (row["records_per_s"], row["not_measured"]) == (0, 1), row
+    assert row["note"] in ("1 of 3 partitions: no answer from broker 3",
+                           "1 of 3 partitions: no leader"), row  # fmt: skip
+    assert row_of(run, alone)["records_per_s"] is None, "not counted as zero"
+    state = row_of(brokers, 3)
+    assert state["state"] in ("no answer", "down") and state["size"] is None, state
+    assert state["records_per_s"] is None
+    assert row_of(brokers, 1)["state"] == "up"
+
+
+@pytest.fixture(scope="module")
+def many(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Ten thousand topics on stand-in brokers."""
+    folder = tmp_path_factory.mktemp("many")
+    options = options_from(folder, port=0, topics=MANY, stand_in_brokers=3)
+    try:
+        yield start_with_data(options, lambda task, done, total: None, empty=True)
+    finally:
+        wipe(folder)
+
+
+def test_ten_thousand_topics_are_measured_in_seconds(many: Sandbox, tmp_path: Path) -> None:
+    shell = Shell(tmp_path, many.bootstrap)
+    began = time.monotonic()
+    run = shell("top --once --interval 200ms --output json")
+    took = time.monotonic() - began
+    rows = [row for row in run.json if "partitions" in row]
+    assert len(rows) >= MANY
+    led = [row for row in rows if row["note"] == "NOT_LEADER_OR_FOLLOWER"]
+    assert len(led) >= MANY, "the stand-ins have no logs: nothing is counted as zero"
+    assert all(row["records_per_s"] is None for row in led)
+    assert took < 10, f"two measurements of {MANY} topics took {took:.1f} s"
+
+
+@pytest.mark.quick
+def test_figures_for_people() -> None:
+    assert [number(value) for value in (0, 0.04, 0.4, 9.94, 9.96, 1234.5)] == [
+        "0", "0.0", "0.4", "9.9", "10", "1,234",
+    ]  # fmt: skip
+    seconds = (0.2, 1, 59.9, 60, 200, 3600, 90_000, 864_000 * 200)
+    assert [approximate_duration(each) for each in seconds] == [
+        "<1s", "1s", "59s", "1m", "3m20s", "1h", "1d1h", "2,000d",
+    ]  # fmt: skip
