@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from kafka_shell.errors import UsageError, did_you_mean
 
+from .internal_topics import TOPICS, Unreadable, read_key, read_value
 from .model import Record
 
 AUTO = "auto"
@@ -62,11 +63,31 @@ class Formats:
 
     def key(self, record: Record) -> Decoded:
         """The key of a record."""
-        return _NULL if record.key is None else self._key(record.key)
+        if record.key is None:
+            return _NULL
+        if record.topic in TOPICS and self.key_format == AUTO:
+            return _internal(record, record.key)
+        return self._key(record.key)
 
     def value(self, record: Record) -> Decoded:
         """The value of a record; a tombstone is null."""
-        return _NULL if record.value is None else self._value(record.value)
+        if record.value is None:
+            return _NULL
+        if record.topic in TOPICS and self.value_format == AUTO:
+            return _internal(record, record.key, record.value)
+        return self._value(record.value)
+
+
+def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> Decoded:
+    """The value of a record of Kafka's internal topics, or its key without a `value`."""
+    try:
+        if value is None:
+            name, data = read_key(record.topic, key or b"")
+            return Decoded(data, f"{name}Key")
+        name, data = read_value(record.topic, key or b"", value)
+        return Decoded(data, f"{name}Value")
+    except Unreadable as error:
+        return Decoded(key if value is None else value, BYTES, str(error))
 
 
 def decoder(name: str) -> Decode:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from msgspec import Struct
 
 from kafka_shell.admin.partitions.model import LATEST, TopicPartition
-from kafka_shell.admin.wire.frames import Reader
+from kafka_shell.admin.records.internal_topics import read_key, read_value
 from kafka_shell.audit.table import Names, Rows, Trouble, readable, table
 from kafka_shell.structs import replace
 
@@ -43,17 +43,12 @@ class Commit(Struct, frozen=True):
 
 def read_commit(key: bytes | None, value: bytes | None, position: int) -> Commit | None:
     """Return the commit of a record; None for a tombstone and for other records."""
-    if key is None or value is None:
+    if key is None or value is None or int.from_bytes(key[:2], "big") not in _COMMIT_KEYS:
         return None
-    of, at = Reader(key), Reader(value)
-    if of.int16() not in _COMMIT_KEYS:
-        return None
-    group, where = of.string() or "", TopicPartition(of.string() or "", of.int32())
-    version, offset = at.int16(), at.int64()
-    if version >= 3:
-        at.int32()  # the leader epoch
-    at.string(flexible=version >= 4)  # metadata
-    return Commit(group, where, offset, at.int64(), position)
+    of = read_key(_TOPIC, key)[1]["data"]
+    at = read_value(_TOPIC, key, value)[1]["data"]
+    where = TopicPartition(of["topic"] or "", of["partition"])
+    return Commit(of["group"] or "", where, at["offset"], at["commitTimestamp"], position)
 
 
 Windows = dict[tuple[str, TopicPartition], deque[Commit]]

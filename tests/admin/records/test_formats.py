@@ -109,3 +109,46 @@ def test_an_unknown_format_is_named() -> None:
     with pytest.raises(UsageError, match="unknown format jsn") as caught:
         Formats(value="jsn")
     assert caught.value.hint == "Did you mean json?"
+
+
+# -- internal topics: tests/differential compares what is decoded with Kafka -----------------------
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "problem"),
+    [
+        (b"\0\x63", b"", "unknown record type 99"),
+        (b"", b"", "the value ends too early"),
+        (b"\0\x01\0\x01g\0\x01t\0\0\0\0", b"\0\x09", "version 9 of OffsetCommit is not supported"),
+        (b"\0\x01\0\x01g\0\x01t\0\0\0\0", b"\0\x03\0", "the value ends too early"),
+    ],
+)
+def test_other_records_of_internal_topics_are_bytes(key: bytes, value: bytes, problem: str) -> None:
+    found = Formats().value(Record("__consumer_offsets", 0, 0, 0, CREATE_TIME, key, value))
+    assert found == Decoded(value, "bytes", problem)
+
+
+def test_an_internal_topic_can_be_read_in_another_format() -> None:
+    record = Record("__consumer_offsets", 0, 0, 0, CREATE_TIME, b"\0\x02\0\x01g", b"\0\x03")
+    assert Formats(value="hex").value(record).data == "0003"
+    assert Formats().key(record).data == {"type": 2, "data": {"group": "g"}}
+
+
+@given(
+    topic=st.sampled_from(["__consumer_offsets", "__transaction_state", "__share_group_state"]),
+    kind=st.integers(0, 24),
+    version=st.integers(0, 4),
+    key=st.binary(max_size=40),
+    value=st.binary(max_size=60),
+)
+def test_any_bytes_of_internal_topics_are_decoded_or_have_a_problem(
+    topic: str, kind: int, version: int, key: bytes, value: bytes
+) -> None:
+    of, held = struct.pack(">h", kind) + key, struct.pack(">h", version) + value
+    record = Record(topic, 0, 0, 0, CREATE_TIME, of, held)
+    for raw, found in ((of, Formats().key(record)), (held, Formats().value(record))):
+        if found.kind == "bytes":
+            assert found.data == raw
+            assert found.problem
+        else:
+            assert not found.problem
