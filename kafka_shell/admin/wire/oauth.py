@@ -5,9 +5,7 @@ from __future__ import annotations
 import base64
 import json
 import re
-import threading
 import time
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from kafka_shell.characters import quoted
@@ -15,6 +13,7 @@ from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Secret
 from kafka_shell.units import to_path
 
+from . import http
 from .endpoint import ConnectionConfig, OAuth, Sasl
 from .failures import unreachable
 
@@ -85,9 +84,7 @@ def _from_endpoint(oauth: OAuth, config: ConnectionConfig, timeout: float) -> Se
     request = Request(oauth.token_endpoint, urlencode(fields).encode())
     request.add_header("Authorization", "Basic " + base64.b64encode(pair.encode()).decode())
     request.add_header("Accept", "application/json")
-    response = _with_timeout(
-        lambda: _fetch(opener, request, timeout), oauth.token_endpoint, timeout
-    )
+    response = _fetch(opener, request, timeout)
     try:
         token = json.loads(response)["access_token"]
     except (ValueError, KeyError, TypeError, RecursionError):
@@ -101,15 +98,10 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
     """The HTTP client for an endpoint. It does not follow redirects, which would send the secret to
     another server, and trusts the CAs of the properties. Raises ShellError for an unsafe URL."""
     from urllib.parse import urlsplit
-    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
 
     from kafka_shell.structs import replace
 
     from .tls import make_context
-
-    class NoRedirect(HTTPRedirectHandler):
-        def redirect_request(self, *args: object, **kwargs: object) -> None:
-            return None
 
     try:
         parts = urlsplit(oauth.token_endpoint)
@@ -120,9 +112,9 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
         trust = replace(
             config.tls, certificate_file="", certificate_text="", key_text=None, check_hostname=True
         )
-        return build_opener(NoRedirect, HTTPSHandler(context=make_context(trust)))
+        return http.opener(make_context(trust))
     if scheme == "http" and host in _LOOPBACK and oauth.allow_loopback_http:
-        return build_opener(NoRedirect, ProxyHandler({}))
+        return http.opener(proxies=False)
     local = f" ({_ALLOW}=true allows http on localhost)" if host in _LOOPBACK else ""
     raise _failed(
         f"sasl.oauthbearer.token.endpoint.url must be an https URL{local}, got"
@@ -132,50 +124,20 @@ def _opener(oauth: OAuth, config: ConnectionConfig) -> OpenerDirector:
 
 
 def _fetch(opener: OpenerDirector, request: Request, timeout: float) -> bytes:
-    from http.client import HTTPException
-    from urllib.error import HTTPError, URLError
-
     where = request.full_url
     try:
-        with opener.open(request, timeout=timeout) as response:
-            body: bytes = response.read(_MAX_RESPONSE + 1)
-    except HTTPError as error:
-        error.close()
-        if 300 <= error.code < 400:
+        return http.fetch(opener, request, timeout, _MAX_RESPONSE)
+    except http.HttpFailure as failure:
+        if 300 <= failure.status < 400:
             raise _failed(
-                f"{where} redirects to another URL (HTTP {error.code})",
+                f"{where} redirects to another URL ({failure})",
                 "Set sasl.oauthbearer.token.endpoint.url to the final URL.",
             ) from None
-        raise _failed(
-            f"{where} returned no token: HTTP {error.code}", "Check clientId and clientSecret."
-        ) from None
-    except (URLError, OSError, HTTPException, ValueError) as error:
-        why = quoted(str(getattr(error, "reason", error)))  # may contain text of the server
-        raise _failed(f"{where} cannot be reached: {why}", "") from None
-    if len(body) > _MAX_RESPONSE:
-        raise _failed(f"the response of {where} is larger than {_MAX_RESPONSE >> 10} KiB", "")
-    return body
-
-
-def _with_timeout(fetch: Callable[[], bytes], where: str, timeout: float) -> bytes:
-    """Run `fetch` with a total timeout. The timeout of a socket applies to each read, so a server
-    that sends one byte per second would never reach it."""
-    done: list[bytes | Exception] = []
-
-    def run() -> None:
-        try:
-            done.append(fetch())
-        except Exception as error:  # raised on the waiting thread
-            done.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(timeout)
-    if not done:
-        raise _failed(f"{where} did not return a token within {timeout:.1f} s", "")
-    if isinstance(done[0], Exception):
-        raise done[0]
-    return done[0]
+        if failure.status:
+            raise _failed(
+                f"{where} returned no token: {failure}", "Check clientId and clientSecret."
+            ) from None
+        raise _failed(f"{where} cannot be reached: {failure}", "") from None
 
 
 def _failed(message: str, hint: str) -> ShellError:

@@ -1,0 +1,74 @@
+"""HTTP requests with a total timeout, without redirects, and with responses of limited size."""
+
+from __future__ import annotations
+
+import ssl
+import threading
+from typing import TYPE_CHECKING
+
+from kafka_shell.characters import quoted
+
+if TYPE_CHECKING:
+    from urllib.request import OpenerDirector, Request
+
+
+class HttpFailure(Exception):
+    """A request that failed. `status` is that of the response, 0 if there was none. `str` is the
+    reason, with text of the server in quotes."""
+
+    def __init__(self, reason: str, status: int = 0) -> None:
+        super().__init__(reason)
+        self.status = status
+
+
+def opener(context: ssl.SSLContext | None = None, *, proxies: bool = True) -> OpenerDirector:
+    """An HTTP client that trusts the CAs of the context. It does not follow redirects, which would
+    send secrets to another server."""
+    from urllib.request import HTTPRedirectHandler, HTTPSHandler, ProxyHandler, build_opener
+
+    class NoRedirect(HTTPRedirectHandler):
+        def redirect_request(self, *args: object, **kwargs: object) -> None:
+            return None
+
+    handlers = [NoRedirect(), *([] if proxies else [ProxyHandler({})])]
+    return build_opener(*handlers, *([HTTPSHandler(context=context)] if context else []))
+
+
+def fetch(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
+    """The body of a response, at most `largest` bytes. Raises HttpFailure.
+
+    The timeout (seconds) is for the whole response. That of a socket applies to each read, so a
+    server that sends one byte per second would never reach it.
+    """
+    done: list[bytes | HttpFailure] = []
+
+    def run() -> None:
+        try:
+            done.append(_read(client, request, timeout, largest))
+        except HttpFailure as failure:  # raised on the waiting thread
+            done.append(failure)
+
+    thread = threading.Thread(target=run, daemon=True)
+    thread.start()
+    thread.join(timeout)
+    found = done[0] if done else HttpFailure(f"no response within {timeout:.1f} s")
+    if isinstance(found, HttpFailure):
+        raise found
+    return found
+
+
+def _read(client: OpenerDirector, request: Request, timeout: float, largest: int) -> bytes:
+    from http.client import HTTPException
+    from urllib.error import HTTPError, URLError
+
+    try:
+        with client.open(request, timeout=timeout) as response:
+            body: bytes = response.read(largest + 1)
+    except HTTPError as error:
+        error.close()
+        raise HttpFailure(f"HTTP {error.code}", error.code) from None
+    except (URLError, OSError, HTTPException, ValueError) as error:
+        raise HttpFailure(quoted(str(getattr(error, "reason", error)))) from None
+    if len(body) > largest:
+        raise HttpFailure(f"the response is larger than {largest >> 10:,} KiB")
+    return body
