@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,28 +10,13 @@ from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.files import bad_file, read_text
 from kafka_shell.units import shorten
 
+from .node import MAX_DEPTH, Mark, Node
+
 _MAX_SIZE = 64 << 20
-_MAX_DEPTH = 50
 _PRIVATE = "x-"  # fields that are not read, as a home for anchors
-_SURROGATES = re.compile(r"\\u[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F][0-9a-fA-F]{2}")
 _NULL = ("", "~", "null", "Null", "NULL")
 _TRUE = ("true", "yes", "on")
 _BOOLEAN = (*_TRUE, "false", "no", "off")
-
-
-class Node:
-    """A scalar, sequence or mapping of the document; the keys and values of a mapping in turn.
-
-    `plain` scalars are written without quotes: they can be null, booleans and merge keys.
-    """
-
-    __slots__ = ("column", "kind", "line", "plain", "value")
-
-    def __init__(self, kind: str, value: Any, mark: Any, *, plain: bool = False) -> None:
-        self.kind = kind
-        self.value = value
-        self.plain = plain
-        self.line, self.column = mark.line + 1, mark.column + 1
 
 
 Mapping = dict[str, tuple[Node, Node]]  # key -> (node of the key, node of the value)
@@ -49,11 +32,12 @@ class Place:
         self._mappings = mappings
 
     def __str__(self) -> str:
-        return f"{self.file}:{self._node.line}:{self._node.column}"
+        return f"{self.file}:{self._node.mark.line}:{self._node.mark.column}"
 
     def error(self, what: str, hint: str = "") -> ShellError:
         """The error that something is wrong here."""
-        return bad_file(self.file, what, hint=hint, line=self._node.line, column=self._node.column)
+        mark = self._node.mark
+        return bad_file(self.file, what, hint=hint, line=mark.line, column=mark.column)
 
     @property
     def is_null(self) -> bool:
@@ -112,10 +96,14 @@ class Place:
     def integer(self, what: str, least: int, most: int) -> int:
         """A whole number."""
         text = self.text(what)
-        digits = text.isascii() and text.isdigit() and len(text) < 20
+        digits = self._node.plain and text.isascii() and text.isdigit() and len(text) < 20
         if not (digits and least <= int(text) <= most):
             raise self.error(f"{what} must be an integer from {least} to {most}, got {text[:60]!r}")
         return int(text)
+
+    def is_number(self, number: int) -> bool:
+        """Whether this number is written here, without quotes."""
+        return self._node.plain and self._node.value == str(number)
 
     def boolean(self, what: str) -> bool:
         """True or false."""
@@ -166,22 +154,37 @@ class Place:
 
 def read_document(path: Path) -> Place | None:
     """The only document of a YAML or JSON file; None if it is empty."""
-    import yaml
-
     file = str(path)
     text = read_text(path, largest=_MAX_SIZE)
-    if path.suffix.lower() == ".json":
-        text = _SURROGATES.sub(lambda found: str(json.loads(f'"{found[0]}"')), text)
-        text = text.replace("\t", " ")  # YAML forbids tabs; JSON has them only between values
+    read = _json_tree if path.suffix.lower() == ".json" else _yaml_tree
+    root = read(file, text)
+    return None if root is None else Place(file, root, {})
+
+
+def _json_tree(file: str, text: str) -> Node | None:
+    """The root of a JSON document: YAML limits names to 1,024 characters."""
+    from .json_tree import InvalidJson, json_tree
+
+    if not text.strip():
+        return None
     try:
-        root = _tree(file, text)
+        return json_tree(text)
+    except InvalidJson as error:
+        line, column = error.mark.line, error.mark.column
+        raise bad_file(file, f"not valid JSON: {error}", line=line, column=column) from None
+
+
+def _yaml_tree(file: str, text: str) -> Node | None:
+    import yaml
+
+    try:
+        return _tree(file, text)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line, column = (mark.line + 1, mark.column + 1) if mark else (None, None)
         raise bad_file(file, f"not valid YAML: {error.problem}", line=line, column=column) from None
     except (yaml.YAMLError, ValueError) as error:
         raise bad_file(file, f"not valid YAML: {' '.join(str(error).split())}") from None
-    return None if root is None else Place(file, root, {})
 
 
 def _tree(file: str, text: str) -> Node | None:
@@ -198,19 +201,19 @@ def _tree(file: str, text: str) -> Node | None:
             parents.pop()
             continue
         if isinstance(event, yaml.ScalarEvent):
-            mark, plain = event.start_mark, not event.style and event.tag is None
-            node = Node("scalar", event.value, mark, plain=plain)
+            plain = not event.style and event.tag is None
+            node = Node("scalar", event.value, _mark(event), plain=plain)
         elif isinstance(event, yaml.CollectionStartEvent):
             kind = "mapping" if isinstance(event, yaml.MappingStartEvent) else "sequence"
-            node = Node(kind, [], event.start_mark)
+            node = Node(kind, [], _mark(event))
         elif isinstance(event, yaml.AliasEvent):
             if event.anchor not in anchors:
-                where = Place(file, Node("scalar", "", event.start_mark), {})
+                where = Place(file, Node("scalar", "", _mark(event)), {})
                 raise where.error(f"the alias *{event.anchor} has no anchor")
             node = anchors[event.anchor]
         else:
             if isinstance(event, yaml.DocumentStartEvent) and root is not None:
-                where = Place(file, Node("scalar", "", event.start_mark), {})
+                where = Place(file, Node("scalar", "", _mark(event)), {})
                 raise where.error("a second document begins here", "Use one file for each.")
             continue
         if isinstance(event, yaml.ScalarEvent | yaml.CollectionStartEvent) and event.anchor:
@@ -220,6 +223,10 @@ def _tree(file: str, text: str) -> Node | None:
         root = root or node
         if isinstance(event, yaml.CollectionStartEvent):
             parents.append(node)
-            if len(parents) > _MAX_DEPTH:
+            if len(parents) > MAX_DEPTH:
                 raise Place(file, node, {}).error("nested too deeply")
     return root
+
+
+def _mark(event: Any) -> Mark:
+    return Mark(event.start_mark.line + 1, event.start_mark.column + 1)

@@ -83,7 +83,7 @@ class _Loader:
         fields = root.fields("a state file", ("version", "scope", *KINDS))
         if "version" not in fields:
             raise root.error("version is missing", f"Add: version: {VERSION}")
-        if fields["version"].text("version") != str(VERSION):
+        if not fields["version"].is_number(VERSION):
             raise fields["version"].error(f"version must be {VERSION}")
         if "scope" in fields:
             self._scope(fields["scope"])
@@ -187,6 +187,8 @@ class _Loader:
             )
             generate = "generate" in given and given["generate"].boolean("generate")
             file = given["password_file"].text("password_file") if "password_file" in given else ""
+            if "password_file" in given and not file:
+                raise given["password_file"].error("password_file is empty")
             if generate and file:
                 raise given["generate"].error("generate cannot be used with password_file")
             if generate or file:

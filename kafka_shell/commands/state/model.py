@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -23,6 +24,8 @@ Fields = dict[str, Value]
 
 # Fields of a topic. All other fields of a topic are configs.
 PARTITIONS, FACTOR, ASSIGNMENT = "partitions", "replication_factor", "replica_assignment"
+ASSIGNMENT_PATTERN = "[0-9]+(:[0-9]+)*( *, *[0-9]+(:[0-9]+)*)*"
+_ASSIGNMENT = re.compile(ASSIGNMENT_PATTERN)
 ANY_ITERATIONS = 0  # of a user, if the file does not say how many
 SHAPE = (PARTITIONS, FACTOR, ASSIGNMENT)
 MAXIMUM = {PARTITIONS: (1 << 31) - 1, FACTOR: (1 << 15) - 1}
@@ -167,8 +170,10 @@ def configs_of(fields: Mapping[str, Value]) -> tuple[tuple[str, str], ...]:
 
 def read_assignment(text: str) -> tuple[tuple[int, ...], ...]:
     """The replicas of each partition of `1:2,2:3`. Raises ValueError."""
+    if not _ASSIGNMENT.fullmatch(text):
+        raise ValueError("not an assignment")
     replicas = tuple(tuple(int(id) for id in each.split(":")) for each in text.split(","))
-    if any(not 0 <= id < 1 << 31 for each in replicas for id in each):
+    if any(id >= 1 << 31 for each in replicas for id in each):
         raise ValueError("not a broker ID")
     return replicas
 

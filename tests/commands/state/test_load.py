@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -21,7 +22,7 @@ from kafka_shell.admin.quotas.model import DEFAULT, QuotaEntity
 from kafka_shell.admin.users.model import ScramMechanism
 from kafka_shell.commands.state.load import load
 from kafka_shell.commands.state.model import ANY_ITERATIONS, KINDS, Fields, Password, State
-from kafka_shell.commands.state.write import document, json_text, yaml_text
+from kafka_shell.commands.state.write import Content, document, json_text, yaml_text
 from kafka_shell.errors import ShellError, Status
 
 pytestmark = pytest.mark.quick
@@ -205,6 +206,41 @@ def test_json_may_escape_any_character_and_hold_private_fields(tmp_path: Path) -
     )
     state = load(file_with(tmp_path, text, "a.json"))
     assert state.parts["quotas"] == {QuotaEntity("\U0001f600"): {"producer_byte_rate": 1.0}}
+
+
+@pytest.mark.parametrize(
+    ("text", "place", "message"),
+    [
+        ('{"version": 1,\n "topics": {"a": {"partitions": "6"}}}', "2:33", "must be an integer"),
+        ('{"version": "1"}', "1:13", "version must be 1"),
+        ('{"version": 1,}', "1:15", "expected a name in double quotes"),
+        ('{"version": 1', "1:14", "expected ','"),
+        ('{"version" 1}', "1:12", "expected ':'"),
+        ('{"version": 1} {}', "1:16", "expected the end of the document"),
+        ('{"version": one}', "1:13", "expected a value"),
+        ('{"version": 1, "topics": {"a": nan}}', "1:32", "expected a value"),
+        ('{"version": 1, "topics\n": {}}', "1:16", "a string without an end"),
+        ('{"version": 1, "topics": {"\\ud800": {}}}', "1:27", "invalid escape"),
+        ('{"version": 1, "topics": {"a": {}, "a": {}}}', "1:36", "'a' is set twice"),
+        ('{"x-deep": ' + "[" * 99, "1:61", "nested too deeply"),
+    ],
+)
+def test_an_error_of_json_names_line_and_column(
+    tmp_path: Path, text: str, place: str, message: str
+) -> None:
+    name = file_with(tmp_path, text, "a.json")
+    with pytest.raises(ShellError) as caught:
+        load(name)
+    assert str(caught.value).startswith(f"{name}:{place}: "), str(caught.value)
+    assert message in str(caught.value)
+
+
+@pytest.mark.parametrize("output", [yaml_text, json_text])
+def test_a_long_name_is_written_and_read(tmp_path: Path, output: Callable[[Content], str]) -> None:
+    long = "n" * 3_000
+    parts = {"group_configs": {ConfigResource(ResourceType.GROUP, long): {"a": "1"}}}
+    name = "a.json" if output is json_text else "a.yaml"
+    assert load(file_with(tmp_path, output(document(State(parts=parts))), name)).parts == parts
 
 
 def test_a_name_that_ends_in_a_comma_is_quoted(tmp_path: Path) -> None:
