@@ -74,6 +74,11 @@ class JournalEntry(Struct, frozen=True):
         """Whether something was changed, or may have been."""
         return any(is_applied(row) for row in self.changes)
 
+    @property
+    def only_throttles(self) -> bool:
+        """Whether it only changed the throttles of reassignments: undoing those restores them."""
+        return all(row["kind"] == "throttle" for row in self.changes if is_applied(row))
+
 
 def is_applied(row: dict[str, Any]) -> bool:
     """Whether a change of a journal entry was applied, or may have been."""

@@ -11,12 +11,15 @@ from contextlib import suppress
 
 from kafka_shell.errors import ShellError
 
-_MAX_WAIT_S, _POLL_S = 2.0, 0.005
+MAX_WAIT_S = 10.0  # a loaded broker may be seconds behind the controller
+_FIRST_POLL_S, _LAST_POLL_S = 0.005, 0.1
 
 
-def wait_until_visible(visible: Callable[[], bool]) -> None:
-    """Wait until `visible()` returns true, at most two seconds. Its ShellErrors end the wait."""
-    until = time.monotonic() + _MAX_WAIT_S
+def wait_until_visible(visible: Callable[[], bool], seconds: float = MAX_WAIT_S) -> None:
+    """Wait until `visible()` returns true, but not longer. Its ShellErrors end the wait."""
+    until = time.monotonic() + seconds
+    pause = _FIRST_POLL_S
     with suppress(ShellError):
         while not visible() and time.monotonic() < until:
-            time.sleep(_POLL_S)
+            time.sleep(pause)
+            pause = min(2 * pause, _LAST_POLL_S)

@@ -46,7 +46,8 @@ def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator
         if entry.undoes:
             yield text("  undoes: ", "hint") + text(" ".join(entry.undoes))
         if not entry.undo and entry.changed:
-            yield text("  irreversible", "warning")
+            throttles = "nothing to undo: a throttle ends with its reassignment"
+            yield text(f"  {throttles if entry.only_throttles else 'irreversible'}", "warning")
         for line in undo_lines(entry.undo, entry=entry.id):
             yield text("  ") + line
 

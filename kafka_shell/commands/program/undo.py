@@ -20,7 +20,8 @@ if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
-_RECENT_S = 10  # a broker may not have applied a change of the last seconds yet
+_SETTLE_S = 2.0  # the change itself was waited for already
+_RECENT_S = 30  # a broker may not have applied a change of the last seconds yet
 _NAMED = 5  # entries, and differences, that are shown before the rest is counted
 # What a command reports of something that is already gone. A token may only be hidden.
 _GONE = {
@@ -87,7 +88,12 @@ def _chosen(invocation: Invocation, context: Context, cluster_id: str) -> list[J
     else:
         chosen = list(_newest(invocation, context, cluster_id))
     for number, entry in enumerate(chosen):
-        _check(entry, cluster_id, last=not invocation["id"] and number == 0)
+        try:
+            _check(entry, cluster_id, last=not invocation["id"] and number == 0)
+        except ShellError as error:
+            if error.code == "irreversible":
+                error.hint += _older(entry, context, cluster_id)
+            raise
     return chosen
 
 
@@ -114,6 +120,23 @@ def _newest(invocation: Invocation, context: Context, cluster_id: str) -> Iterat
             return
 
 
+def _older(than: JournalEntry, context: Context, cluster_id: str) -> str:
+    """How to undo the newest change before an irreversible one."""
+    from kafka_shell import journal as book
+
+    every = book.newest(context.paths.journal, cluster=cluster_id)
+    for entry in every:
+        if isinstance(entry, JournalEntry) and entry.id == than.id:
+            break
+    for entry in every:
+        if isinstance(entry, Path) or entry.undone or entry.undoes or not entry.changed:
+            continue
+        if entry.undo:
+            return f"\nTo undo the change before it ({entry.command}), run undo {entry.id}"
+        break
+    return "\nTo undo an older change, run undo ID"
+
+
 def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
     about = f"{'the last change, ' if last else ''}{entry.id} ({entry.command})"
     if entry.cluster != cluster_id:
@@ -127,11 +150,12 @@ def _check(entry: JournalEntry, cluster_id: str, *, last: bool) -> None:
     if not entry.changed:
         raise ShellError(f"{about} changed nothing", code="nothing-to-undo")
     if not entry.undo:
-        raise ShellError(
-            f"{about} is irreversible",
-            hint="Nothing was changed. To undo an older change, run undo ID",
-            code="irreversible",
+        what = (
+            "only changed the throttle of a reassignment: there is nothing to undo"
+            if entry.only_throttles
+            else "is irreversible"
         )
+        raise ShellError(f"{about} {what}", hint="Nothing was changed.", code="irreversible")
 
 
 # -- what they changed -----------------------------------------------------------------------------
@@ -208,7 +232,7 @@ def _settled_plan(commands: Sequence[Invocation], context: Context, *, recent: b
         return not (recent and plan.unchanged)
 
     if not has_settled():
-        wait_until_visible(has_settled)
+        wait_until_visible(has_settled, _SETTLE_S)
     return plan
 
 

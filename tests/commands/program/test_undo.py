@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,7 +16,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from kafka_shell import journal
+from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs.change import AlterConfigs
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
 from kafka_shell.admin.topics.steps import CreateTopics
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Outcomes
@@ -261,6 +264,7 @@ def test_an_irreversible_change_is_not_skipped_for_an_earlier_one(shell: Shell, 
     for line in ("undo", "undo --last 1", "undo --last 3", "undo --yes --force"):
         run = refused(shell(line), "the last change", "alter-topic", "is irreversible")
         assert run.out == ""
+        assert f"To undo the change before it (alter-configs {topic} segment.ms=1h)" in run.err
     assert configs(shell, topic) == {"segment.ms": "3600000"}
     shell.ok(f"undo {entries(shell)[1]['id']}")
     assert configs(shell, topic) == {}
@@ -408,6 +412,28 @@ def test_values_are_compared_and_not_their_spelling(shell: Shell, topic: str) ->
     )
     shell.ok("undo --yes")
     assert configs(shell, topic) == {}
+
+
+def test_a_change_is_waited_for_until_brokers_show_it(
+    shell: Shell, cluster: Cluster, topic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A broker that is seconds behind the controller: undo does not read the old value."""
+    shell.ok(f"alter-configs {topic} flush.ms=1000")
+    real = config_changes.describe
+    resource = ConfigResource(ResourceType.TOPIC, topic)
+    before, reads = real(cluster, [resource], ["flush.ms"]), []
+    until = time.monotonic() + 3
+
+    def behind(*args: Any) -> Any:
+        reads.append(args)
+        return before if time.monotonic() < until else real(*args)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(config_changes, "describe", behind)
+        shell.ok(f"alter-configs {topic} flush.ms=2000")
+    assert time.monotonic() >= until and len(reads) < 100
+    assert "flush.ms: 2s -> 1s" in shell.ok("undo").err
+    assert configs(shell, topic) == {"flush.ms": "1000"}
 
 
 # -- several shells, and interruptions -------------------------------------------------------------
