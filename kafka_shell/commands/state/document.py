@@ -84,11 +84,16 @@ class Place:
             raise self.error(f"a key must be a name, not {self._description()}")
         return str(self._node.value)
 
-    def text(self, what: str) -> str:
-        """A string, number or boolean, as it is written."""
+    def word(self, what: str) -> str:
+        """A name among values, as it is written: `yes` is a name, not a boolean."""
         if self._node.kind != "scalar" or self.is_null:
-            raise self.error(f"{what} must be a value, not {self._description()}")
-        text = str(self._node.value)
+            hint = "Put the name in quotes." if self.is_null and self._node.value else ""
+            raise self.error(f"{what} must be a value, not {self._description()}", hint)
+        return str(self._node.value)
+
+    def text(self, what: str) -> str:
+        """A string, number or boolean, as it is written, but `true` or `false` for a boolean."""
+        text = self.word(what)
         if self._is_boolean:
             return "true" if text.lower() in _TRUE else "false"
         return text

@@ -186,7 +186,7 @@ class _Loader:
                 else ANY_ITERATIONS
             )
             generate = "generate" in given and given["generate"].boolean("generate")
-            file = given["password_file"].text("password_file") if "password_file" in given else ""
+            file = given["password_file"].word("password_file") if "password_file" in given else ""
             if "password_file" in given and not file:
                 raise given["password_file"].error("password_file is empty")
             if generate and file:
@@ -252,7 +252,7 @@ _READERS: dict[str, _Reader] = {
 
 def _selector(kind: str, place: Place) -> str:
     """A name, glob or /regex/ of the scope; an entity is spelled as this program does."""
-    text = place.text("a selector")
+    text = place.word("a selector")
     if not text.strip():
         raise place.error(f"a selector of scope.{kind} is empty")
     try:

@@ -243,6 +243,27 @@ def test_a_long_name_is_written_and_read(tmp_path: Path, output: Callable[[Conte
     assert load(file_with(tmp_path, output(document(State(parts=parts))), name)).parts == parts
 
 
+def test_names_are_read_as_they_are_written(tmp_path: Path) -> None:
+    names = "[on, yes, 1e3, 0x10, 'null', '-', No, 1.0]"
+    lines = ["version: 1", f"scope: {{topics: {names}, users: {names}}}", "topics:"]
+    lines += [
+        f"  {name}: {{}}" for name in ("on", "yes", "1e3", "0x10", "null", "'-'", "No", "1.0")
+    ]
+    lines += ["users: {y: {SCRAM-SHA-256: {password_file: yes}}}"]
+    state = load(file_with(tmp_path, "\n".join(lines)))
+    expected = ("on", "yes", "1e3", "0x10", "null", "-", "No", "1.0")
+    assert tuple(state.parts["topics"]) == expected
+    assert state.scope == {"topics": expected, "users": expected}
+    assert [each.file for each in state.passwords.values()] == [str(tmp_path / "yes")]
+    assert (
+        load(file_with(tmp_path, yaml_text(document(State(scope=state.scope))))).scope
+        == state.scope
+    )
+    with pytest.raises(ShellError, match="must be a value, not nothing") as caught:
+        load(file_with(tmp_path, "version: 1\nscope: {topics: [null]}"))
+    assert caught.value.hint == "Put the name in quotes."
+
+
 def test_a_name_that_ends_in_a_comma_is_quoted(tmp_path: Path) -> None:
     parts = {"quotas": {QuotaEntity("a,", "b"): {"producer_byte_rate": 1.0}}}
     text = yaml_text(document(State(parts=parts)))
