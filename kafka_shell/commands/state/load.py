@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,6 +30,7 @@ from .model import (
     MAXIMUM,
     PARTITIONS,
     SHAPE,
+    TOPIC_NAME,
     Fields,
     Password,
     State,
@@ -48,9 +50,7 @@ def load(name: str) -> State:
     if not path.is_dir():
         return _Loader().read(path)
     files = sorted(each for each in path.iterdir() if is_state_file(each))
-    folders = (each for each in path.iterdir() if each.is_dir() and not each.name.startswith("."))
-    inner = (each for folder in folders for each in folder.rglob("*") if is_state_file(each))
-    if (first := next(inner, None)) is not None:
+    if (first := next(_in_subfolders(path), None)) is not None:
         hint = "Only the files of the folder itself are read."
         raise bad_file(first, f"is in a subfolder of {name}", hint=hint)
     if not files:
@@ -59,6 +59,13 @@ def load(name: str) -> State:
     for file in files:
         loader.read(file)
     return loader.state
+
+
+def _in_subfolders(path: Path) -> Iterator[Path]:
+    for folder, folders, names in os.walk(path):
+        folders[:] = [each for each in folders if not each.startswith(".")]
+        if folder != str(path):
+            yield from filter(is_state_file, (Path(folder, name) for name in names))
 
 
 def is_state_file(path: Path) -> bool:
@@ -73,6 +80,7 @@ class _Loader:
         self.state = State()
         self._folder = Path()
         self._rules: dict[str, Any] = {}
+        self._item: Place | None = None  # of an ACL
 
     def read(self, path: Path) -> State:
         """Add a file."""
@@ -102,8 +110,9 @@ class _Loader:
         for key_place, place in section.pairs(kind):
             text = key_place.name()
             for key, fields in _READERS[kind](self, text, key_place, place):
-                self._refuse_second(kind, key, key_place)
-                self.state.places[kind, key] = key_place
+                at = self._item if kind == "acls" and self._item else key_place
+                self._refuse_second(kind, key, at)
+                self.state.places[kind, key] = at
                 part[key] = fields
 
     def _refuse_second(self, kind: str, key: Any, place: Place) -> None:
@@ -116,6 +125,11 @@ class _Loader:
 
     def topic(self, name: str, at: Place, place: Place) -> Iterator[tuple[Any, Fields]]:
         """A topic: partitions, replication factor, assignment, configs."""
+        if not TOPIC_NAME.fullmatch(name) or name in (".", ".."):
+            raise at.error(
+                f"{shorten(name)} is not a valid topic name",
+                "Names have 1 to 249 characters of a-z, A-Z, 0-9, '.', '_' and '-'.",
+            )
         fields: Fields = {}
         given = place.fields(f"topic {name}", (*SHAPE, "configs"))
         for field in (PARTITIONS, FACTOR):
@@ -148,6 +162,7 @@ class _Loader:
         covered = target_text(target.type, target.name or "", target.pattern)
         self.state.covered.setdefault("acls", set()).add(covered)
         for item in place.items(f"ACLs of {text}"):
+            self._item = item
             line = item.text("an ACL")
             rule = self._rules.get(line)
             if rule is None:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 Value = str | int | float
 Fields = dict[str, Value]
 
+TOPIC_NAME = re.compile("[a-zA-Z0-9._-]{1,249}")
 # Fields of a topic. All other fields of a topic are configs.
 PARTITIONS, FACTOR, ASSIGNMENT = "partitions", "replication_factor", "replica_assignment"
 ASSIGNMENT_PATTERN = "[0-9]+(:[0-9]+)*( *, *[0-9]+(:[0-9]+)*)*"

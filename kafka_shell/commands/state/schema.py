@@ -6,7 +6,7 @@ from typing import Any
 
 from kafka_shell.admin.users.model import MAX_ITERATIONS, MIN_ITERATIONS
 
-from .model import ASSIGNMENT_PATTERN, FACTOR, KINDS, MAXIMUM, PARTITIONS
+from .model import ASSIGNMENT_PATTERN, FACTOR, KINDS, MAXIMUM, PARTITIONS, TOPIC_NAME
 
 _VALUE = "A value as in alter-configs: 7d, 1GiB, true, or the raw value."
 _SCALAR = {"type": ["string", "number", "boolean"]}
@@ -36,7 +36,10 @@ def schema() -> dict[str, Any]:
                     "Selectors of the resources that the file covers. apply --prune deletes nothing"
                     " else.",
                 ),
-                "topics": _by_name("Topics by name.", _topic()),
+                "topics": {
+                    **_by_name("Topics by name.", _topic()),
+                    "propertyNames": {"pattern": f"^(?![.][.]?$){TOPIC_NAME.pattern}$"},
+                },
                 "acls": _by_name(
                     "ACLs by resource: topic orders, prefixed group payments-, cluster.",
                     {
