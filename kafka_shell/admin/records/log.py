@@ -5,7 +5,6 @@ For small topics with records of this program.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Sequence
 from typing import Any
 
@@ -22,14 +21,12 @@ from kafka_shell.structs import replace
 from .batches import NAMED, THROTTLED, fetch_request, held_back, wait_out
 from .decode import all_records
 from .delete import ranges
-from .model import Record
+from .model import NewRecord, Record
 
 _FETCH_BYTES = 8 << 20
-_DUPLICATE_SEQUENCE, _NOT_ENOUGH_REPLICAS = 46, 19
 _UNKNOWN_TOPIC = 3  # of a leader that has not applied the creation that another broker shows
 # and a leader epoch unknown to one side
-_AGAIN = MOVED | {_UNKNOWN_TOPIC, _NOT_ENOUGH_REPLICAS, 74, 75, 76}
-_UNCOMPRESSED = 0
+_AGAIN = MOVED | {_UNKNOWN_TOPIC, 74, 75, 76}
 _MISSING = Failure("UNKNOWN", "the leader's response does not contain the partition")
 
 
@@ -77,59 +74,17 @@ def append(
 ) -> int:
     """Append the records as one batch, all or none, to every in-sync replica; the first's offset.
 
-    Idempotent (KIP-98): the batch is sent again if a response was lost, and is written once. Raises
-    ShellError without WRITE, with too few in-sync replicas until the deadline, or if the outcome is
-    unknown at the deadline ("outcome-unknown").
+    Raises ShellError without WRITE, with too few in-sync replicas until the deadline, or if the
+    outcome is unknown at the deadline ("outcome-unknown").
     """
-    from kafka.protocol.producer import ProduceRequest
+    from .write import Writer
 
-    kind = ProduceRequest.TopicProduceData
-    request = ProduceRequest(
-        transactional_id=None,
-        acks=-1,
-        timeout_ms=30_000,
-        topic_data=[
-            kind(
-                name=topic,
-                partition_data=[
-                    kind.PartitionProduceData(
-                        index=partition, records=_batch(records, *_producer(cluster))
-                    )
-                ],
-            )
-        ],
+    (written,) = Writer(cluster, topic).write(
+        {partition: [NewRecord(key, value) for key, value in records]}, whole=True
     )
-    response = _of_leader(cluster, request, topic, partition, "partition_responses")
-    return int(response.base_offset)
-
-
-def _producer(cluster: Cluster) -> tuple[int, int]:
-    """A producer id and epoch of our own (API key 22)."""
-    from kafka.protocol.producer import InitProducerIdRequest
-
-    response = cluster.send(
-        InitProducerIdRequest(transactional_id=None, transaction_timeout_ms=60_000,
-                              producer_id=-1, producer_epoch=-1),
-        change=False,
-    )  # fmt: skip
-    return response.producer_id, response.producer_epoch
-
-
-def _batch(
-    records: Sequence[tuple[bytes | None, bytes | None]], producer_id: int, epoch: int
-) -> bytes:
-    from kafka.record.default_records import DefaultRecordBatchBuilder
-
-    room = 1024 + sum(len(key or b"") + len(value or b"") + 64 for key, value in records)
-    builder = DefaultRecordBatchBuilder(
-        magic=2, compression_type=_UNCOMPRESSED, is_transactional=False, producer_id=producer_id,
-        producer_epoch=epoch, base_sequence=0, batch_size=room,
-    )  # fmt: skip
-    now = int(time.time() * 1000)
-    for number, (key, value) in enumerate(records):
-        if builder.append(number, now, key, value, []) is None:
-            raise ShellError(f"{len(records):,} records do not fit into one batch")
-    return bytes(builder.build())
+    if written.failure is not None:
+        raise as_error(written.failure)
+    return written.offset or 0
 
 
 def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field: str) -> Any:
@@ -141,7 +96,6 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field
         leader = _leader(cluster, topic, partition)
         if leader is None:
             continue
-        # Can be repeated: a batch has the sequence number of its producer.
         response = cluster.send(request, Node(leader), highest=NAMED, change=False)
         rows = (row for each in response.responses for row in getattr(each, field))
         answer = next(rows, None)
@@ -150,7 +104,7 @@ def _of_leader(cluster: Cluster, request: Any, topic: str, partition: int, field
             wait_out(cluster, response)
             continue
         code = answer.error_code if hasattr(answer, "error_code") else 0
-        if code in (0, _DUPLICATE_SEQUENCE):
+        if not code:
             return answer
         reason = failure(code, getattr(answer, "error_message", None), about=about)
         if code not in _AGAIN:

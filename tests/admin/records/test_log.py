@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import pytest
 
-from kafka_shell.admin.records import log
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records import log, write
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Results
 from tests.admin.helpers import make_topic
 
 
@@ -15,15 +19,17 @@ def test_a_leader_that_does_not_know_its_new_topic_yet_is_asked_again(
     cluster: Cluster, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Another broker shows the topic already."""
-    own, attempts = log._leader, list[int]()
+    own, attempts = write.leaders, list[int]()
 
-    def leader(cluster: Cluster, topic: str, partition: int) -> int | None:
+    def leaders(cluster: Cluster, wanted: Iterable[TopicPartition]) -> Results[TopicPartition, int]:
         attempts.append(1)
         if len(attempts) == 2:
             make_topic(cluster, name)
-        return 1 if len(attempts) == 1 else own(cluster, topic, partition)
+        if len(attempts) == 1:
+            return Results(dict.fromkeys(wanted, 1))
+        return own(cluster, wanted)
 
-    monkeypatch.setattr(log, "_leader", leader)
+    monkeypatch.setattr(write, "leaders", leaders)
     assert log.append(cluster, name, [(b"key", b"value")]) == 0
     assert len(attempts) > 1
     assert [record.value for record in log.read(cluster, name)] == [b"value"]

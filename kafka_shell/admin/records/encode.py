@@ -1,0 +1,91 @@
+"""Record batches as they are written: message format v2 (KIP-82, 98)."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from .codecs import compress, crc32c
+from .model import NewRecord
+
+_MAGIC = 2
+# Before the checksum: base offset, length of the rest, leader epoch, magic, CRC-32C.
+_HEAD = struct.Struct(">qiibI")
+# With checksum: attributes, last offset delta, base and max timestamp, producer ID and epoch, base
+# sequence, number of records.
+_BODY = struct.Struct(">hiqqqhii")
+_LENGTH_AFTER = 12  # the length does not count itself and what is before it
+_SMALL = 1 << 12
+_NULL = b"\x01"  # the length -1
+
+
+class ProducerId(Struct, frozen=True):
+    """The ID and epoch of an idempotent producer."""
+
+    id: int
+    epoch: int
+
+
+def _varint(value: int) -> bytes:
+    """A signed integer in zigzag encoding."""
+    value = value << 1 if value >= 0 else (-value << 1) - 1
+    out = bytearray()
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+    return bytes(out)
+
+
+_VARINTS = [_varint(value) for value in range(_SMALL)]
+
+
+def varint(value: int) -> bytes:
+    """A signed integer in zigzag encoding, as in the fields of a record."""
+    return _VARINTS[value] if 0 <= value < _SMALL else _varint(value)
+
+
+def encoded_size(record: NewRecord) -> int:
+    """At least so many bytes as the record has in an uncompressed batch."""
+    size = 32 + len(record.key or b"") + len(record.value or b"")
+    for key, value in record.headers:
+        size += 10 + 4 * len(key) + len(value or b"")
+    return size
+
+
+def encode_batch(
+    records: Sequence[NewRecord], *, now: int, codec: int, producer: ProducerId, sequence: int
+) -> bytes:
+    """The records as one batch. `now` (epoch milliseconds) is the timestamp of those without."""
+    times = [now if each.timestamp is None else each.timestamp for each in records]
+    base = times[0]
+    raw = b"".join(
+        _record(number, times[number] - base, record) for number, record in enumerate(records)
+    )
+    body = _BODY.pack(
+        codec, len(records) - 1, base, max(times), producer.id, producer.epoch, sequence,
+        len(records),
+    )  # fmt: skip
+    body += compress(codec, raw)
+    length = _HEAD.size - _LENGTH_AFTER + len(body)
+    return _HEAD.pack(0, length, -1, _MAGIC, crc32c(body)) + body
+
+
+def _record(number: int, after: int, record: NewRecord) -> bytes:
+    key, value, headers = record.key, record.value, record.headers
+    parts = [
+        b"\0",  # attributes
+        varint(after),
+        varint(number),
+        _NULL if key is None else varint(len(key)) + key,
+        _NULL if value is None else varint(len(value)) + value,
+        varint(len(headers)),
+    ]
+    for name, content in headers:
+        encoded = name.encode("utf-8", "surrogateescape")
+        parts.append(varint(len(encoded)) + encoded)
+        parts.append(_NULL if content is None else varint(len(content)) + content)
+    body = b"".join(parts)
+    return varint(len(body)) + body

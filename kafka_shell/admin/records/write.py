@@ -1,0 +1,364 @@
+"""Records written to the partitions of a topic by an idempotent producer (API keys 0 and 22).
+
+A batch has the sequence number of its producer, so that it is sent again after a lost response or a
+change of leader, and is still written once (KIP-98). Each partition has one batch in flight.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import (
+    MOVED,
+    as_error,
+    as_failure,
+    failure,
+    requires,
+)
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
+
+from .batches import wait_out
+from .codecs import NONE
+from .encode import ProducerId, encode_batch
+from .model import NewRecord
+from .outgoing import (
+    Batch,
+    WriteInterrupted,
+    Written,
+    batches_of,
+    failed,
+    may_be_sent,
+    part,
+    unsent,
+)
+
+_NAMED = 12  # the last version of Produce with topic names; later ones have topic IDs
+_REQUEST_BYTES = 8 << 20
+_REPLICATED_MS = 20_000  # how long the leader waits for the in-sync replicas
+_RESPONSE_S = 30.0
+_DELIVERY_S = 120.0  # as delivery.timeout.ms of the Java producer
+_SETTLE_S = 5.0  # for what is in flight after Ctrl-C
+_PAUSE_S, _MAX_PAUSE_S = 0.05, 1.0
+_MISSING = "the leader's response does not contain the partition"
+
+_TOO_LARGE = 10
+_OF_RECORDS = frozenset({32, 87})  # INVALID_TIMESTAMP, INVALID_RECORD: the response names records
+_DUPLICATE = 46  # written before, and so long ago that the leader does not know its offset
+# The leader does not expect this sequence number or this producer: it has lost its state.
+_LOST_STATE = frozenset({45, 47, 59})
+# The leader has written the batch, but it may not be replicated.
+_MAYBE_WRITTEN = frozenset({7, 20})
+# Not written, but it may be if sent again: CORRUPT_MESSAGE, a leader that does not know of the
+# topic yet, NETWORK_EXCEPTION, NOT_ENOUGH_REPLICAS, KAFKA_STORAGE_ERROR, leader epochs.
+_AGAIN = MOVED | _MAYBE_WRITTEN | {2, 3, 13, 19, 56, 74, 75, 76}
+
+
+class _Sequence(Struct):
+    """The producer of one partition and its next sequence number."""
+
+    producer: ProducerId
+    next: int = 0
+
+
+_Left = Mapping[int, deque[Batch]]  # by partition
+
+
+class Writer:
+    """Writes to one topic. `codec` compresses the batches (see `codecs`)."""
+
+    def __init__(self, cluster: Cluster, topic: str, codec: int = NONE) -> None:
+        self.topic = topic
+        self._cluster = cluster
+        self._codec = codec
+        self._producer: ProducerId | None = None  # of partitions that have none yet
+        self._sequences: dict[int, _Sequence] = {}
+        self._leaders: dict[int, int] = {}
+        self._throttled: Any = None  # the response whose throttle time is to be waited for
+        self._sent = False
+
+    def position(self, partition: int) -> tuple[ProducerId, int]:
+        """The producer and the sequence number of the next record of a partition."""
+        sequence = self._sequence(partition)
+        return sequence.producer, sequence.next
+
+    def write(
+        self, records: Mapping[int, Sequence[NewRecord]], *, whole: bool = False
+    ) -> list[Written]:
+        """Write the records of each partition in their order, all partitions at once. `whole`: in
+        one batch each, all or none.
+
+        Returns when the outcome of every record is known, or unknown for good. Records after one
+        whose outcome is unknown, or that could not be sent in time, are not written. Raises
+        ShellError if nothing was sent, and WriteInterrupted.
+        """
+        left = {
+            partition: deque(batches_of(some, whole)) for partition, some in records.items() if some
+        }
+        ended: list[Written] = []
+        try:
+            self._drive(left, ended)
+        except KeyboardInterrupt:
+            self._settle(left, ended)
+            raise WriteInterrupted(ended) from None
+        return ended
+
+    def _drive(self, left: _Left, ended: list[Written]) -> None:
+        pause = _PAUSE_S
+        while any(left.values()):
+            again = self._round({each: queue for each, queue in left.items() if queue}, ended)
+            if again and any(left.values()):
+                time.sleep(pause)
+                pause = min(2 * pause, _MAX_PAUSE_S)
+            else:
+                pause = _PAUSE_S
+
+    def _settle(self, left: _Left, ended: list[Written]) -> None:
+        """After Ctrl-C, learn what became of the batches in flight: they are sent again, which
+        writes none twice. All others are not sent. Another Ctrl-C ends it."""
+        known = {(each.partition, each.first) for each in ended}
+        until = time.monotonic() + _SETTLE_S
+        for partition, batches in left.items():
+            if batches and (partition, batches[0].first) in known:
+                batches.popleft()
+            in_flight = [each for each in batches if each.producer is not None]
+            for batch in batches:
+                if batch.producer is None:
+                    ended.append(unsent(partition, batch, "interrupted"))
+                else:
+                    batch.until, batch.maybe = min(batch.until, until), True
+            batches.clear()
+            batches.extend(in_flight)
+        try:
+            self._drive(left, ended)
+        except (KeyboardInterrupt, ShellError):
+            for partition, batches in left.items():
+                for batch in batches:
+                    batch.why = batch.why or Failure("interrupted", "interrupted")
+                    ended.append(failed(partition, batch))
+
+    # -- one round ---------------------------------------------------------------------------------
+
+    def _round(self, left: _Left, ended: list[Written]) -> bool:
+        """Send the first batch of each partition. Returns whether one is to be sent again."""
+        if self._throttled is not None:
+            wait_out(self._cluster, self._throttled)
+            self._throttled = None
+        heads = {partition: batches[0] for partition, batches in left.items()}
+        again = self._find_leaders(heads)
+        groups = self._by_leader(heads)
+        calls = [self._call(leader, group) for leader, group in groups.items()]
+        responses = self._send(calls, groups)
+        for group, response in zip(groups.values(), responses, strict=True):
+            rows = self._rows(response)
+            for partition in group:
+                again |= self._answered(partition, left[partition], rows, response, ended)
+        self._expire(left, ended)
+        return again
+
+    def _find_leaders(self, heads: Mapping[int, Batch]) -> bool:
+        """Find the leaders that are not known, and get a producer ID. Returns whether one has no
+        leader. Raises ShellError if nothing was sent yet."""
+        unknown = [each for each in heads if each not in self._leaders]
+        try:
+            for partition in heads:
+                self._sequence(partition)
+            if unknown:
+                wanted = [TopicPartition(self.topic, each) for each in unknown]
+                found = leaders(self._cluster, wanted)
+                self._leaders |= {each.partition: leader for each, leader in found.values.items()}
+                failures = {each.partition: why for each, why in found.failures.items()}
+            else:
+                failures = {}
+        except ShellError as error:
+            if not self._sent:
+                raise
+            failures = dict.fromkeys(heads, as_failure(error))
+        for partition, why in failures.items():
+            heads[partition].why = why
+            if not heads[partition].until:
+                heads[partition].until = self._until()
+            if why.code is not None and why.code not in MOVED:
+                heads[partition].until = 0.0  # it will not be found
+        return bool(failures)
+
+    def _by_leader(self, heads: Mapping[int, Batch]) -> dict[int, dict[int, Batch]]:
+        """The batches by leader, as many as fit into one request each."""
+        groups: dict[int, dict[int, Batch]] = {}
+        sizes: dict[int, int] = {}
+        for partition, batch in heads.items():
+            leader = self._leaders.get(partition)
+            if leader is None or partition not in self._sequences:
+                continue
+            sizes[leader] = sizes.get(leader, 0) + batch.size
+            if sizes[leader] <= _REQUEST_BYTES or leader not in groups:
+                groups.setdefault(leader, {})[partition] = batch
+        return groups
+
+    def _call(self, leader: int, batches: Mapping[int, Batch]) -> Call:
+        from kafka.protocol.producer import ProduceRequest
+
+        kind = ProduceRequest.TopicProduceData
+        now = int(time.time() * 1000)
+        rows = []
+        for partition, batch in batches.items():
+            if batch.producer is None:
+                sequence = self._sequences[partition]
+                batch.producer, batch.sequence = sequence.producer, sequence.next
+            batch.until = batch.until or self._until()
+            raw = encode_batch(
+                batch.records, now=now, codec=self._codec, producer=batch.producer,
+                sequence=batch.sequence,
+            )  # fmt: skip
+            rows.append(kind.PartitionProduceData(index=partition, records=raw))
+        request = ProduceRequest(
+            transactional_id=None,
+            acks=-1,
+            timeout_ms=_REPLICATED_MS,
+            topic_data=[kind(name=self.topic, partition_data=rows)],
+        )
+        return Call(request, Node(leader), highest=_NAMED, check=False, timeout=_RESPONSE_S)
+
+    def _send(self, calls: list[Call], groups: Mapping[int, Mapping[int, Batch]]) -> list[Any]:
+        if not calls:
+            return []
+        self._sent = True
+        try:
+            return self._cluster.send_all(calls)
+        except ShellError as error:  # no broker can be reached, perhaps after it was sent
+            for batch in (batch for group in groups.values() for batch in group.values()):
+                batch.maybe = True
+            return [as_failure(error)] * len(calls)
+
+    def _rows(self, response: Any) -> dict[int, Any]:
+        """The rows of a response by partition; none for a failure."""
+        if isinstance(response, Failure):
+            return {}
+        if response.throttle_time_ms:
+            self._throttled = response
+        return {row.index: row for each in response.responses for row in each.partition_responses}
+
+    # -- outcomes ----------------------------------------------------------------------------------
+
+    def _answered(
+        self,
+        partition: int,
+        batches: deque[Batch],
+        rows: Mapping[int, Any],
+        response: Any,
+        ended: list[Written],
+    ) -> bool:
+        """Handle the response for the first batch. Returns whether it is to be sent again."""
+        batch, row = batches[0], rows.get(partition)
+        if row is None:
+            self._leaders.pop(partition, None)
+            no_response = isinstance(response, Failure)
+            batch.why = response if no_response else Failure("UNKNOWN", _MISSING)
+            batch.maybe |= not no_response or may_be_sent(response)
+            return True
+        code = row.error_code
+        if code in (0, _DUPLICATE):
+            offset = row.base_offset if not code and row.base_offset >= 0 else None
+            ended.append(Written(partition, batch.first, len(batch.records), offset))
+            self._sequences[partition].next = batch.sequence + len(batch.records)
+            batches.popleft()
+            return False
+        about = f"partition {self.topic}:{partition}"
+        hint = requires(code, f"WRITE on topic {self.topic}")
+        batch.why = failure(code, row.error_message, about=about, hint=hint)
+        if code in _AGAIN:
+            self._leaders.pop(partition, None)
+            batch.maybe |= code in _MAYBE_WRITTEN
+            return True
+        if code in _LOST_STATE:
+            self._forget_sequence(partition)  # the next batch has another producer ID
+            if not batch.maybe:
+                batch.producer = None
+                return True
+            ended.append(failed(partition, batches.popleft()))
+            return False
+        self._rejected(partition, batches, row, ended)
+        return False
+
+    def _rejected(
+        self, partition: int, batches: deque[Batch], row: Any, ended: list[Written]
+    ) -> None:
+        """The broker has refused the first batch as a whole: find the records that it refuses."""
+        batch = batches.popleft()
+        if row.error_code == _TOO_LARGE and len(batch.records) > 1 and not batch.whole:
+            middle = len(batch.records) // 2
+            batches.extendleft([part(batch, middle, None), part(batch, 0, middle)])
+            return
+        named = {each.batch_index: each.batch_index_error_message for each in row.record_errors}
+        if row.error_code not in _OF_RECORDS or not named or batch.whole:
+            ended.append(failed(partition, batch))
+            return
+        kept: list[Batch] = []
+        at = 0
+        for index in sorted(named):
+            if index > at:
+                kept.append(part(batch, at, index))
+            why = failure(row.error_code, named[index], about=f"partition {self.topic}:{partition}")
+            ended.append(Written(partition, batch.first + index, 1, None, why))
+            at = index + 1
+        if at < len(batch.records):
+            kept.append(part(batch, at, None))
+        batches.extendleft(reversed(kept))
+
+    def _expire(self, left: _Left, ended: list[Written]) -> None:
+        """End the partitions whose first batch could not be written in time."""
+        now = time.monotonic()
+        for partition, batches in left.items():
+            if batches and batches[0].why is not None and now >= batches[0].until:
+                if partition in self._sequences:
+                    self._forget_sequence(partition)
+                first = batches.popleft()
+                ended.append(failed(partition, first))
+                why = f"records before it were not written: {first.why}"
+                while batches:
+                    ended.append(unsent(partition, batches.popleft(), why))
+
+    def _until(self) -> float:
+        until = time.monotonic() + _DELIVERY_S
+        deadline = self._cluster.deadline
+        return until if deadline is None else min(until, deadline)
+
+    # -- producers ---------------------------------------------------------------------------------
+
+    def _sequence(self, partition: int) -> _Sequence:
+        if partition not in self._sequences:
+            self._producer = self._producer or self._new_producer()
+            self._sequences[partition] = _Sequence(self._producer)
+        return self._sequences[partition]
+
+    def _forget_sequence(self, partition: int) -> None:
+        """The sequence number of the partition is not known: it needs a new producer."""
+        del self._sequences[partition]
+        self._producer = None
+
+    def _new_producer(self) -> ProducerId:
+        """A producer ID of our own (InitProducerId, API key 22)."""
+        from kafka.protocol.producer import InitProducerIdRequest
+
+        request = InitProducerIdRequest(
+            transactional_id=None, transaction_timeout_ms=60_000, producer_id=-1, producer_epoch=-1
+        )
+        try:
+            response = self._cluster.send(request, change=False)
+        except ShellError as error:
+            why = as_failure(error)
+            needed = f"WRITE on topic {self.topic}"  # since Kafka 2.8: on any topic (KIP-679)
+            if hint := requires(why.code or 0, needed):
+                raise as_error(replace(why, hint=hint)) from None
+            raise
+        return ProducerId(response.producer_id, response.producer_epoch)
