@@ -93,7 +93,7 @@ def stop_broker(folder: Path, broker_id: int) -> Sandbox:
     """Stop one broker cleanly and return when the other brokers have noticed."""
     with _existing(folder) as sandbox:
         sandbox = _stop(sandbox, [sandbox.broker(broker_id)])
-        if has_quorum(sandbox) and not sandbox.secure:
+        if has_quorum(sandbox):
             wait_until_all_known(sandbox)
         return sandbox
 
@@ -202,8 +202,7 @@ def _launch(
             write_client_properties(sandbox)
         total = len(launched)
         wait_until_started(launched, lambda done: report(task, done, total))
-        if not sandbox.secure:
-            wait_until_all_known(sandbox)
+        wait_until_all_known(sandbox)
     except BaseException:
         _stop(sandbox, launched, ABORT_SECONDS)
         raise

@@ -26,8 +26,8 @@ class SandboxOptions(Struct, frozen=True):
     """The options of a sandbox.
 
     `port` is the first port of the first broker, followed by the other ports; 0 uses free ports.
-    `kafka_version` may omit the patch version (`4.3`). A secure sandbox has one broker and requires
-    authentication. `topics` are created on `stand_in_brokers`, which have no process.
+    `kafka_version` may omit the patch version (`4.3`). A `secure` sandbox requires authentication.
+    `topics` are created on `stand_in_brokers`, which have no process.
     """
 
     folder: Path = field(default_factory=default_folder)
@@ -62,12 +62,6 @@ def check_options(options: SandboxOptions) -> None:
     if options.brokers < 1:
         raise UsageError(
             f"--brokers must be at least 1, got {options.brokers}", code="bad-sandbox-options"
-        )
-    if options.secure and options.brokers != 1:
-        raise ShellError(
-            f"a secure sandbox must have one broker, got {options.brokers}",
-            hint="Omit --secure or --brokers.",
-            code="bad-sandbox-options",
         )
     if options.stand_in_brokers and (options.secure or options.brokers != 1):
         raise ShellError(

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Sequence
 from kafka_shell.errors import ShellError
 
 from .process import is_running
+from .security import ADMINISTRATOR, passwords
 from .stand_ins import unregister_last_run
 from .state import Broker, Sandbox
 
@@ -55,11 +56,12 @@ def wait_until_started(launched: Sequence[Broker], on_progress: Callable[[int], 
 
 
 def wait_until_all_known(sandbox: Sandbox) -> None:
-    """Wait until every running broker of a sandbox without security knows all the others."""
+    """Wait until every running broker of a sandbox knows all the others."""
     expected = sum(broker.pid is not None for broker in sandbox.brokers)
     waiting = [broker for broker in sandbox.brokers if broker.pid is not None]
+    password = passwords(sandbox)[ADMINISTRATOR] if sandbox.secure else ""
     for _ in _ticks(waiting):
-        known = [_known_brokers(broker.ports["PLAINTEXT"]) for broker in waiting]
+        known = [_known_brokers(broker, password) for broker in waiting]
         waiting = [
             broker
             for broker, count in zip(waiting, known, strict=True)
@@ -105,15 +107,32 @@ def _died(broker: Broker, log: bytes) -> ShellError:
     )
 
 
-def _known_brokers(port: int) -> int:
-    """Return how many brokers the broker at this port knows (Metadata, API key 3, version 1)."""
-    header = struct.pack(">hhih", 3, 1, 0, -1)
-    request = header + struct.pack(">i", 0)
+def _known_brokers(broker: Broker, password: str) -> int:
+    """Return how many brokers this one knows (Metadata, API key 3, version 1)."""
+    port = broker.ports["SASL_PLAINTEXT" if password else "PLAINTEXT"]
     try:
         with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-            connection.sendall(struct.pack(">i", len(request)) + request)
-            start = connection.makefile("rb").read(12)
-            _size, _correlation, brokers = struct.unpack(">iii", start)
+            if password:
+                _log_in(connection, password)
+            found = _exchange(connection, 3, 1, struct.pack(">i", 0))
+            (brokers,) = struct.unpack_from(">i", found)
     except (OSError, struct.error):
         return 0
     return int(brokers)
+
+
+def _log_in(connection: socket.socket, password: str) -> None:
+    """Authenticate the administrator with SASL PLAIN (SaslHandshake and SaslAuthenticate)."""
+    mechanism = b"PLAIN"
+    _exchange(connection, 17, 1, struct.pack(">h", len(mechanism)) + mechanism)
+    token = f"\0{ADMINISTRATOR}\0{password}".encode()
+    _exchange(connection, 36, 0, struct.pack(">i", len(token)) + token)
+
+
+def _exchange(connection: socket.socket, key: int, version: int, body: bytes) -> bytes:
+    """Send one request of an API key and version, and return the body of its response."""
+    request = struct.pack(">hhih", key, version, 0, -1) + body
+    connection.sendall(struct.pack(">i", len(request)) + request)
+    with connection.makefile("rb") as stream:
+        size, _correlation = struct.unpack(">ii", stream.read(8))
+        return stream.read(size - 4)

@@ -12,7 +12,8 @@ from kafka_shell.private import private_folder, write_private
 from .java_properties import to_properties
 from .state import Sandbox
 
-USERS = ("admin", "alice")
+ADMINISTRATOR = "admin"
+USERS = (ADMINISTRATOR, "alice")
 SECURE_LISTENERS = ("SASL_SSL", "SASL_PLAINTEXT", "SSL")
 
 _LOGIN = "org.apache.kafka.common.security"

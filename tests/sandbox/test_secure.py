@@ -13,7 +13,7 @@ import pytest
 from kafka.admin import KafkaAdminClient, NewTopic
 from kafka.errors import KafkaError
 
-from kafka_shell.sandbox.cluster import start, stop, wipe
+from kafka_shell.sandbox.cluster import start, start_broker, stop, stop_broker, wipe
 from kafka_shell.sandbox.options import SandboxOptions
 from kafka_shell.sandbox.security import passwords
 from kafka_shell.sandbox.state import Sandbox
@@ -123,3 +123,27 @@ def test_kafka_3_is_secure_too_and_keeps_its_users(new_folder: Path) -> None:
     sandbox = start(sandbox.options)
     with log_in(sandbox, "alice") as client:
         assert client.list_topics() == []
+
+
+def test_several_brokers_know_one_another_and_one_comes_back(tmp_path: Path) -> None:
+    folder = tmp_path / "several"
+    try:
+        sandbox = start(SandboxOptions(folder, brokers=3, port=0, secure=True))
+        assert known_to_each(sandbox) == [{1, 2, 3}] * 3
+        without = stop_broker(folder, 2)
+        assert known_to_each(without) == [{1, 3}] * 2
+        assert known_to_each(start_broker(folder, 2)) == [{1, 2, 3}] * 3
+    finally:
+        wipe(folder)
+
+
+def known_to_each(sandbox: Sandbox) -> list[set[int]]:
+    """The brokers that are up, as each running broker knows them."""
+    found = []
+    for broker in sandbox.brokers:
+        if broker.pid is not None:
+            address = f"127.0.0.1:{broker.ports['SASL_SSL']}"
+            with log_in(sandbox, "admin", bootstrap_servers=address) as client:
+                brokers = client.describe_cluster()["brokers"]
+            found.append({each["broker_id"] for each in brokers if not each["is_fenced"]})
+    return found
