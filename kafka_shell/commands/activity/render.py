@@ -17,7 +17,7 @@ def state(name: str) -> Text:
 
 
 def rate(value: float | None) -> Text | None:
-    """Records per second: `1,204`, `0.4`."""
+    """Records per second: `1204`, `0.4`."""
     if value is None:
         return None
     return text(number(value), "" if value else "dim")
@@ -25,7 +25,7 @@ def rate(value: float | None) -> Text | None:
 
 def number(value: float) -> str:
     """A number for people: one decimal below 10."""
-    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:,.0f}"
+    return f"{value:.1f}" if 0 < abs(value) < 9.95 else f"{value:.0f}"
 
 
 def bytes_rate(value: float | None) -> Cell:
@@ -44,7 +44,7 @@ def lag(row: GroupActivity) -> Cell:
     """The known lag."""
     if row.lag is None:
         return None
-    return text(f"{row.lag:,}", "warning" if row.lag else "")
+    return text(str(row.lag), "warning" if row.lag else "")
 
 
 def change(row: GroupActivity) -> Cell:
@@ -73,7 +73,7 @@ def group_note(row: GroupActivity) -> str:
 
 def in_sync(row: BrokerActivity) -> Cell:
     """The number of replicas in sync."""
-    return text(f"{row.in_sync:,}", "bad" if row.in_sync < row.replicas else "")
+    return text(str(row.in_sync), "bad" if row.in_sync < row.replicas else "")
 
 
 COLUMNS: dict[type, tuple[Column, ...]] = {

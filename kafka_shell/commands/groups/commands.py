@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
@@ -56,7 +57,10 @@ def list_groups(invocation: Invocation, context: Context) -> object:
 
 def describe_group(invocation: Invocation, context: Context) -> Results[Resource, object] | Nothing:
     """State, offsets with lag, and members with their assignments of groups."""
+    at = time.monotonic()
     found = _described(invocation, context)
+    if found.values and (invocation["sort"] or invocation["by"]):
+        return _largest_lag_first(invocation, context, found, at)
     if invocation["state"]:
         found = Results(_sorted_by_lag(found.values), found.failures)
     values = {name: _selected_view(group, invocation) for name, group in found.values.items()}
@@ -78,6 +82,24 @@ def _described(invocation: Invocation, context: Context) -> Results[str, Group]:
     types = {name: each.type for name, each in listed.values.items()}
     found = groups.describe(context.cluster, types, offsets=offsets, types=types)
     return Results(found.values, listed.failures | found.failures)
+
+
+def _largest_lag_first(
+    invocation: Invocation, context: Context, found: Results[str, Group], at: float
+) -> Results[Resource, object]:
+    """The groups, one row for each, or their partitions."""
+    from . import lag
+
+    rows: dict[str, object]
+    if invocation["by"] == "group":
+        rows = lag.by_group(found, at, invocation["group"], context.previous)
+    elif invocation["offsets"] or invocation["by"]:
+        offsets = lag.by_partition(found)
+        failures = _by_resource(Results({}, found.failures)).failures
+        return Results({Resource("group-offsets"): offsets}, failures)
+    else:
+        rows = dict(_sorted_by_lag(found.values))
+    return _by_resource(Results(rows, found.failures))
 
 
 def _sorted_by_lag(groups: Mapping[str, Group]) -> dict[str, Group]:
@@ -187,6 +209,11 @@ COMMANDS: tuple[Command, ...] = (
             _view("--offsets", "Only offsets and lag."),
             _view("--members", "Only members and their assignments."),
             _view("--state", "One line per group: state, members, lag; largest lag first."),
+            Option("--by", kinds.CHOICE,
+                   "group: one line per group; partition: one line per partition. Largest lag"
+                   " first.", choices=("group", "partition"), excludes=("--members", "--state")),
+            Option("--sort", kinds.CHOICE, "lag: largest lag first, over all groups.",
+                   choices=("lag",), excludes=("--members",)),
         ),
         shorts=(
             Short("group", "describe-group"),
@@ -198,12 +225,17 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "Works for all types of groups: consumer (classic and new protocol), share and"
             " streams. LAG is LOG-END-OFFSET minus CURRENT-OFFSET; - means that no offset is"
-            " committed or that the partition cannot be read (see NOTE)."
+            " committed or that the partition cannot be read (see NOTE).\n"
+            "lag --by group sums the known lags of each group, and counts the partitions whose lag"
+            " is unknown. Repeated by watch, it also shows the change per second since the last"
+            " run, and the time to catch up: watch 5 lag --by group"
         ),
         examples=(
             Example("describe-group orders-enricher", "describe a group"),
             Example("describe-group --group fraud-check --offsets", "show the lag of a group"),
             Example("describe-group --state", "show all groups, one line each"),
+            Example("lag --by group", "show the lag of all groups, largest first"),
+            Example("lag --sort lag | head -5", "show the partitions with the largest lag"),
             Example("describe-group billing-sync crm-export --output json",
                     "print JSON for a program"),
         ),

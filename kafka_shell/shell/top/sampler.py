@@ -12,6 +12,8 @@ from kafka_shell.errors import ShellError
 Measure = Callable[[str], Measurement]
 Deliver = Callable[[str, Measurement | ShellError | BaseException], None]
 
+_REST = 0.5  # of the duration of a measurement, before the next one
+
 
 class Sampler:
     """Calls `measure` every `interval` seconds with the current view, and `deliver` with the view
@@ -55,7 +57,9 @@ class Sampler:
             self.began = 0.0
             if not self._stopped:
                 self._deliver(view, found)
-            self._rest(view, began + self._interval)
+            ended = time.monotonic()
+            rest = _REST * (ended - began)  # the more a measurement costs, the fewer there are
+            self._rest(view, max(began + self._interval, ended + rest))
 
     def _next(self) -> str | None:
         """The view to measure, after a pause; None at the end."""

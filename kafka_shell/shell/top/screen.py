@@ -7,13 +7,12 @@ from typing import Any
 
 from msgspec import Struct
 
-from kafka_shell.commands.activity import render
 from kafka_shell.commands.activity.meter import GROUPS
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
 from kafka_shell.units import approximate_bytes, counted
 
-from .columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out
+from .columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
 from .keys import help_line
 from .state import TopState
 
@@ -44,14 +43,16 @@ def draw(state: TopState, width: int, height: int, now: float) -> Screen:
     if state.page is not None:
         shown = state.page.lines[state.page.top : state.page.top + room]
         top: list[Text | str] = [_page_title(state), *shown]
-        return _fitted(top, _last_line(state, width), width, height)
+        return _fitted(top, _last_line(state, width, ""), width, height)
     layout = lay_out(state.view, width, *state.widest)
     start = state.index // room * room
     rows = state.shown[start : start + room]
     head = [_title(state, width, now), *status, _heading(state, layout)]
     body = [_row(state, layout, row) for row in rows] or [text(_nothing(state), "dim")]
     at = len(head) + state.index - start if rows else None
-    return _fitted([*head, *body], _last_line(state, width), width, height, at)
+    return _fitted(
+        [*head, *body], _last_line(state, width, _note(state, layout)), width, height, at
+    )
 
 
 def _fitted(
@@ -106,7 +107,7 @@ def _totals(state: TopState) -> list[Text]:
     size = _sum(row.bytes_per_s for row in found.rows)
     return [
         text(count),
-        text("" if records is None else f"{render.number(records)} records/s"),
+        text("" if records is None else f"{records:,.0f} records/s"),
         text("" if size is None else f"{approximate_bytes(round(size))}/s"),
     ]
 
@@ -176,11 +177,20 @@ def _nothing(state: TopState) -> str:
 # -- the last line, and a page ---------------------------------------------------------------------
 
 
-def _last_line(state: TopState, width: int) -> Text:
+def _note(state: TopState, layout: list[tuple[LiveColumn, int]]) -> str:
+    """The note of the selected row, where there is no room for the column of notes."""
+    if state.row is None or any(column.heading == NOTE for column, _ in layout):
+        return ""
+    return note_of(state.view, state.row)
+
+
+def _last_line(state: TopState, width: int, note: str) -> Text:
     if state.typing:
         return text("/") + text(state.filter) + text("█" if state.unicode else "_")
     if state.page is not None:
         return text("Up and Down scroll  Esc back", "hint")
+    if note:
+        return text(f"{key_of(state.row)}: {note}", "warning")
     kept = f"/{state.filter}  Esc all  " if state.filter else ""
     return text(kept, "key") + text(help_line(max(0, width - len(kept))), "hint")
 
