@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING
 
 from kafka_shell.answers import Document
@@ -26,6 +26,9 @@ if TYPE_CHECKING:
 _KINDS = tuple(kind.replace("_", "-") for kind in KINDS)
 _ONLY = Option("--only", kinds.TEXT, f"Only these kinds: {','.join(_KINDS)}.", many=True,
                choices=_KINDS, metavar="KINDS")  # fmt: skip
+
+
+_OF_TOPICS = ("topics", "acls")  # what can be exported by topic
 
 
 def _kinds(invocation: Invocation) -> list[str]:
@@ -67,9 +70,10 @@ def export(invocation: Invocation, context: Context) -> Document:
             span=invocation.span("output"),
             text=invocation.text,
         )
-    state = read_state(context.cluster, _wanted_export(invocation, context))
-    if invocation["topic"]:
-        _select(state, invocation["topic"])
+    wanted = _wanted_export(invocation, context)
+    state = read_state(context.cluster, wanted)
+    if wanted.topics is not None:
+        _select(state, invocation["topic"], wanted.topics)
     for note in state.notes:
         context.note(note)
     as_text = json_text if output == "json" else yaml_text
@@ -94,16 +98,23 @@ def _wanted_export(invocation: Invocation, context: Context) -> Wanted:
     )
     if not invocation["topic"]:
         return wanted
-    kinds = wanted.kinds if invocation["only"] else ("topics", "acls")
+    kinds = wanted.kinds if invocation["only"] else _OF_TOPICS
+    others = [kind.replace("_", "-") for kind in kinds if kind not in _OF_TOPICS]
+    if others:
+        raise UsageError(
+            f"{others[0]} cannot be exported by topic",
+            hint=f"Leave out the topics, or {others[0]}.",
+            span=invocation.span("only"),
+            text=invocation.text,
+        )
     names = frozenset(select.topics(invocation, context.cluster))
     return replace(wanted, kinds=kinds, topics=names, required=True)
 
 
-def _select(state: State, words: tuple[str, ...]) -> None:
+def _select(state: State, words: tuple[str, ...], topics: Collection[str]) -> None:
     """Keep the ACLs on the exported topics, and make the topics the scope of the file."""
     from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternType
 
-    topics = state.part("topics")
     prefixes = {name[:end] for name in topics for end in range(1, len(name) + 1)}
 
     def applies(binding: AclBinding) -> bool:
@@ -113,7 +124,8 @@ def _select(state: State, words: tuple[str, ...]) -> None:
 
     if "acls" in state.parts:
         state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
-    state.scope["topics"] = tuple(item for word in words for item in split(word))
+    if "topics" in state.parts:  # else --prune would delete them
+        state.scope["topics"] = tuple(item for word in words for item in split(word))
 
 
 # -- diff ------------------------------------------------------------------------------------------

@@ -16,7 +16,7 @@ from .model import State, only
 from .write import Content, document
 
 _REST = "cluster"  # the file of what belongs to no topic
-_PREFIX = re.compile(r"[^._-]+")
+_PREFIX = re.compile("[A-Za-z0-9]+")  # an ACL may be on any name, also `*` and `/etc/x`
 
 
 def write_folder(

@@ -129,6 +129,8 @@ def test_a_cluster_is_exported_applied_to_another_one_and_exported_again(
 
 
 def test_a_folder_by_kind_and_by_prefix_is_the_same_state(source: Program, tmp_path: Path) -> None:
+    for name in (f"{tmp_path}/outside", "*"):
+        source.ok("alter-acls", "--add", f"allow User:carol Read on topic '{name}'")
     whole = tmp_path / "whole.yaml"
     whole.write_text(source.ok("export").stdout)
     for by in ("kind", "prefix"):
@@ -138,6 +140,9 @@ def test_a_folder_by_kind_and_by_prefix_is_the_same_state(source: Program, tmp_p
         equal = source.ok("diff", str(folder), str(whole))
         assert equal.lines == [f"no differences between {folder} and {whole}"]
     assert (tmp_path / "prefix" / "payments.yaml").exists()
+    assert (
+        not (tmp_path / "outside.yaml").exists() and not (tmp_path / "prefix" / "*.yaml").exists()
+    )
     (tmp_path / "kind" / "old.yaml").write_text("version: 1")
     refused = source("export", "--directory", str(tmp_path / "kind"))
     assert refused.status == 2 and "contains other state files: old.yaml" in refused.stderr
@@ -156,6 +161,18 @@ def test_some_topics_are_exported_with_their_acls_and_as_scope(source: Program) 
     assert "prefixed topic payments.:" in text and "prefixed topic orders." not in text
     assert "replica_assignment: '1" in text or "replica_assignment: 1" in text
     assert "users:" not in text
+
+
+def test_acls_of_some_topics_have_no_scope_that_deletes_the_topics(
+    source: Program, tmp_path: Path
+) -> None:
+    file = tmp_path / "acls.yaml"
+    file.write_text(source.ok("export", "payments.*", "--only", "acls").stdout)
+    assert "topic payments." in file.read_text()
+    plan = source.ok("apply", str(file), "--prune", "--dry-run").stdout
+    assert plan == "nothing to change\n"
+    refused = source("export", "payments.*", "--only", "acls,quotas")
+    assert refused.status == 2 and "quotas cannot be exported by topic" in refused.stderr
 
 
 # -- apply -----------------------------------------------------------------------------------------
