@@ -10,6 +10,7 @@ from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.output.counts import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -97,6 +98,7 @@ def replicate(
             found, wrong = move_targets.with_factor(now, topics, factor)
         except ShellError as error:
             error.span = invocation.span("replication-factor")
+            error.message = f"{name_few(Resource('topic', each) for each in topics)}: {error}"
             raise
         target |= found
         refused |= wrong
@@ -121,7 +123,7 @@ def _growth(cluster: Cluster, now: CurrentAssignment, growing: Mapping[str, int]
         found = now.found.topic(topic).partitions if topic in now.found else ()
         new = (TopicPartition(topic, number) for number in range(len(found), count))
         replicas = (*(each.replicas for each in found), *(now.added[each] for each in new))
-        wanted[topic] = (count, replicas if found else ())
+        wanted[topic] = (count, replicas if len(replicas) == count else ())
     return plan_growth(cluster, wanted)
 
 

@@ -117,6 +117,8 @@ def _topic(each: Difference, wanted: State, options: Options, work: _Work) -> No
         work.replicas[name] = int(each.after or 0)
     elif each.field == ASSIGNMENT:
         before, after = read_assignment(str(each.before)), read_assignment(str(each.after))
+        if len(after) < len(before):
+            return  # refused: there are more partitions
         if after[: len(before)] == before and len({*map(len, after)}) == 1:
             return  # more partitions, which are created there
         if options.reassign:

@@ -213,6 +213,11 @@ def test_fewer_partitions_are_refused_and_nothing_is_sent(
     assert run.status == 1
     assert f"topic {name} already has 3 partitions" in run.stderr
     assert f"{name}.new" not in target.ok("list-topics").lines
+    for fields in ("{partitions: 2, replication_factor: 1}", "{replica_assignment: '1,1'}"):
+        run = target("apply", state(f"topics: {{{name}: {fields}}}\n"), "--reassign")
+        assert run.status == 1 and f"topic {name} already has 3 partitions" in run.stderr
+    run = target("apply", state(f"topics: {{{name}: {{replication_factor: 9}}}}\n"))
+    assert f"topic {name}: a replication factor of 9 is impossible" in run.stderr
 
 
 def test_other_replicas_are_refused_without_reassign(
