@@ -88,6 +88,9 @@ class _Loader:
         root = read_document(path)
         if root is None:
             raise bad_file(path, "is empty", hint=f"Start with: version: {VERSION}")
+        if root.is_list:
+            hint = "export writes state files, for example: export TOPIC > topics.yaml"
+            raise root.error("a state file must be a mapping", hint)
         fields = root.fields("a state file", ("version", "scope", *KINDS))
         if "version" not in fields:
             raise root.error("version is missing", f"Add: version: {VERSION}")

@@ -181,7 +181,8 @@ def _client_configs(cluster: Cluster, wanted: Wanted, state: State) -> dict[Any,
 
     found = read.read_log(cluster)
     for about, why in found.unread.items():
-        state.unread[about] = Failure("unknown-format", why, hint="Use a newer kafka.sh.")
+        hint = "Use a newer kafka.sh." if "version" in why else ""
+        state.unread[about] = Failure("unknown-format", why, hint=hint)
     return _by_entity(
         ClientConfig(entity, key, value) for (entity, key), value in found.values.items()
     )

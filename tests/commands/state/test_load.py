@@ -132,6 +132,7 @@ topics:
     [
         ("topics: {}", "1:1", "version is missing"),
         ("version: 2", "1:10", "version must be 1"),
+        ("- name: a", "1:1", "a state file must be a mapping"),
         ("version: 1\ntopics: {a b: {}}", "2:10", "'a b' is not a valid topic name"),
         ("version: 1\ntopics: {'': {}}", "2:10", "'' is not a valid topic name"),
         ("version: 1\ntopics: {..: {}}", "2:10", "'..' is not a valid topic name"),
