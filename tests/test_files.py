@@ -24,7 +24,7 @@ TOPICS = {
     "empty.csv": ("", None, "is empty"),
     "long-field.csv": ("name\n" + "x" * 200_000 + "\n", 2, "field larger"),
     "twice.json": ('{"version": 1, "version": 1}', 1, "set twice"),
-    "cut.json": ('{"version": 1,\n', 2, "not valid YAML"),
+    "cut.json": ('{"version": 1,\n', 2, "not valid JSON"),
     "deep.json": ("[" * 100_000, 1, "nested too deeply"),
     "long-number.json": (
         '{"version": 1, "topics": {"a": {"partitions": ' + "1" * 5000 + "}}}",
