@@ -123,6 +123,9 @@ LIBRARIES: dict[str, set[str]] = {
     "jinja2": {"audit"},
     "jgo": {"sandbox"},
     "re2": {"language"},
+    "fastavro": {"admin.schemas"},
+    "google": {"admin.schemas"},
+    "grpc_tools": {"admin.schemas"},
 }
 # Modules that a one-shot imports at once must not pull these in at their head.
 LAZY = {
@@ -133,6 +136,9 @@ LAZY = {
     "jinja2",
     "yaml",
     "jgo",
+    "fastavro",
+    "google",
+    "grpc_tools",
 }
 
 

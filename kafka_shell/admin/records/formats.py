@@ -11,13 +11,17 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
+from kafka_shell.admin.schemas.client import SchemaError
+from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, schema_id
 from kafka_shell.errors import UsageError, did_you_mean
 
 from .internal_topics import TOPICS, Unreadable, read_key, read_value
 from .model import Record
+from .numbers import finite
 
 AUTO = "auto"
-FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
+PLAIN_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
+FORMATS = (*PLAIN_FORMATS, *SCHEMA_FORMATS)
 """The values of --key-format and --value-format."""
 
 BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
@@ -25,11 +29,13 @@ BYTES, JSON, NULL, STRING = "bytes", "json", "null", "string"
 
 class Decoded(Struct, frozen=True):
     """A key or value. `data` is JSON-like, or bytes if they mean nothing to the format; `kind` is
-    what it was decoded as. `problem` says why the requested format does not apply."""
+    what it was decoded as. `problem` says why the requested format does not apply. `schema` is the
+    ID of the schema in the registry."""
 
     data: Any
     kind: str
     problem: str = ""
+    schema: int | None = None
 
 
 Decode = Callable[[bytes], Decoded]
@@ -57,9 +63,12 @@ class Formats:
     `registry` is the schema registry of their schemas, if there is one.
     """
 
-    def __init__(self, key: str = AUTO, value: str = AUTO, registry: object | None = None) -> None:
+    def __init__(
+        self, key: str = AUTO, value: str = AUTO, registry: SchemaRegistry | None = None
+    ) -> None:
         self.key_format, self.value_format = key, value
-        self._key, self._value = decoder(key), decoder(value)
+        self._key = decoder(key, registry, numbers_first=True)
+        self._value = decoder(value, registry)
 
     def key(self, record: Record) -> Decoded:
         """The key of a record."""
@@ -90,10 +99,26 @@ def _internal(record: Record, key: bytes | None, value: bytes | None = None) -> 
         return Decoded(key if value is None else value, BYTES, str(error))
 
 
-def decoder(name: str) -> Decode:
-    """The function that decodes bytes in a format. Raises UsageError."""
+def decoder(
+    name: str, registry: SchemaRegistry | None = None, *, numbers_first: bool = False
+) -> Decode:
+    """The function that decodes bytes in a format. Raises UsageError.
+
+    Without a format, `numbers_first` prefers an integer of 8 bytes, which is common as a key, to a
+    message with a schema of 3 bytes.
+    """
     if name in _NUMBERS:
         return lambda raw: _number(name, raw)
+    if name in SCHEMA_FORMATS:
+        if registry is None:
+            raise UsageError(
+                f"the format {name} requires a schema registry",
+                hint="Set schema.registry.url in the profile or the client properties.",
+                code="no-registry",
+            )
+        return lambda raw: _message(raw, name, registry)
+    if name == AUTO and registry is not None:
+        return lambda raw: _recognize_message(raw, registry, numbers_first)
     found = _DECODERS.get(name)
     if found is None:
         raise UsageError(
@@ -102,6 +127,24 @@ def decoder(name: str) -> Decode:
             code="unknown-format",
         )
     return found
+
+
+def _message(raw: bytes, name: str, registry: SchemaRegistry) -> Decoded:
+    """A message with a schema; with a `name`, of that format."""
+    try:
+        found = registry.read(raw, name)
+    except SchemaError as error:
+        return Decoded(raw, BYTES, str(error), schema_id(raw))
+    if found is None:
+        return Decoded(raw, BYTES, f"no {name} message with the ID of a schema")
+    return Decoded(found.data, found.type, "", found.schema)
+
+
+def _recognize_message(raw: bytes, registry: SchemaRegistry, numbers_first: bool) -> Decoded:
+    if schema_id(raw) is None:
+        return recognize(raw)
+    plain = recognize(raw) if numbers_first else None
+    return _message(raw, "", registry) if plain is None or plain.kind == BYTES else plain
 
 
 def recognize(raw: bytes) -> Decoded:
@@ -136,13 +179,6 @@ def _number(name: str, raw: bytes) -> Decoded:
     if len(raw) != form.size:
         return Decoded(raw, BYTES, f"{name} requires {size}, got {len(raw):,}")
     return Decoded(finite(form.unpack(raw)[0]), name)
-
-
-def finite(number: float) -> float | str:
-    """The number; NaN and infinities, which JSON does not have, as a string."""
-    if number - number == 0:
-        return number
-    return "NaN" if number != number else "Infinity" if number > 0 else "-Infinity"
 
 
 def _json(raw: bytes) -> Decoded:

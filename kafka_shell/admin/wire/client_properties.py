@@ -47,10 +47,19 @@ KNOWN = frozenset(
         "ssl.endpoint.identification.algorithm",
         "ssl.protocol",
         "ssl.enabled.protocols",
+        "schema.registry.url",
+        "basic.auth.credentials.source",
+        "basic.auth.user.info",
+        "bearer.auth.credentials.source",
+        "bearer.auth.token",
+        "schema.registry.ssl.truststore.type",
+        "schema.registry.ssl.truststore.location",
+        "schema.registry.ssl.keystore.type",
+        "schema.registry.ssl.keystore.location",
     }
 )
 
-_SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key")
+_SECRETS = ("password", "jaas.config", "secret", "token", "keystore.key", "user.info")
 
 Properties = Mapping[str, Property]
 
@@ -76,6 +85,11 @@ def to_connection(properties: Properties) -> ConnectionConfig:
     return _Reader(properties).connection()
 
 
+def read_tls(properties: Properties) -> Tls:
+    """The TLS settings of client properties. Raises ShellError with file and line."""
+    return _Reader(properties).tls()
+
+
 class _Reader:
     """Converts client properties to a ConnectionConfig."""
 
@@ -89,7 +103,7 @@ class _Reader:
             bootstrap=self._addresses() or default.bootstrap,
             security_protocol=protocol,
             sasl=self._sasl() if protocol.startswith("SASL_") else None,
-            tls=self._tls() if protocol.endswith("SSL") else Tls(),
+            tls=self.tls() if protocol.endswith("SSL") else Tls(),
             client_id=self._text("client.id") or default.client_id,
             connect_timeout=self._seconds(
                 "socket.connection.setup.timeout.ms", default.connect_timeout
@@ -225,7 +239,8 @@ class _Reader:
 
     # -- TLS ---------------------------------------------------------------------------------------
 
-    def _tls(self) -> Tls:
+    def tls(self) -> Tls:
+        """The settings `ssl.*`."""
         algorithm = self._properties.get("ssl.endpoint.identification.algorithm")
         return Tls(
             ca_file=self._pem_file("ssl.truststore", _convert_trust),

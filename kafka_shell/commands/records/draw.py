@@ -266,7 +266,9 @@ def _part(name: str, raw: bytes, decoded: Decoded, width: int | None) -> Iterato
         yield from hang(_label(name) + lines[0], width, _INDENT)
         return
     if not decoded.problem:
-        yield _label(name) + text(f"{decoded.kind}, {approximate_bytes(len(raw))}", "dim")
+        schema = "" if decoded.schema is None else f", schema {decoded.schema}"
+        about = f"{decoded.kind}{schema}, {approximate_bytes(len(raw))}"
+        yield _label(name) + text(about, "dim")
     for line in lines:
         yield text(" " * 2) + line
 

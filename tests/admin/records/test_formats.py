@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.records.formats import FORMATS, Decoded, Formats, recognize
+from kafka_shell.admin.records.formats import PLAIN_FORMATS, Decoded, Formats, recognize
 from kafka_shell.admin.records.model import CREATE_TIME, Record
 from kafka_shell.errors import UsageError
 
@@ -89,14 +89,14 @@ def test_key_and_value_have_formats_of_their_own() -> None:
     assert formats.value(both).data == "00000005"
 
 
-@pytest.mark.parametrize("name", FORMATS)
+@pytest.mark.parametrize("name", PLAIN_FORMATS)
 def test_null_is_null_in_every_format(name: str) -> None:
     formats = Formats(key=name, value=name)
     tombstone = record(None, None)
     assert formats.key(tombstone) == formats.value(tombstone) == Decoded(None, "null")
 
 
-@given(raw=st.binary(max_size=40), name=st.sampled_from(FORMATS))
+@given(raw=st.binary(max_size=40), name=st.sampled_from(PLAIN_FORMATS))
 def test_no_bytes_are_too_strange(raw: bytes, name: str) -> None:
     found = Formats(value=name).value(record(None, raw))
     if found.kind == "bytes":

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from kafka_shell.admin.records.formats import FORMATS, Formats
+from kafka_shell.admin.records.formats import PLAIN_FORMATS, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Header, Record
 from kafka_shell.commands.records.draw import RecordTable, page
 from kafka_shell.output.text import Text
@@ -49,7 +49,7 @@ records = st.builds(
     headers=st.lists(st.tuples(header_keys, st.none() | some_bytes), max_size=4).map(tuple),
 )
 widths = st.none() | st.integers(1, 200)
-formats = st.builds(Formats, st.sampled_from(FORMATS), st.sampled_from(FORMATS))
+formats = st.builds(Formats, st.sampled_from(PLAIN_FORMATS), st.sampled_from(PLAIN_FORMATS))
 
 
 @given(first=records, second=records, formats=formats, width=widths, with_topic=st.booleans())

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from kafka_shell.admin.records.formats import FORMATS, Formats
+from kafka_shell.admin.records.formats import PLAIN_FORMATS, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, Header, NewRecord, Record
 from kafka_shell.commands.records.row import json_line, parse_row
 from kafka_shell.errors import ShellError
@@ -58,8 +58,8 @@ headers = st.lists(st.tuples(header_keys, st.none() | some_bytes), max_size=3).m
     value=st.none() | some_bytes,
     headers=headers,
     time=st.integers(-1, 2**53),
-    key_format=st.sampled_from(FORMATS),
-    value_format=st.sampled_from(FORMATS),
+    key_format=st.sampled_from(PLAIN_FORMATS),
+    value_format=st.sampled_from(PLAIN_FORMATS),
 )
 @example(None, b"null", (), -1, "auto", "json")
 @example(b"", b'"abc"', (("", b"\xff"), ("", None)), 0, "json", "json")

@@ -1,0 +1,1 @@
+"""Schemas of a schema registry, and the messages that are encoded with them."""

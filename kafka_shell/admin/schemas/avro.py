@@ -1,0 +1,86 @@
+"""Messages of Avro schemas, by fastavro."""
+
+from __future__ import annotations
+
+import json
+from base64 import b64encode
+from collections.abc import Callable
+from datetime import date, datetime
+from datetime import time as clock_time
+from decimal import Decimal
+from io import BytesIO
+from typing import Any
+from uuid import UUID
+
+import fastavro
+
+from kafka_shell.admin.records.numbers import finite
+from kafka_shell.units import counted
+
+from .client import Imported, SchemaError
+
+
+def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
+    """The reader of messages of a schema. Raises SchemaError.
+
+    Values are plain JSON: a union is the value itself. Bytes are base64, decimals strings, and
+    dates and times ISO 8601.
+    """
+    names: dict[str, Any] = {}
+    try:
+        for each in imports:
+            fastavro.parse_schema(json.loads(each.schema), names)
+        parsed = fastavro.parse_schema(json.loads(schema), names)
+    except Exception as error:  # fastavro raises many types for what is no schema
+        raise SchemaError(f"it cannot be parsed: {_reason(error)}") from None
+    if parsed == "bytes" or parsed == {"type": "bytes"}:
+        return lambda raw: b64encode(raw).decode()  # written without their length
+
+    def read(raw: bytes) -> Any:
+        stream = BytesIO(raw)
+        try:
+            found = _plain(fastavro.schemaless_reader(stream, parsed, None))
+        except Exception as error:  # and for what is no message
+            raise SchemaError(_reason(error)) from None
+        left = len(raw) - stream.tell()
+        if left:
+            raise SchemaError(f"{counted(left, 'byte')} too long")
+        return found
+
+    return read
+
+
+def _plain(value: Any) -> Any:
+    kind = type(value)
+    if kind in (str, int, bool) or value is None:
+        return value
+    if kind is dict:
+        return {key: _plain(each) for key, each in value.items()}
+    if kind in (list, tuple):
+        return [_plain(each) for each in value]
+    convert = _PLAIN.get(kind)
+    return str(value) if convert is None else convert(value)
+
+
+def _moment(value: datetime) -> str:
+    precision = "microseconds" if value.microsecond % 1000 else "milliseconds"
+    return value.isoformat(timespec=precision).replace("+00:00", "Z")
+
+
+_PLAIN: dict[type, Callable[[Any], Any]] = {
+    float: finite,
+    bytes: lambda value: b64encode(value).decode(),
+    Decimal: lambda value: f"{value:f}",
+    datetime: _moment,
+    date: date.isoformat,
+    clock_time: clock_time.isoformat,
+    UUID: str,
+}
+
+
+def _reason(error: BaseException) -> str:
+    if isinstance(error, EOFError):
+        return "it ends too early"
+    if isinstance(error, RecursionError):
+        return "it is nested too deeply"
+    return str(error) or type(error).__name__

@@ -1,0 +1,135 @@
+"""Schemas of the REST API of a schema registry: `/schemas/ids/ID` and `/subjects/S/versions/V`."""
+
+from __future__ import annotations
+
+import time
+from base64 import b64encode
+from typing import Any
+from urllib.parse import quote
+
+import msgspec
+from msgspec import Struct, field
+
+from kafka_shell.admin.wire import http
+
+from .settings import RegistrySettings
+
+_TIMEOUT_S = 3.0
+_DOWN_S = 30.0  # how long a registry that does not respond is not asked again
+_MOST_BYTES = 8 << 20
+_ACCEPT = "application/vnd.schemaregistry.v1+json, application/json"
+_MISSING, _UNAUTHORIZED = 404, 401
+_DEEPEST = 20  # references of references
+
+
+class Reference(Struct, frozen=True):
+    """A schema that another one imports under `name`."""
+
+    name: str
+    subject: str
+    version: int
+
+
+class Schema(Struct, frozen=True, rename="camel"):
+    """A schema as the registry returns it. Avro is the type without a name."""
+
+    schema: str
+    schema_type: str = "AVRO"
+    references: tuple[Reference, ...] = ()
+
+
+class SchemaError(Exception):
+    """Why a schema, or a message of it, cannot be read. The text names the schema."""
+
+
+class MissingSchema(SchemaError):
+    """The registry responded that it does not have the schema."""
+
+
+class Imported(Struct, frozen=True):
+    """The text of a referenced schema and the name that it is imported by."""
+
+    name: str
+    schema: str
+
+
+class Client(Struct):
+    """Requests to one registry, with its URLs tried in their order."""
+
+    settings: RegistrySettings
+    _opener: Any = None
+    _down: tuple[float, str] = (0.0, "")
+    _subjects: dict[str, Schema] = field(default_factory=dict)
+
+    def by_id(self, schema_id: int) -> Schema:
+        """The schema with this ID. Raises SchemaError."""
+        try:
+            return self._schema(f"/schemas/ids/{schema_id}")
+        except MissingSchema:
+            raise MissingSchema(f"schema {schema_id} is not in the registry") from None
+        except SchemaError as error:
+            raise SchemaError(f"schema {schema_id} cannot be read: {error}") from None
+
+    def imports(self, schema: Schema, levels: int = _DEEPEST) -> list[Imported]:
+        """The schemas that it references, each after those that it references itself."""
+        if not levels:
+            raise SchemaError("its references are nested too deeply")
+        found: dict[str, Imported] = {}
+        for each in schema.references:
+            path = f"/subjects/{quote(each.subject, safe='')}/versions/{each.version}"
+            try:
+                imported = self._subjects.get(path) or self._schema(path)
+            except MissingSchema:
+                about = f"version {each.version} of subject {each.subject}"
+                raise SchemaError(f"it references {about}, which is not in the registry") from None
+            self._subjects[path] = imported
+            for inner in self.imports(imported, levels - 1):
+                found.setdefault(inner.name, inner)
+            found.setdefault(each.name, Imported(each.name, imported.schema))
+        return list(found.values())
+
+    def _schema(self, path: str) -> Schema:
+        body = self._get(path)
+        try:
+            return msgspec.json.decode(body, type=Schema)
+        except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
+            raise SchemaError("the response is not a schema") from None
+
+    def _get(self, path: str) -> bytes:
+        """The response of the first URL that responds. Raises SchemaError."""
+        until, why = self._down
+        if time.monotonic() < until:
+            raise SchemaError(why)
+        for url in self.settings.urls:
+            try:
+                return self._fetch(url + path)
+            except http.HttpFailure as failure:
+                if failure.status == _MISSING:
+                    raise MissingSchema from None
+                why = f"{url}: {failure}"
+                if failure.status == _UNAUTHORIZED:
+                    why = f"{url} does not accept the credentials (HTTP 401)"
+                    break
+        self._down = time.monotonic() + _DOWN_S, why
+        raise SchemaError(why)
+
+    def _fetch(self, url: str) -> bytes:
+        from urllib.request import Request
+
+        settings = self.settings
+        request = Request(url, headers={"Accept": _ACCEPT})
+        if settings.token is not None:
+            request.add_header("Authorization", f"Bearer {settings.token.reveal()}")
+        elif settings.user:
+            password = settings.password.reveal() if settings.password else ""
+            pair = b64encode(f"{settings.user}:{password}".encode()).decode()
+            request.add_header("Authorization", f"Basic {pair}")
+        return http.fetch(self._client(), request, _TIMEOUT_S, _MOST_BYTES)
+
+    def _client(self) -> Any:
+        if self._opener is None:
+            from kafka_shell.admin.wire.tls import make_context
+
+            https = any(url.startswith("https:") for url in self.settings.urls)
+            self._opener = http.opener(make_context(self.settings.tls) if https else None)
+        return self._opener

@@ -1,0 +1,135 @@
+"""Messages of Protobuf schemas: protoc compiles them in a process of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import grpc_tools
+from google.protobuf import descriptor_pb2, descriptor_pool, json_format, message_factory
+from google.protobuf.descriptor import Descriptor, FileDescriptor
+from google.protobuf.message import DecodeError
+
+from .client import Imported, SchemaError
+
+_MAIN = "schema.proto"
+_COMPILE_S = 20.0
+_MOST_INDEXES = 64
+
+
+def compile_protobuf(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:
+    """The reader of messages of a schema, as Protobuf's JSON with the field names of the schema.
+    Raises SchemaError."""
+    main = _loaded(_compiled(schema, imports))
+
+    def read(raw: bytes) -> Any:
+        indexes, at = _message_indexes(raw)
+        kind = message_factory.GetMessageClass(_message_type(main, indexes))
+        message = kind()
+        try:
+            message.ParseFromString(raw[at:])
+            return json_format.MessageToDict(
+                message,
+                preserving_proto_field_name=True,
+                always_print_fields_with_no_presence=True,
+                descriptor_pool=main.pool,
+            )
+        except (DecodeError, json_format.Error, TypeError, ValueError, RecursionError) as error:
+            raise SchemaError(str(error) or type(error).__name__) from None
+
+    return read
+
+
+def _compiled(schema: str, imports: list[Imported]) -> bytes:
+    """The FileDescriptorSet of a schema with all that it imports, its own file last."""
+    with tempfile.TemporaryDirectory(prefix="kafka-sh-") as name:
+        folder = Path(name)
+        for each in imports:
+            _write(folder, each.name, each.schema)
+        _write(folder, _MAIN, schema)
+        target = folder / "descriptors"
+        standard = Path(grpc_tools.__file__).parent / "_proto"
+        words = [
+            f"-I{folder}",
+            f"-I{standard}",
+            "--include_imports",
+            f"--descriptor_set_out={target}",
+        ]
+        try:
+            done = subprocess.run(
+                [sys.executable, "-m", "grpc_tools.protoc", *words, _MAIN],
+                stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_S, check=False,
+            )  # fmt: skip
+        except subprocess.TimeoutExpired:
+            raise SchemaError(f"it was not compiled within {_COMPILE_S:.0f} s") from None
+        if done.returncode:
+            errors = done.stderr.decode(errors="replace").strip().splitlines()
+            first = next((line for line in errors if "warning:" not in line), "protoc failed")
+            raise SchemaError(f"it cannot be compiled: {first}")
+        return target.read_bytes()
+
+
+def _write(folder: Path, name: str, text: str) -> None:
+    path = PurePosixPath(name)
+    if path.is_absolute() or ".." in path.parts or not path.name:
+        raise SchemaError(f"it imports {name!r}, which is not a valid name of a file")
+    file = folder / path
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text, encoding="utf-8")
+
+
+def _loaded(descriptors: bytes) -> FileDescriptor:
+    pool = descriptor_pool.DescriptorPool()
+    files = descriptor_pb2.FileDescriptorSet.FromString(descriptors).file
+    try:
+        for each in files:
+            pool.Add(each)
+        return pool.FindFileByName(_MAIN)
+    except (KeyError, TypeError, ValueError) as error:
+        raise SchemaError(f"it cannot be loaded: {error}") from None
+
+
+def _message_indexes(raw: bytes) -> tuple[list[int], int]:
+    """The path to the type of the message, and the position of the message after it.
+
+    Each index is a zigzag varint, after their number; a single zero is the first type.
+    """
+    count, at = _varint(raw, 0)
+    if not count:
+        return [0], at
+    if not 0 < count <= _MOST_INDEXES:
+        raise SchemaError("its message indexes are malformed")
+    indexes = []
+    for _ in range(count):
+        index, at = _varint(raw, at)
+        indexes.append(index)
+    return indexes, at
+
+
+def _varint(raw: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    while at < len(raw) and shift < 35:
+        byte = raw[at]
+        at += 1
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return (value >> 1) ^ -(value & 1), at
+        shift += 7
+    raise SchemaError("its message indexes are malformed")
+
+
+def _message_type(file: FileDescriptor, indexes: list[int]) -> Descriptor:
+    """The message type at the path of indexes, in the order of the schema."""
+    types = list(file.message_types_by_name.values())
+    found: Descriptor | None = None
+    for index in indexes:
+        if not 0 <= index < len(types):
+            raise SchemaError("it has a type that the schema does not have")
+        found = types[index]
+        types = list(found.nested_types)
+    assert found is not None
+    return found
