@@ -28,6 +28,7 @@ BASE = {
     "private",
     "quota_units",
     "quoting",
+    "regex",
     "resource",
     "structs",
     "units",
@@ -53,12 +54,13 @@ MAY_IMPORT: dict[str, set[str]] = {
     "resource": set(),
     "errors": {"characters", "quoting", "resource"},
     "files": {"units", "errors"},
+    "regex": {"errors"},
     "plan": {"resource", "structs"},
     "resource_kinds": {"plan.model", "quoting", "resource"},
     "java": {"errors"},
     "admin.*.model": VALUES,
     # What a command does to a cluster (Effect) and a Secret are values of plans.
-    "language": {"errors", "units", "quoting", "structs", "plan.model"},
+    "language": {"errors", "units", "quoting", "regex", "structs", "plan.model"},
     "admin.wire": VALUES,
     # A family may read what another one reads; its changes are its own.
     "admin": VALUES | {"admin"},
@@ -122,10 +124,12 @@ LIBRARIES: dict[str, set[str]] = {
     "pandas": {"audit"},
     "jinja2": {"audit"},
     "jgo": {"sandbox"},
-    "re2": {"language"},
     "fastavro": {"admin.schemas"},
     "google": {"admin.schemas"},
     "grpc_tools": {"admin.schemas"},
+    "re2": {"regex"},
+    "cramjam": {"admin.records"},
+    "google_crc32c": {"admin.records"},
 }
 # Modules that a one-shot imports at once must not pull these in at their head.
 LAZY = {
@@ -139,6 +143,9 @@ LAZY = {
     "fastavro",
     "google",
     "grpc_tools",
+    "re2",
+    "cramjam",
+    "google_crc32c",
 }
 
 

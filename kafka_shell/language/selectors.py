@@ -11,9 +11,9 @@ from typing import Protocol
 from msgspec import Struct
 
 from kafka_shell.errors import UsageError
+from kafka_shell.regex import compile_re2, short
 
 _GLOB = re.compile(r"[*?]|\[[^\]]+\]")
-_NOT_IN_RE2 = re.compile(r"\(\?(?:[=!>]|<[=!]|P=|\()|\\[1-9]|[*+?}]\+")  # supported by Python only
 _ITEM = re.compile(r"/(?:\\.|[^/\\])*+/(?=,|\Z)|[^,\[]+|\[[^\]]*\]|\[", re.DOTALL)
 
 
@@ -99,7 +99,7 @@ def _is_regex(item: str) -> bool:
 def _compiled(item: str) -> Pattern:
     if not _is_regex(item):
         raise UsageError(
-            f"the regular expression {_shown(item)} has no closing /",
+            f"the regular expression {short(item)} has no closing /",
             hint="Quote it if it contains blanks, quotes, > or |: '/a|b/'",
             code="bad-pattern",
         )
@@ -111,25 +111,5 @@ def _compiled(item: str) -> Pattern:
 
 @lru_cache
 def _engine(expression: str) -> Pattern:
-    """Compile with RE2, which takes linear time. Python's re can take exponential time."""
-    import re2
-
-    options = re2.Options()
-    options.log_errors = False
-    try:
-        found: Pattern = re2.compile(expression, options)
-    except re2.error as error:
-        why = error.args[0] if error.args else ""
-        why = why.decode(errors="replace") if isinstance(why, bytes) else str(why)
-        raise UsageError(
-            f"invalid regular expression {_shown(f'/{expression}/')}: {why}",
-            hint="RE2 syntax is used: no look-around, no backreferences."
-            if _NOT_IN_RE2.search(expression)
-            else "",
-            code="bad-pattern",
-        ) from None
+    found: Pattern = compile_re2(expression, f"/{expression}/")
     return found
-
-
-def _shown(item: str) -> str:
-    return item if len(item) <= 60 else item[:57] + "..."

@@ -163,6 +163,7 @@ def fetch_request(
     wait_ms: int = 0,
     *,
     committed: bool = False,
+    most_bytes: int = _ANSWER_BYTES,
 ) -> Any:
     """A Fetch of these offsets; the first batch of the first one is complete, whatever its size.
 
@@ -175,7 +176,7 @@ def fetch_request(
         replica_id=-1,
         max_wait_ms=wait_ms,
         min_bytes=1 if wait_ms else 0,
-        max_bytes=_ANSWER_BYTES,
+        max_bytes=most_bytes,
         isolation_level=1 if committed else 0,
         session_id=0,
         session_epoch=-1,

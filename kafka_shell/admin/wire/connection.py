@@ -18,6 +18,7 @@ from kafka_shell.plan.results import Failure, Results
 from . import frames, versions
 from .endpoint import Address, ConnectionConfig
 from .failures import as_failure
+from .flight import Flight
 from .jobs import Job
 from .malformed import reading
 from .pool import Pool
@@ -100,6 +101,12 @@ class Cluster:
             for job in self._runner.stream(calls, self.deadline, ahead):
                 self._last_jobs = [job]
                 yield job.result if job.error is None else as_failure(job.error)
+
+    @contextmanager
+    def flight(self) -> Iterator[Flight]:
+        """Calls that are added while others are in flight, and responses in order of arrival."""
+        with self._closing_on_error(), self._runner.driving():
+            yield Flight(self._runner, self.deadline)
 
     def each_broker(self, request: Any) -> Results[int, Any]:
         """Send a request to every broker at once. Returns responses and Failures by broker ID.

@@ -76,13 +76,13 @@ class Runner:
         """Run the calls and yield each job when it is done, in order, with `ahead` in flight."""
         left, jobs = iter(calls), deque[Job]()
         responded = False
-        with self._driving():
+        with self.driving():
             while True:
                 jobs.extend(self.job(call, deadline) for call in islice(left, ahead - len(jobs)))
                 if not jobs:
                     return
                 while not jobs[0].done:
-                    self._round(jobs, responded)
+                    self.round(jobs, responded)
                 responded = responded or jobs[0].error is None
                 yield jobs.popleft()
 
@@ -104,11 +104,11 @@ class Runner:
     # -- rounds ------------------------------------------------------------------------------------
 
     def _drive(self, jobs: Sequence[Job]) -> None:
-        with self._driving():
+        with self.driving():
             while not all(job.done for job in jobs):
-                self._round(jobs)
+                self.round(jobs)
 
-    def _round(self, jobs: Collection[Job], responded: bool = False) -> None:
+    def round(self, jobs: Collection[Job], responded: bool = False) -> None:
         """One round. If no broker can be reached any more, results that arrived are kept."""
         try:
             self._send_and_wait(jobs)
@@ -120,7 +120,7 @@ class Runner:
                     job.fail(error)
 
     @contextmanager
-    def _driving(self) -> Iterator[None]:
+    def driving(self) -> Iterator[None]:
         """Around rounds: detects closed connections before, and closes busy ones after."""
         self._pool.loop.turn(0.0)  # detects an idle connection that its broker has closed
         self._depth += 1
@@ -138,7 +138,7 @@ class Runner:
         idle = [job for job in jobs if not job.done and not job.sent]
         self._locate(idle)
         for job in idle:
-            self._advance(job)
+            self.advance(job)
         if all(job.done for job in jobs):
             return
         self._expire(jobs)
@@ -164,7 +164,8 @@ class Runner:
                     self._pool.silent_since[job.link.address] = time.monotonic()
                 job.fail(deadline_error(self._pool, job))
 
-    def _advance(self, job: Job) -> None:
+    def advance(self, job: Job) -> None:
+        """Send a job if its broker is connected."""
         link = self._ready_link(job)
         if link is None or job.done:
             return
@@ -205,7 +206,7 @@ class Runner:
         for job in jobs:
             if not job.done and job.sent and self._switch_broker(job):
                 job.sent = False
-                self._advance(job)
+                self.advance(job)
 
     def _switch_broker(self, job: Job) -> bool:
         """Assign a job of a silent broker to another one. Returns whether there is one."""

@@ -1,0 +1,388 @@
+"""Record batches of many partitions from their leaders (Fetch, API key 1).
+
+The next request to a leader is in flight while the last response is used. A leader that moves or
+does not respond is looked up again, and reading goes on at the next offset: nothing is lost or
+read twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from msgspec import Struct
+
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.topics.partitions import leaders
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.failures import MOVED, as_failure, failure, requires
+from kafka_shell.admin.wire.flight import Flight
+from kafka_shell.admin.wire.requests import Call, Node
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+
+from .batches import NAMED, THROTTLED, Batch, fetch_request, headers, held_back, wait_out
+from .decode import body, data_batches, records
+from .model import Record
+from .offsets import list_offsets, partition_rows
+
+_RESPONSE_BYTES, _LEAST_BYTES = 16 << 20, 1 << 18
+PARTITION_BYTES, _LEAST_PARTITION_BYTES = 4 << 20, 1 << 16
+_FOLLOW_WAIT_MS = 500  # how long a broker waits for new records
+_TIMEOUT_S, _MOST_TIMEOUT_S = 15.0, 120.0
+PATIENCE_S = 20.0  # for a new leader of a partition
+_PAUSE_S = 0.2  # between two requests to a partition that failed
+_OUT_OF_RANGE = 1
+# The leader has changed, does not respond, or has just been elected: also unknown topics and
+# epochs, offline replicas, storage errors and offsets that are not available yet.
+_PASSING = MOVED | {3, 7, 9, 56, 72, 74, 75, 76, 78, 100}
+_LOST = frozenset(
+    {"refused", "connect-timeout", "connection-lost", "closed-early", "no-answer", "no-broker"}
+    | {"deadline", "unknown-broker", "LEADER_NOT_AVAILABLE", "UNKNOWN_TOPIC_OR_PARTITION"}
+    | {THROTTLED.name}
+)
+
+
+class Filter(Protocol):
+    """Which records to return. `may_keep` is asked first, with the bytes of a whole batch: False
+    if no record of it can be kept, so that the batch need not be decoded."""
+
+    def may_keep(self, data: bytes) -> bool: ...
+    def keeps(self, record: Record) -> bool: ...
+
+
+class Span(Struct, frozen=True):
+    """Offsets of a partition: from `start` up to, not including, `end`; None has no end."""
+
+    start: int
+    end: int | None = None
+
+
+class Chunk(Struct, frozen=True):
+    """The batches of one response for a partition. Some may begin before `start`, or continue after
+    `end`; `next` is the offset after them, at most `end`. `aborted` are the transactions to leave
+    out: producer ID and first offset."""
+
+    where: TopicPartition
+    raw: bytes
+    start: int
+    end: int | None
+    next: int
+    aborted: tuple[tuple[int, int], ...] = ()
+
+    def batches(self) -> Iterator[tuple[Batch, int]]:
+        """The batches with records in the span, with their positions."""
+        for batch, at in data_batches(self.raw, self.aborted):
+            if self.end is not None and batch.base_offset >= self.end:
+                return
+            if batch.last_offset >= self.start and batch.records:
+                yield batch, at
+
+    def whole(self, batch: Batch) -> bool:
+        """Whether all records of the batch are in the span."""
+        return batch.base_offset >= self.start and (
+            self.end is None or batch.last_offset < self.end
+        )
+
+    def records(self, batch: Batch, at: int, keep: Filter | None = None) -> list[Record]:
+        """The records of a batch that are in the span, and that the filter keeps."""
+        data = body(self.raw, batch, at)
+        if keep is not None and not keep.may_keep(data):
+            return []
+        found = records(self.where, batch, data)
+        if not self.whole(batch):
+            end = batch.last_offset + 1 if self.end is None else self.end
+            found = [record for record in found if self.start <= record.offset < end]
+        return found if keep is None else list(filter(keep.keeps, found))
+
+
+class _Partition:
+    """How far a partition has been read."""
+
+    def __init__(self, span: Span) -> None:
+        self.next = span.start
+        self.end = span.end
+        self.leader: int | None = None
+        self.queue: deque[Chunk] = deque()
+        self.turn = 0  # of its last response with records
+        self.retry_at = 0.0
+        self.troubled_since: float | None = None
+
+    @property
+    def complete(self) -> bool:
+        return self.end is not None and self.next >= self.end
+
+
+class Fetching:
+    """Reads the spans of partitions. `failures` are those that could not be read to their end.
+
+    Made by `fetching`. Memory is bounded: a partition is requested again when its last chunk is
+    taken.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        flight: Flight,
+        spans: Mapping[TopicPartition, Span],
+        committed: bool,
+        warn: Callable[[str], None],
+        partition_bytes: int,
+    ) -> None:
+        self.failures: dict[TopicPartition, Failure] = {}
+        self._cluster, self._flight = cluster, flight
+        self._committed, self._warn = committed, warn
+        self._active = {where: _Partition(span) for where, span in spans.items()}
+        self._follow = any(span.end is None for span in spans.values())
+        self._ready: dict[TopicPartition, None] = {}  # with chunks, in order of arrival
+        self._groups: dict[int, Sequence[TopicPartition]] = {}  # of the requests in flight
+        self._warned: set[TopicPartition] = set()
+        self._turn = 0
+        self._partition_bytes = partition_bytes
+        self._bytes, self._timeout = _RESPONSE_BYTES, _TIMEOUT_S
+        self._drop_complete(list(self._active))
+
+    def chunk(self, where: TopicPartition | None = None) -> Chunk | None:
+        """The next chunk of this partition, or of any one. None after the last."""
+        while True:
+            chosen = next(iter(self._ready), None) if where is None else where
+            state = None if chosen is None else self._active.get(chosen)
+            if chosen is not None and state is not None and state.queue:
+                chunk = state.queue.popleft()
+                if not state.queue:
+                    del self._ready[chosen]
+                    self._drop_complete([chosen])
+                    self._request()
+                return chunk
+            if state is None and (where is not None or not self._active):
+                return None
+            self._request()
+            if self._flight:
+                self._receive(*self._flight.take())
+            elif self._active:
+                self._pause()
+
+    def fail(self, where: TopicPartition, error: ShellError) -> None:
+        """Read no more of this partition, as what was received cannot be decoded."""
+        self.failures[where] = _about(where, error)
+        self.stop(where)
+
+    def stop(self, where: TopicPartition) -> None:
+        """Read no more of this partition."""
+        self._active.pop(where, None)
+        self._ready.pop(where, None)
+
+    # -- requests ----------------------------------------------------------------------------------
+
+    def _request(self) -> None:
+        """Send a request to each leader that has none in flight, for its partitions without
+        chunks: those that waited longest first, as a broker fills its response in this order."""
+        now = time.monotonic()
+        idle: dict[int, list[TopicPartition]] = {}
+        unled = []
+        for where, state in self._active.items():
+            if state.queue or state.complete or state.retry_at > now:
+                continue
+            if state.leader is None:
+                unled.append(where)
+            elif state.leader not in self._flight:
+                idle.setdefault(state.leader, []).append(where)
+        if unled and self._find_leaders(unled):
+            self._request()
+            return
+        for leader, group in idle.items():
+            group.sort(key=lambda where: self._active[where].turn)
+            self._send(leader, group)
+
+    def _find_leaders(self, group: Sequence[TopicPartition]) -> bool:
+        """Look the leaders up, and return whether any was found."""
+        try:
+            found = leaders(self._cluster, group)
+        except ShellError as error:
+            if not self._follow:
+                raise
+            found = Results({}, dict.fromkeys(group, as_failure(error)))
+        for where, leader in found.values.items():
+            self._active[where].leader = leader
+        for where, why in found.failures.items():
+            self._trouble(where, why)
+        return bool(found.values)
+
+    def _send(self, leader: int, group: Sequence[TopicPartition]) -> None:
+        size = min(self._partition_bytes, 4 * self._bytes // len(group))
+        request = fetch_request(
+            {where: self._active[where].next for where in group},
+            min(max(size, _LEAST_PARTITION_BYTES), self._bytes),
+            _FOLLOW_WAIT_MS if self._follow else 0,
+            committed=self._committed,
+            most_bytes=self._bytes,
+        )
+        call = Call(request, Node(leader), lowest=4, highest=NAMED, change=False, check=False,
+                    timeout=self._timeout)  # fmt: skip
+        self._groups[leader] = group
+        self._flight.send(leader, call)
+
+    def _pause(self) -> None:
+        until = min(state.retry_at for state in self._active.values())
+        deadline = self._cluster.deadline
+        if deadline is not None and until >= deadline:
+            for where in list(self._active):
+                self._fail(where, Failure("deadline", f"partition {where}: deadline exceeded"))
+            return
+        time.sleep(max(0.0, min(until - time.monotonic(), _PAUSE_S)))
+
+    # -- responses ---------------------------------------------------------------------------------
+
+    def _receive(self, leader: int, response: Any) -> None:
+        requested = self._groups.pop(leader)
+        group = [where for where in requested if where in self._active]
+        if isinstance(response, Failure):
+            if response.name == "deadline":  # the network may be slow
+                self._bytes = max(_LEAST_BYTES, self._bytes // 4)
+                self._timeout = min(_MOST_TIMEOUT_S, 2 * self._timeout)
+            for where in group:
+                self._trouble(where, response)
+            return
+        if held_back(response):
+            wait_out(self._cluster, response)
+            for where in group:
+                self._trouble(where, THROTTLED)
+                self._keep_leader(where, leader)
+            return
+        if response.error_code:
+            why = failure(response.error_code)
+            for where in group:
+                self._trouble(where, why)
+            return
+        rows = partition_rows(response.responses, name="topic")
+        self._turn += 1
+        for where in group:
+            row = rows.get(where)
+            if row is None:
+                self._trouble(where, Failure("UNKNOWN", f"no response for partition {where}"))
+            elif row.error_code:
+                self._on_error(where, row)
+            else:
+                self._on_records(where, row, first=where == requested[0])
+        self._drop_complete(group)
+
+    def _keep_leader(self, where: TopicPartition, leader: int) -> None:
+        if where in self._active:
+            self._active[where].leader = leader
+
+    def _on_records(self, where: TopicPartition, row: Any, *, first: bool) -> None:
+        state, raw = self._active[where], bytes(row.records or b"")
+        start, after = state.next, 0
+        try:
+            for batch, _ in headers(raw, strict=True):
+                after = batch.last_offset + 1
+        except ShellError as error:
+            self.fail(where, error)
+            return
+        if after > start:
+            state.next, state.turn, state.troubled_since = after, self._turn, None
+            aborted = tuple(
+                (each.producer_id, each.first_offset) for each in row.aborted_transactions or ()
+            )
+            after = after if state.end is None else min(after, state.end)
+            state.queue.append(Chunk(where, raw, start, state.end, after, aborted))
+            self._ready[where] = None
+            return
+        last = row.last_stable_offset if self._committed else row.high_watermark
+        if self._follow and start >= last:
+            state.turn, state.troubled_since = self._turn, None
+        elif (
+            start >= last
+        ):  # a new leader does not know the high watermark yet, or records are lost
+            why = f"partition {where} ends at offset {last:,} now, before {state.end:,}"
+            self._trouble(where, Failure("incomplete", why))
+        elif first:  # the others are first in later requests
+            why = f"partition {where}: no records at offset {start:,}"
+            self._trouble(where, Failure("incomplete", why))
+
+    def _on_error(self, where: TopicPartition, row: Any) -> None:
+        if row.error_code == _OUT_OF_RANGE:
+            self._move_into_range(where)
+            return
+        why = failure(
+            row.error_code,
+            about=f"partition {where}",
+            hint=requires(row.error_code, f"READ on topic {where.topic}"),
+        )
+        self._trouble(where, why)
+
+    def _move_into_range(self, where: TopicPartition) -> None:
+        """Records were deleted, or lost by an unclean election, after reading began."""
+        state = self._active[where]
+        first = list_offsets(self._cluster, {where: EARLIEST})
+        last = list_offsets(self._cluster, {where: LATEST}, committed=self._committed)
+        for why in [*first.failures.values(), *last.failures.values()]:
+            self._trouble(where, why)
+            return
+        start, end = first[where].offset or 0, last[where].offset or 0
+        state.retry_at = time.monotonic() + _PAUSE_S
+        if state.next < start:
+            self._warn(
+                f"partition {where}: offsets {state.next:,} to {start - 1:,} were deleted; reading"
+                f" from offset {start:,}"
+            )
+            state.next = start
+        elif state.next > end:
+            self._warn(f"partition {where}: the log ends at offset {end:,}, before {state.next:,}")
+            state.next = end
+
+    def _trouble(self, where: TopicPartition, why: Failure) -> None:
+        """Retry a partition later, or give it up if that cannot help or took too long."""
+        state = self._active.get(where)
+        if state is None:
+            return
+        now = time.monotonic()
+        since = state.troubled_since = now if state.troubled_since is None else state.troubled_since
+        if self._follow and now - since > PATIENCE_S and where not in self._warned:
+            self._warned.add(where)
+            self._warn(f"{why.message}; still trying")
+        passing = why.code in _PASSING or why.name in _LOST or why.name == "incomplete"
+        patience = PATIENCE_S if why.name != THROTTLED.name else float("inf")
+        if not passing or not (self._follow or now - since < patience):
+            self._fail(where, why)
+            return
+        state.leader, state.retry_at = None, now + _PAUSE_S
+
+    def _fail(self, where: TopicPartition, why: Failure) -> None:
+        self.failures[where] = why
+        state = self._active[where]
+        if state.queue:
+            state.end = state.next  # what was received is still returned
+        else:
+            self.stop(where)
+
+    def _drop_complete(self, group: Sequence[TopicPartition]) -> None:
+        for where in group:
+            state = self._active.get(where)
+            if state is not None and state.complete and not state.queue:
+                del self._active[where]
+
+
+def _about(where: TopicPartition, error: ShellError) -> Failure:
+    return Failure(error.code, f"partition {where}: {error.message}", None, error.hint)
+
+
+@contextmanager
+def fetching(
+    cluster: Cluster,
+    spans: Mapping[TopicPartition, Span],
+    *,
+    committed: bool = False,
+    warn: Callable[[str], None] = lambda message: None,
+    partition_bytes: int = PARTITION_BYTES,
+) -> Iterator[Fetching]:
+    """Read the spans of these partitions, with `committed` only records of committed transactions.
+
+    `warn` is called with what changed during reading. A chunk has at most `partition_bytes`, or one
+    batch.
+    """
+    with cluster.flight() as flight:
+        yield Fetching(cluster, flight, spans, committed, warn, partition_bytes)

@@ -1,0 +1,227 @@
+"""Records of many partitions: between two positions in the order of their timestamps, the last
+ones, or as they arrive."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from heapq import heapify, heappop, heappush
+from itertools import chain
+from typing import TypeVar
+
+from msgspec import Struct
+
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.results import Failure, Results
+
+from .batches import Batch
+from .decode import body, values
+from .delete import ranges
+from .fetching import Chunk, Fetching, Filter, Span, fetching
+from .model import Record
+from .offsets import list_offsets
+
+T = TypeVar("T")
+
+_BLOCK = 1_000  # records that are merged before they are returned
+
+
+class Position(Struct, frozen=True):
+    """Where to begin or end in every partition: an offset, or the first record of a `time` or later
+    (epoch milliseconds, EARLIEST or LATEST)."""
+
+    offset: int | None = None
+    time: int = LATEST
+
+
+FROM_EARLIEST, TO_LATEST = Position(time=EARLIEST), Position(time=LATEST)
+
+
+def spans(
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition],
+    start: Position = FROM_EARLIEST,
+    end: Position = TO_LATEST,
+    *,
+    committed: bool = False,
+    warn: Callable[[str], None] = lambda message: None,
+) -> Results[TopicPartition, Span]:
+    """The offsets from `start` up to, not including, `end`, as far as there are records now: with
+    `committed` up to the last stable offset. An offset before the log start begins at the log
+    start, with a warning."""
+    found = ranges(cluster, partitions, committed=committed)
+    results: Results[TopicPartition, Span] = Results({}, dict(found.failures))
+    starts = _offsets(cluster, list(found.values), start, committed, results)
+    ends = _offsets(cluster, list(found.values), end, committed, results)
+    for where, limits in found.values.items():
+        if where in results.failures:
+            continue
+        first, last = limits.earliest, limits.latest
+        begin, to = starts[where], ends[where]
+        begin, to = last if begin is None else begin, last if to is None else to
+        if start.offset is not None and begin < first:
+            warn(f"partition {where} starts at offset {first:,}, not {begin:,}")
+        elif start.offset is not None and begin > last:
+            warn(f"partition {where} ends at offset {last:,}, before {begin:,}")
+        begin = max(begin, first)
+        results.values[where] = Span(begin, max(begin, min(to, last)))
+    return results
+
+
+def _offsets(
+    cluster: Cluster,
+    partitions: Sequence[TopicPartition],
+    position: Position,
+    committed: bool,
+    results: Results[TopicPartition, Span],
+) -> dict[TopicPartition, int | None]:
+    """The offset of the position in each partition; None for its end."""
+    if position.offset is not None:
+        return dict.fromkeys(partitions, position.offset)
+    if position.time in (EARLIEST, LATEST):
+        return dict.fromkeys(partitions, 0 if position.time == EARLIEST else None)
+    found = list_offsets(cluster, dict.fromkeys(partitions, position.time), committed=committed)
+    results.failures.update(found.failures)
+    return {where: at.offset for where, at in found.values.items()}
+
+
+class Reading:
+    """Reads the spans of partitions. While and after it does, `scanned` is the number of records
+    read, `done` that of offsets passed, and `failures` are the partitions that could not be read to
+    their end.
+
+    `keep` filters the records, `warn` is called with what changed meanwhile, and `progress` after
+    every response.
+    """
+
+    def __init__(
+        self,
+        cluster: Cluster,
+        found: Results[TopicPartition, Span],
+        *,
+        committed: bool = False,
+        keep: Filter | None = None,
+        warn: Callable[[str], None] = lambda message: None,
+        progress: Callable[[Reading], None] = lambda reading: None,
+    ) -> None:
+        self.cluster = cluster
+        self.spans = found.values
+        self.failures: dict[TopicPartition, Failure] = dict(found.failures)
+        self.committed = committed
+        self.keep = keep
+        self.warn = warn
+        self.scanned = self.done = 0
+        self._progress = progress
+
+    @property
+    def offsets(self) -> int:
+        """The number of offsets in all spans that have an end."""
+        return sum(span.end - span.start for span in self.spans.values() if span.end is not None)
+
+    def ordered(self) -> Iterator[list[Record]]:
+        """The records in the order of their timestamps; those of a partition by offset. In blocks,
+        as soon as every partition has sent its next records."""
+        with self._fetching() as source:
+            yield from merge([self._of_partition(source, where) for where in self.spans])
+
+    def arriving(self) -> Iterator[list[Record]]:
+        """The records by partition and offset, in the order of arrival: of spans without end, too.
+        An empty list if a response had none."""
+        with self._fetching() as source:
+            while (chunk := source.chunk()) is not None:
+                yield list(chain.from_iterable(self.blocks(source, chunk)))
+
+    def values(self) -> Iterator[list[bytes | None]]:
+        """Only the values, by partition and offset, in the order of arrival. Twice as fast, as
+        nothing else is decoded; not filtered."""
+        with self._fetching() as source:
+            while (chunk := source.chunk()) is not None:
+                yield from self._read(source, chunk, _values)
+
+    def count(self) -> int:
+        """How many records there are, without those that the filter does not keep. Batches are
+        decoded only for the filter."""
+        with self._fetching() as source:
+            total = 0
+            while (chunk := source.chunk()) is not None:
+                total += sum(self._read(source, chunk, self._count))
+            return total
+
+    @contextmanager
+    def _fetching(self) -> Iterator[Fetching]:
+        with fetching(self.cluster, self.spans, committed=self.committed, warn=self.warn) as source:
+            try:
+                yield source
+            finally:
+                self.failures |= source.failures
+
+    def _of_partition(self, source: Fetching, where: TopicPartition) -> Iterator[list[Record]]:
+        while (chunk := source.chunk(where)) is not None:
+            yield from self.blocks(source, chunk)
+
+    def blocks(self, source: Fetching, chunk: Chunk) -> Iterator[list[Record]]:
+        """The records of each batch of a chunk."""
+        return self._read(source, chunk, self._records)
+
+    def _read(
+        self, source: Fetching, chunk: Chunk, read: Callable[[Chunk, Batch, int], T]
+    ) -> Iterator[T]:
+        """What `read` returns for each batch. A batch that cannot be decoded ends the partition."""
+        try:
+            for batch, at in chunk.batches():
+                yield read(chunk, batch, at)
+                self.scanned += batch.records
+        except ShellError as error:
+            source.fail(chunk.where, error)
+        self.done += chunk.next - chunk.start
+        self._progress(self)
+
+    def _records(self, chunk: Chunk, batch: Batch, at: int) -> list[Record]:
+        return chunk.records(batch, at, self.keep)
+
+    def _count(self, chunk: Chunk, batch: Batch, at: int) -> int:
+        if self.keep is None and chunk.whole(batch):
+            return batch.records
+        return len(chunk.records(batch, at, self.keep))
+
+
+def _values(chunk: Chunk, batch: Batch, at: int) -> list[bytes | None]:
+    if chunk.whole(batch):
+        return values(batch, body(chunk.raw, batch, at))
+    return [record.value for record in chunk.records(batch, at)]
+
+
+def merge(sources: Iterable[Iterator[list[Record]]]) -> Iterator[list[Record]]:
+    """The records of all sources by timestamp, in blocks. Each source keeps its own order."""
+    heads = []
+    for order, source in enumerate(sources):
+        block = _next_block(source)
+        if block:
+            heads.append((block[0].timestamp, order, 0, block, source))
+    heapify(heads)
+    out: list[Record] = []
+    while heads:
+        _, order, first, block, source = heappop(heads)
+        if not heads:
+            yield out + block[first:]
+            yield from source
+            return
+        limit, size, at = heads[0][0], len(block), first + 1
+        while at < size and block[at].timestamp <= limit:
+            at += 1
+        out += block[first:at]
+        if at == size:
+            if len(out) >= _BLOCK:
+                yield out
+                out = []
+            block, at = _next_block(source), 0
+        if block:
+            heappush(heads, (block[at].timestamp, order, at, block, source))
+    yield out
+
+
+def _next_block(source: Iterator[list[Record]]) -> list[Record]:
+    """The next records of a source that has any, else an empty list."""
+    return next((block for block in source if block), [])
