@@ -278,6 +278,7 @@ def _row(change: Change) -> dict[str, Any]:
         "note": change.note,
         "reversible": change.reversible,
         "lost": change.lost,
+        **({"records": change.records} if change.records else {}),
     }
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from threading import Lock
 from typing import Any
 
@@ -10,7 +10,7 @@ from . import journal
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context
 from .errors import ShellError, Status, UnexpectedEnd
-from .plan.model import Change, Plan, Report, Step
+from .plan.model import Change, Outcomes, Plan, Report, Step, StepInterrupted
 from .plan.outcome import Done, JournalEntry
 from .plan.results import Failure
 from .resource_kinds import hint_of
@@ -70,25 +70,39 @@ def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> She
     counts = {
         status: len(list(changes_with(done, status))) for status in ("done", "unknown", "skipped")
     }
-    if counts["unknown"] or counts["skipped"]:
+    if any(item.change.of_records for item in done):
+        when = _records_written(done)
+    elif counts["unknown"] or counts["skipped"]:
         when = (
             f": {counted(counts['done'], 'change')} applied, {counts['unknown']:,} with unknown"
             f" outcome, {counts['skipped']:,} not sent"
         )
     else:
         when = " after all changes were sent"
+    undo = " and how to undo it" if any(item.change.reversible for item in done) else ""
     return ShellError(
         f"interrupted{when}",
-        hint=f"See what was changed and how to undo it: journal {intent.id}"
+        hint=f"See what was changed{undo}: journal {intent.id}"
         + (f"\nTo continue: {resume}" if resume else ""),
         code="interrupted",
         status=Status.INTERRUPTED,
     )
 
 
+def _records_written(done: Sequence[Done]) -> str:
+    counts = {
+        status: sum(change.records for change in changes_with(done, status))
+        for status in ("done", "unknown")
+    }
+    unknown = f", {counts['unknown']:,} with unknown outcome" if counts["unknown"] else ""
+    return f": {counted(counts['done'], 'record')} written{unknown}"
+
+
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     """Send the steps in order, and append to `done`. Steps after one without answer are skipped."""
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
+    if plan.monitor is not None:
+        plan.monitor.report = context.report
     try:
         stop = False
         with _SENDING:
@@ -176,14 +190,25 @@ def _send_step(step: Step, cluster: Any, done: list[Done]) -> bool:
         failure = Failure(error.code, error.message, hint=error.hint)
         done.extend(Done(change, status, failure) for change in step.changes)
         return True
+    except StepInterrupted as interrupted:
+        done.extend(_outcomes(step, interrupted.outcomes))
+        raise
     except BaseException:  # Ctrl-C, a signal or a bug: the request may have been sent
         done.extend(Done(change, "unknown") for change in step.changes)
         raise
-    for change in step.changes:
+    done.extend(_outcomes(step, results))
+    return False
+
+
+def _outcomes(step: Step, results: Outcomes) -> Iterator[Done]:
+    """The status of each change of the step, or of those that it returns instead."""
+    planned = step.changes
+    known = results.values.keys() | results.failures.keys()
+    instead = (*results.values, *results.failures) if known.isdisjoint(planned) else ()
+    for change in instead or planned:
         item_failure = results.failures.get(change)
         applied = results.values.get(change, change)  # the broker may have changed the value
-        done.append(Done(applied, _status(item_failure), item_failure))
-    return False
+        yield Done(applied, _status(item_failure), item_failure)
 
 
 def _status(failure: Failure | None) -> str:

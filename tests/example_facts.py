@@ -46,6 +46,11 @@ FACTS: dict[str, tuple[str, ...]] = {
     "list-offsets 'payments.*' --time max-timestamp": ("payments.authorized 5 6",),
     "delete-records orders.placed:0 --to 10 --dry-run": ("orders.placed:0", "0 -> 10"),
     "delete-records orders.placed --to -30d --dry-run": SAME,
+    "write-record parcels.delivered '{\"parcel\": 4711}' --key 4711": (
+        "wrote 1 record to partition parcels.delivered:",
+        "offset 0",
+    ),
+    "write-record orders.placed --key 4711 --tombstone --dry-run": ("records: 1 (irreversible)",),
     # configs
     "list-configs client-metrics": ("slow-producers",),
     "list-configs group": ("orders-enricher",),

@@ -33,6 +33,7 @@ alter-topic {topic} --config retention.ms=30d
 delete-topic {topic} --yes
 list-offsets {topic}
 delete-records {topic}:0 --to 10 --yes
+write-record {topic} value --key k
 list-configs client-metrics
 describe-configs {topic}
 describe-configs --broker-id 1

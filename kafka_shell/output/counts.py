@@ -11,7 +11,8 @@ from kafka_shell.units import counted
 
 _MAX_NAMES = 3
 _OFFSETS = ("group-offsets", "share-group-offsets")
-_VERBS = ("create", "alter", "delete", "abort", "fence")
+_VERBS = ("create", "alter", "delete", "abort", "fence", "write", "copy")
+_PAST = {"write": "wrote", "copy": "copied"}
 
 
 def count_kinds(resources: Iterable[Resource]) -> str:
@@ -32,6 +33,8 @@ def name_few(resources: Iterable[Resource]) -> str:
 def count_changes(changes: Iterable[Change]) -> str:
     """`3 changes to 2 topics`, `16 offsets of 1 group`."""
     changes = list(changes)
+    if changes and all(change.of_records for change in changes):
+        return f"{count_records(changes)} to {name_few(each.resource for each in changes)}"
     resources = count_kinds(change.resource for change in changes)
     if changes and _only_offsets(changes):
         return f"{counted(len(changes), 'offset')} of {resources}"
@@ -46,7 +49,13 @@ def count_verbs(changes: Iterable[Change]) -> list[tuple[str, int]]:
 
 def past(verb: str) -> str:
     """`created`, `altered`."""
-    return verb + ("d" if verb.endswith("e") else "ed")
+    return _PAST.get(verb) or verb + ("d" if verb.endswith("e") else "ed")
+
+
+def count_records(changes: Iterable[Change]) -> str:
+    """`1,200 records`, or `records` if their number is unknown."""
+    count = sum(change.records for change in changes)
+    return counted(count, "record") if count else "records"
 
 
 def question(changes: Iterable[Change]) -> str:
@@ -54,6 +63,8 @@ def question(changes: Iterable[Change]) -> str:
     changes = [change for change in changes if change.resource.kind != "rollback-file"]
     verbs = {change.verb for change in changes}
     verb = verbs.pop() if len(verbs) == 1 else "alter"
+    if changes and changes[0].of_records:
+        return f"{verb.capitalize()} {count_changes(changes)}?"
     if verb != "alter" and not any(change.field for change in changes):
         return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}?"
     if changes and _only_offsets(changes):

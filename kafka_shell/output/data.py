@@ -149,6 +149,7 @@ def _change(done: Done) -> dict[str, Data]:
         "status": done.status,
         "error": failure.name if failure else None,
         "message": failure.message if failure else None,
+        **({"records": change.records} if change.records else {}),
     }
 
 

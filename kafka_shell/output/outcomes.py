@@ -9,7 +9,7 @@ from kafka_shell.plan.model import Change, Effect, Resource
 from kafka_shell.plan.outcome import Done, Outcome
 from kafka_shell.plan.results import Failure, mentions
 
-from .counts import past
+from .counts import count_records, past
 from .errors import failure_lines
 from .pane import Pane
 from .plans import (
@@ -130,9 +130,22 @@ def _done_resources(outcome: Outcome) -> list[Change]:
 def _done_line(changes: Sequence[Change]) -> Text:
     verbs = {change.verb for change in changes}
     verb = verbs.pop() if len(verbs) == 1 else "alter"
+    if changes[0].of_records:
+        return _records_line(changes)
     fields = ", ".join(dict.fromkeys(change.field for change in changes if change.field))
     line = text(past(verb), "good") + " " + text(str(changes[0].resource), "name")
     return line + (f": {fields}" if fields else "")
+
+
+def _records_line(changes: Sequence[Change]) -> Text:
+    """`wrote 120 records to partition orders:0: offsets 100-219`."""
+    line = text(past(changes[0].verb), "good") + f" {count_records(changes)} to "
+    line = line + text(str(changes[0].resource), "name")
+    offsets = [str(change.after) for change in changes if change.after is not None]
+    if not offsets:
+        return line
+    word = "offset" if offsets[0].isdigit() and len(offsets) == 1 else "offsets"
+    return line + f": {word} {', '.join(offsets)}"
 
 
 def trouble_lines(outcome: Outcome, room: int | None = None) -> Iterator[Text]:

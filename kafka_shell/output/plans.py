@@ -19,7 +19,13 @@ from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
 
 from .columns import columns_of
-from .counts import count_changes, count_kinds, count_verbs, past
+from .counts import (
+    count_changes,
+    count_kinds,
+    count_records,
+    count_verbs,
+    past,
+)
 from .errors import failure_lines
 from .humanize import change_values
 from .pane import Pane
@@ -225,7 +231,10 @@ def set_of_resources(changes: Sequence[Change]) -> list[Change]:
 
 
 def counted_changes(changes: Sequence[Change]) -> str:
-    """`1 created, 2 altered`."""
+    """`1 created, 2 altered`; `wrote 900 records to 3 partitions`."""
+    if changes and all(change.of_records for change in changes):
+        places = count_kinds(change.resource for change in changes)
+        return f"{past(changes[0].verb)} {count_records(changes)} to {places}"
     return ", ".join(f"{count:,} {past(verb)}" for verb, count in count_verbs(changes))
 
 
@@ -236,6 +245,8 @@ def closing(plan: Plan) -> str:
     tail = f"; {refused:,} refused" if refused else ""
     if not changes:
         return f"nothing to change{tail}"
+    if all(change.of_records for change in changes):
+        return f"{changes[0].verb} {count_changes(changes)}{tail}"
     verbs = ", ".join(f"{verb} {count:,}" for verb, count in count_verbs(changes))
     return f"{count_changes(changes)}: {verbs}{tail}"
 

@@ -31,11 +31,12 @@ class Change(Struct, frozen=True):
 
     If `before` is not set, `effective` is the value that applied (a default), and `source` says
     where it comes from. Values are raw, as in the protocol, and never a secret. `note` explains the
-    change. `lost` says what undoing cannot restore, such as deleted records.
+    change. `lost` says what undoing cannot restore, such as deleted records. `records` is how many
+    records it writes, if it does.
     """
 
     resource: Resource
-    verb: str  # create, alter, delete, abort or fence
+    verb: str  # create, alter, delete, abort, fence, write or copy
     field: str = ""
     before: Value = None
     after: Value = None
@@ -44,9 +45,31 @@ class Change(Struct, frozen=True):
     effective: Value = None
     source: str = ""
     lost: str = ""
+    records: int = 0
+
+    @property
+    def of_records(self) -> bool:
+        """Whether it writes records."""
+        return self.verb in ("write", "copy")
 
 
 Outcomes = Results[Change, Change]  # what became of each change
+
+
+class Monitor(Struct):
+    """What a step that runs long reports to: its progress, and in `save` what a later command needs
+    to continue it, which is written to the journal."""
+
+    report: Report = lambda task, done, total: None
+    save: Callable[[dict[str, Any]], None] = lambda state: None
+
+
+class StepInterrupted(KeyboardInterrupt):
+    """Ctrl-C in a step that knows what it has done by then."""
+
+    def __init__(self, outcomes: Outcomes) -> None:
+        super().__init__()
+        self.outcomes = outcomes
 
 
 class Step(Protocol):
@@ -67,7 +90,9 @@ class Step(Protocol):
         """The same step for the current state of the cluster (`before` may differ)."""
 
     def send(self, cluster: Any, *, validate_only: bool) -> Results[Change, Change]:
-        """Send the step, or only validate it. Each change has its own result."""
+        """Send the step, or only validate it. Each change has its own result. A step that learns
+        only by sending what it changes, such as offsets, returns results of those changes
+        instead."""
 
 
 class Plan(Struct, frozen=True):
@@ -88,6 +113,7 @@ class Plan(Struct, frozen=True):
     plan is `repeatable`, the same command continues when not everything was sent.
     `figures` are models that are shown with the changes.
 
+    `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
     `about` are lines that say what the plan is for.
     """
@@ -111,6 +137,7 @@ class Plan(Struct, frozen=True):
     figures: tuple[Any, ...] = ()
     undoes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
+    monitor: Monitor | None = None
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
@@ -164,6 +191,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         figures=tuple(figure for plan in plans for figure in plan.figures),
         undoes=tuple(id for plan in plans for id in plan.undoes),
         about=tuple(line for plan in plans for line in plan.about),
+        monitor=next((plan.monitor for plan in plans if plan.monitor is not None), None),
     )
 
 
