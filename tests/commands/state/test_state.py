@@ -389,13 +389,13 @@ def open_cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
         found = node_settings(sandbox, broker)
         return {key: value for key, value in found.items() if key not in AUTHORIZER}
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(config, "node_settings", without_authorizer)
-        try:
+    try:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(config, "node_settings", without_authorizer)
             sandbox = start(SandboxOptions(folder, "4.3", 1, port=0))
-            yield Program(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
-        finally:
-            wipe(folder)
+        yield Program(tmp_path_factory.mktemp("home"), sandbox.bootstrap)
+    finally:
+        wipe(folder)
 
 
 def test_a_cluster_without_an_authorizer_has_no_acls(
