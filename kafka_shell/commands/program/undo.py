@@ -15,6 +15,7 @@ from kafka_shell.plan.outcome import JournalEntry, is_applied
 from kafka_shell.structs import replace
 
 from .journal import JOURNAL_ENTRY, entries
+from .moved_on import about_change, moved_on
 
 if TYPE_CHECKING:
     from kafka_shell.admin.wire.connection import Cluster
@@ -60,7 +61,7 @@ def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
     net = net_changes(applied)
     commands = list(_gathered(undo_lines(net), invocation))
     plan = _settled_plan(commands, context, recent=context.clock() - chosen[0].time < _RECENT_S)
-    moved = list(_moved_on(net, plan, "that change" if len(chosen) == 1 else "those changes"))
+    moved = list(moved_on(net, plan, "that change" if len(chosen) == 1 else "those changes"))
     if moved and not invocation["force"]:
         _check_may_ask(moved, invocation, context)
         plan = replace(plan, confirm=True)
@@ -180,7 +181,7 @@ def net_changes(changes: Iterable[Change]) -> tuple[Change, ...]:
 def _irreversible(changes: Sequence[Change]) -> Iterator[str]:
     """Warnings of what undoing does not restore."""
     kept = [
-        f"irreversible and not undone: {_about_change(each)}"
+        f"irreversible and not undone: {about_change(each)}"
         for each in changes
         if not each.reversible
     ]
@@ -258,60 +259,6 @@ def _plan_of(invocation: Invocation, context: Context) -> Plan:
 
 
 # -- where the cluster has moved on ----------------------------------------------------------------
-
-
-def _moved_on(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
-    """The values that are neither what the changes left nor what they were before."""
-    current = {
-        (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
-    }
-    for change in net:
-        now = current.get((change.resource, change.field))
-        if now is None:
-            continue
-        if not change.field and change.verb in ("create", "delete"):
-            known = change.resource.kind == "topic" and change.note and now.note
-            if known and now.note != change.note:
-                yield (
-                    f"{change.resource} is another one than {by} created: it was deleted and"
-                    f" created again ({now.note}, not {change.note})"
-                )
-        elif not _is_same(now.before, change.after) and not _is_same(now.before, change.before):
-            if change.resource.kind == "logger" and change.after is None:
-                continue  # brokers do not tell whether a level is inherited
-            yield _difference(change, now, by)
-
-
-def _is_same(one: Any, other: Any) -> bool:
-    """Whether two raw values are the same: `0.50` and `0.5`, `a, b` and `a,b`."""
-    if one == other:
-        return True
-    if one is None or other is None:
-        return False
-    return _normal(str(one)) == _normal(str(other))
-
-
-def _normal(text: str) -> str | float | tuple[str, ...]:
-    try:
-        return float(text)
-    except ValueError:
-        pass
-    lower = text.strip().lower()
-    if lower in ("true", "false"):
-        return lower
-    return tuple(word.strip() for word in text.split(","))
-
-
-def _difference(change: Change, now: Change, by: str) -> str:
-    from kafka_shell.output.humanize import change_values
-
-    value, left = change_values(replace(change, before=now.before, after=change.after))
-    about = _about_change(change)
-    return f"{about} is {value or 'not set'} now, not {left or 'unset'} as {by} left it"
-
-
-def _about_change(change: Change) -> str:
-    return " ".join(filter(None, (str(change.resource), change.field)))
 
 
 def _check_may_ask(moved: Sequence[str], invocation: Invocation, context: Context) -> None:

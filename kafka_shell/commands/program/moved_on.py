@@ -1,0 +1,64 @@
+"""Where a cluster has moved on: values that are no longer what a change left."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from kafka_shell.plan.model import Change, Plan
+from kafka_shell.structs import replace
+
+
+def moved_on(net: Iterable[Change], plan: Plan, by: str) -> Iterator[str]:
+    """The values that are neither what the changes left nor what they were before."""
+    current = {
+        (change.resource, change.field): change for change in (*plan.changes, *plan.unchanged)
+    }
+    for change in net:
+        now = current.get((change.resource, change.field))
+        if now is None:
+            continue
+        if not change.field and change.verb in ("create", "delete"):
+            known = change.resource.kind == "topic" and change.note and now.note
+            if known and now.note != change.note:
+                yield (
+                    f"{change.resource} is another one than {by} created: it was deleted and"
+                    f" created again ({now.note}, not {change.note})"
+                )
+        elif not _is_same(now.before, change.after) and not _is_same(now.before, change.before):
+            if change.resource.kind == "logger" and change.after is None:
+                continue  # brokers do not tell whether a level is inherited
+            yield _difference(change, now, by)
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    """Whether two raw values are the same: `0.50` and `0.5`, `a, b` and `a,b`."""
+    if one == other:
+        return True
+    if one is None or other is None:
+        return False
+    return _normal(str(one)) == _normal(str(other))
+
+
+def _normal(text: str) -> str | float | tuple[str, ...]:
+    try:
+        return float(text)
+    except ValueError:
+        pass
+    lower = text.strip().lower()
+    if lower in ("true", "false"):
+        return lower
+    return tuple(word.strip() for word in text.split(","))
+
+
+def _difference(change: Change, now: Change, by: str) -> str:
+    from kafka_shell.output.humanize import change_values
+
+    value, left = change_values(replace(change, before=now.before, after=change.after))
+    about = about_change(change)
+    return f"{about} is {value or 'not set'} now, not {left or 'unset'} as {by} left it"
+
+
+def about_change(change: Change) -> str:
+    """The resource and field of a change."""
+    return " ".join(filter(None, (str(change.resource), change.field)))
