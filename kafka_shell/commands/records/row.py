@@ -12,7 +12,6 @@ strings and `null`, the row has its text as a string.
 
 from __future__ import annotations
 
-import re
 from base64 import b64decode, b64encode
 from datetime import UTC, datetime, timedelta
 from functools import lru_cache
@@ -21,14 +20,17 @@ from typing import Any
 import msgspec
 from msgspec import UNSET, Raw, Struct, UnsetType
 
-from kafka_shell.admin.records.formats import JSON, JSON_ERRORS, Decoded, Formats
+from kafka_shell.admin.records.formats import AUTO, JSON, JSON_ERRORS, Decoded, Formats
+from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, NewRecord, Record
 from kafka_shell.errors import ShellError
 
+_NOT_TEXT = b"{[" + bytes(range(0x20))  # JSON and binary formats start so
 _encode = msgspec.json.Encoder().encode
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _LARGEST = 1 << 53  # larger integers are changed by programs whose numbers are doubles
-_UNUSUAL_NUMBER = re.compile(rb"\d(?:\d{15}|e)")
+_DIGITS = bytes.maketrans(b"123456789", b"000000000")
+_SIXTEEN_DIGITS, _EXPONENT = b"0" * 16, b"0e"
 _DEEPEST = 100  # levels of nested JSON; deeper values are strings, as not all programs read them
 
 
@@ -57,13 +59,32 @@ class _Row(Struct):
 
 def json_line(record: Record, formats: Formats) -> str:
     """The record as one compact JSON object, without a line break."""
-    key, key_base64 = _column(record.key, formats.key(record))
-    value, value_base64 = _column(record.value, formats.value(record))
+    key: Any = None
+    value: Any = None
+    key_base64: str | UnsetType = UNSET
+    value_base64: str | UnsetType = UNSET
+    if record.topic not in TOPICS:  # most keys and values are text: there is no need to decode them
+        key = _plain_text(record.key) if formats.key_format == AUTO else None
+        value = _plain_text(record.value) if formats.value_format == AUTO else None
+    if key is None:
+        key, key_base64 = _column(record.key, formats.key(record))
+    if value is None:
+        value, value_base64 = _column(record.value, formats.value(record))
     row = _Row(
         record.topic, record.partition, record.offset, utc_time(record.timestamp),
         record.timestamp_type, key, value, _header_rows(record.headers), key_base64, value_base64,
     )  # fmt: skip
     return _encode(row).decode()
+
+
+def _plain_text(raw: bytes | None) -> str | None:
+    """What is a string in any case: UTF-8 that starts like text. None for anything else."""
+    if not raw or raw[0] in _NOT_TEXT:
+        return None
+    try:
+        return raw.decode()
+    except UnicodeDecodeError:
+        return None
 
 
 def _column(raw: bytes | None, decoded: Decoded) -> tuple[Any, str | UnsetType]:
@@ -93,8 +114,11 @@ def _survives(raw: bytes, data: Any) -> bool:
     reads and writes JSON keeps it."""
     if data is None or type(data) is str:
         return False
-    unusual = _UNUSUAL_NUMBER.search(raw) or raw.count(b"[") + raw.count(b"{") > _DEEPEST
-    return (not unusual or _is_plain(data, _DEEPEST)) and _encode(data) == raw
+    digits = raw.translate(_DIGITS)
+    unusual = _SIXTEEN_DIGITS in digits or _EXPONENT in digits
+    if unusual or raw.count(b"[") + raw.count(b"{") > _DEEPEST:
+        return _is_plain(data, _DEEPEST) and _encode(data) == raw
+    return _encode(data) == raw
 
 
 def _is_plain(data: Any, levels: int) -> bool:
@@ -119,6 +143,7 @@ def _header_row(key: str, value: bytes | None) -> _HeaderRow:
     return _HeaderRow(shown, text, exact, value_base64)
 
 
+@lru_cache(maxsize=1024)
 def utc_time(milliseconds: int) -> str | int | None:
     """Epoch milliseconds as `2026-01-31T10:00:00.123Z`, or None if negative (no timestamp). A time
     after the year 9999 is a number."""

@@ -80,6 +80,14 @@ def test_a_row_is_read_back_as_the_same_bytes(
 
 
 @given(value=some_bytes)
+def test_text_that_is_not_decoded_first_makes_the_same_row(value: bytes) -> None:
+    quick = json_line(record(value, value), AUTO)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("kafka_shell.commands.records.row._plain_text", lambda raw: None)
+        assert json_line(record(value, value), AUTO) == quick
+
+
+@given(value=some_bytes)
 def test_base64_is_only_added_if_the_text_is_not_faithful(value: bytes) -> None:
     found = row(value)
     if "value_base64" in found:
