@@ -34,6 +34,7 @@ _CLUSTER_AUTHORIZATION_FAILED = 31
 _STORAGE_ERROR = 56
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer
+_TOPICS_S = 12.0  # for metadata first, then the brokers
 _GROUPS_S = 6.0  # for the lag of all groups: coordinators first, then leaders
 
 
@@ -52,6 +53,11 @@ class _Placement(Struct):
 def sample_topics(cluster: Cluster) -> Sample:
     """All topics and brokers. A broker that does not answer in time is among the failures, and its
     partitions have no end and size. Raises ShellError if no broker answers."""
+    with cluster.within(_TOPICS_S):
+        return _sample_topics(cluster)
+
+
+def _sample_topics(cluster: Cluster) -> Sample:
     found = scan(cluster)
     placement = _placement(found)
     up = [broker.id for broker in found.brokers]

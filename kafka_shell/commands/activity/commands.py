@@ -28,12 +28,13 @@ def top(invocation: Invocation, context: Context) -> Results[Resource, object] |
     interval = (invocation["interval"] or _INTERVAL_MS) / 1000
     if invocation["once"]:
         return _once(view, context, interval)
-    if invocation["output"]:
-        raise UsageError(
-            "--output requires --once",
-            hint=f"Example: top {view} --once --output json",
-            span=invocation.span("output"),
-        )
+    for option in ("output", "deadline"):
+        if invocation[option]:
+            raise UsageError(
+                f"--{option} requires --once",
+                hint=f"Example: top {view} --once --output json",
+                span=invocation.span(option),
+            )
     visible = context.out.isatty() and context.environ.get("TERM", "") not in _DUMB
     if context.full_screen is None or not visible:
         raise UsageError(
@@ -96,10 +97,11 @@ COMMANDS: tuple[Command, ...] = (
         description=(
             "topics: records and bytes per second, from end offsets and from the size of the"
             " leaders' logs (as stored, compressed; replicas are not counted). groups: lag, its"
-            " change per second, and the time to catch up at that rate. brokers: partitions led,"
-            " replicas in sync, and the rates of the partitions they lead.\n"
+            " change per second, and the time to catch up at that rate, over the last 15 s because"
+            " consumers commit every few seconds (--once: over its interval). brokers:"
+            " partitions led, replicas in sync, and the rates of the partitions they lead.\n"
             "- means unknown: the topic is new, was re-created or truncated, a broker did not"
-            " respond, or a permission is missing (see NOTE). Bytes per second are unknown when a"
+            " answer, or a permission is missing (see NOTE). Bytes per second are unknown when a"
             " log shrinks. Transaction markers count as records.\n"
             "Keys: Tab switches between the views, s sorts by the next column, r reverses, /"
             " filters, Enter describes the selected row, Space pauses, ? lists all keys, q quits.\n"

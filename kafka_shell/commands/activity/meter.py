@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import time
+from collections import deque
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from kafka_shell.context import Context
 
 TOPICS, GROUPS, BROKERS = VIEWS = ("topics", "groups", "brokers")
+GROUP_WINDOW_S = 15.0
+_APART_S = 0.9  # between samples that are kept for a window
 _STALE = 5  # intervals after which an earlier sample does not show what happens now
 
 
@@ -38,12 +40,16 @@ def open_meter(context: Context, interval: float) -> Meter:
 
 
 class Meter:
-    """Measures a cluster. `interval` is the expected time between measurements, in seconds."""
+    """Measures a cluster. `interval` is the expected time between measurements, in seconds.
+
+    Rates of groups are over the last GROUP_WINDOW_S seconds: consumers commit their offsets every
+    few seconds, and the lag between two commits says nothing.
+    """
 
     def __init__(self, cluster: Cluster, interval: float) -> None:
         self._cluster = cluster
-        self._interval = interval
-        self._samples: dict[bool, Sample] = {}
+        self._stale_s = _STALE * interval + 10
+        self._samples: dict[bool, deque[Sample]] = {False: deque(), True: deque()}
 
     def close(self) -> None:
         """Close the connection."""
@@ -56,13 +62,22 @@ class Meter:
         from kafka_shell.admin.activity.sample import sample_groups, sample_topics
 
         of_groups = view == GROUPS
-        before = self._samples.get(of_groups)
-        if before is not None and time.monotonic() - before.at > _STALE * self._interval + 10:
-            before = None
         after = sample_groups(self._cluster) if of_groups else sample_topics(self._cluster)
-        self._samples[of_groups] = after
+        before = self._before(self._samples[of_groups], after, GROUP_WINDOW_S if of_groups else 0)
         compare: Any = {
             TOPICS: rates.topic_rates, GROUPS: rates.group_rates, BROKERS: rates.broker_rates,
         }[view]  # fmt: skip
         seconds = 0.0 if before is None else after.at - before.at
         return Measurement(view, seconds, tuple(compare(before, after)), after.failures)
+
+    def _before(self, kept: deque[Sample], after: Sample, window: float) -> Sample | None:
+        """The sample to compare with: the oldest one within the window, else the last one. Keeps
+        what the next measurements need."""
+        if kept and after.at - kept[-1].at > self._stale_s:
+            kept.clear()
+        while len(kept) > 1 and after.at - kept[0].at > window:
+            kept.popleft()
+        before = kept[0] if kept else None
+        if not window or not kept or after.at - kept[-1].at >= _APART_S:
+            kept.append(after)
+        return before

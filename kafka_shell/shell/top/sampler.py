@@ -12,6 +12,7 @@ from kafka_shell.errors import ShellError
 Measure = Callable[[str], Measurement]
 Deliver = Callable[[str, Measurement | ShellError | BaseException], None]
 
+_FIRST_S = 1.0
 _REST = 0.5  # of the duration of a measurement, before the next one
 
 
@@ -59,7 +60,12 @@ class Sampler:
                 self._deliver(view, found)
             ended = time.monotonic()
             rest = _REST * (ended - began)  # the more a measurement costs, the fewer there are
-            self._rest(view, max(began + self._interval, ended + rest))
+            self._rest(view, max(began + self._wait_after(found), ended + rest))
+
+    def _wait_after(self, found: Measurement | BaseException) -> float:
+        """The first measurement has no rates, so the second one follows soon."""
+        first = isinstance(found, Measurement) and not found.seconds
+        return min(_FIRST_S, self._interval) if first else self._interval
 
     def _next(self) -> str | None:
         """The view to measure, after a pause; None at the end."""

@@ -124,6 +124,8 @@ class Session:
                 idle = format_duration(round(self._idle * 1000))
                 state = replace(state, paused=f"paused: no key for {idle}")
             self._update(replace(state, began=self._sampler.began))
+            if self.state.began:
+                self._app.invalidate()  # shows for how long it has been measuring
 
     # -- keys --------------------------------------------------------------------------------------
 

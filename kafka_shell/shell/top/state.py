@@ -8,7 +8,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.commands.activity.meter import TOPICS, VIEWS, Measurement
-from kafka_shell.output.text import width
+from kafka_shell.output.text import text
 from kafka_shell.structs import replace
 
 from .columns import DEFAULT_SORT, arrange, key_of, note_of, sortable, trend_of
@@ -82,8 +82,8 @@ def arranged(state: TopState) -> TopState:
     """The state with its rows filtered and sorted again."""
     rows = state.measurement.rows if state.measurement is not None else ()
     shown = arrange(state.view, rows, state.filter, state.sort[state.view], reverse=state.reverse)
-    name = max((width(key_of(row)) for row in shown), default=0)
-    note = max((width(note_of(state.view, row)) for row in shown), default=0)
+    name = max((text(key_of(row)).width for row in shown), default=0)
+    note = max((text(note_of(state.view, row)).width for row in shown), default=0)
     return replace(state, shown=shown, widest=(name, note))
 
 
@@ -140,9 +140,9 @@ def close(state: TopState) -> TopState:
     return arranged(replace(state, filter="", typing=False))
 
 
-def type_filter(state: TopState, text: str) -> TopState:
+def type_filter(state: TopState, typed: str) -> TopState:
     """Add text to the filter."""
-    return arranged(replace(state, filter=state.filter + text, selected=""))
+    return arranged(replace(state, filter=state.filter + typed, selected=""))
 
 
 def erase(state: TopState) -> TopState:
