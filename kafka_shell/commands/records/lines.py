@@ -6,6 +6,7 @@ import os
 import select
 import stat
 import sys
+import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from itertools import chain
 from typing import TYPE_CHECKING, BinaryIO
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 STDIN = "-"
 _LONGEST = 64 << 20  # bytes of a line
 _CHUNK = 1 << 20
-_IDLE_S = 1.0  # without more input, what has been read is written
+_WAIT_S = 0.5  # what has been read is written after this time, also if more input arrives
 _WINDOW_BYTES, _WINDOW_RECORDS = 16 << 20, 50_000  # of records in memory
 
 Numbered = tuple[int, NewRecord]
@@ -77,19 +78,21 @@ class _File:
     def __iter__(self) -> Iterator[list[Numbered]]:
         window: list[Numbered] = []
         size = number = 0
+        due = time.monotonic() + _WAIT_S
         with self._open() as stream:
             for raw in self._lines(stream):
                 if raw is not None:
                     number += 1
                     record = self._record(number, raw)
-                    if record is None:
-                        continue
-                    window.append((number, record))
-                    size += encoded_size(record)
+                    if record is not None:
+                        window.append((number, record))
+                        size += encoded_size(record)
                 full = size >= _WINDOW_BYTES or len(window) >= _WINDOW_RECORDS
-                if window and (full or raw is None):
-                    yield window
-                    window, size = [], 0
+                if full or time.monotonic() >= due:
+                    if window:
+                        yield window
+                        window, size = [], 0
+                    due = time.monotonic() + _WAIT_S
         self.ended = True
         if window:
             yield window
@@ -113,7 +116,7 @@ class _File:
         """The lines without their ends, and None while there is no more input for a while."""
         number, left = 0, b""
         while True:
-            if not select.select([stream], [], [], _IDLE_S)[0]:
+            if not select.select([stream], [], [], _WAIT_S)[0]:
                 yield None
                 continue
             chunk = stream.read(_CHUNK)

@@ -195,3 +195,25 @@ def test_standard_input_is_written_as_it_arrives(
     assert "2 records written" in err, err
     (entry,) = home.ok("journal", "--output", "json").json
     assert [change["after"] for change in entry["changes"]] == [0, 1]
+
+
+def test_a_stream_without_pauses_is_written_as_it_arrives(
+    sandbox: Sandbox, topic: str, tmp_path: Path
+) -> None:
+    home = Process(tmp_path, sandbox.bootstrap)
+    command = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "produce",
+               topic, "--from-file", "-", "--lines"]  # fmt: skip
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stderr=subprocess.PIPE, env=home.environment(), text=True
+    ) as running:
+        stream = running.stdin
+        assert stream is not None
+
+        def next_line() -> bool:
+            stream.write("line\n")
+            stream.flush()
+            return bool(read(sandbox, topic))
+
+        wait_for("a record is written while more arrive", next_line)
+        stream.close()
+        assert running.wait(60) == 0
