@@ -158,6 +158,7 @@ def test_what_is_partly_known_is_marked() -> None:
     lines = [str(getattr(line, "plain", line)) for line in draw(TOP, 120, 12, 0.0).lines]
     assert "300+" in lines[2] and "no leader" in lines[2]
     assert lines[4].split()[:3] == ["audit", "-", "-"] and "re-created" in lines[4]
+    assert "320+ records/s" in lines[0]
     narrow = [str(getattr(line, "plain", line)) for line in draw(TOP, 60, 15, 0.0).lines]
     assert "300+" in narrow[2] and len(narrow) == 15
 

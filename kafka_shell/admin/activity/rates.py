@@ -142,6 +142,8 @@ def _reason(old: PartitionSample | None, new: PartitionSample) -> str:
 def _broker(
     id: int, now: BrokerSample, led: list[Growth], seconds: float, silent: set[int]
 ) -> BrokerActivity:
+    if now.up and not led:
+        led = [(0, 0)]  # a broker that leads nothing has rates of 0
     return BrokerActivity(
         id,
         DOWN if not now.up else SILENT if id in silent else UP,

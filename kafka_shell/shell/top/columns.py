@@ -14,7 +14,7 @@ from kafka_shell.output.text import text
 
 GAP = 2
 TREND, NOTE = "TREND", "NOTE"
-_NAME_MOST = 64
+_NAME_USUAL, _NAME_MOST = 40, 64
 _TREND_LEAST, _TREND_MOST = 8, 40
 _NOTE_LEAST = 20
 
@@ -167,19 +167,19 @@ def lay_out(view: str, width: int, name: int, note: int) -> list[tuple[LiveColum
             break
         chosen[column] = column.width
         room -= column.width + GAP
-    wanted = max(len(first.heading) + 1, min(name, _NAME_MOST))
-    room += _grow(chosen, first, wanted - chosen[first], room)
-    for heading, most in ((NOTE, note), (TREND, _TREND_MOST)):
+    name = max(len(first.heading) + 1, name)
+    wishes = (
+        (first.heading, min(name, _NAME_USUAL)),
+        (NOTE, note),
+        (first.heading, min(name, _NAME_MOST)),
+        (TREND, _TREND_MOST),
+    )
+    for heading, wanted in wishes:
         for column in [each for each in chosen if each.heading == heading]:
-            room += _grow(chosen, column, max(0, most - column.width), room)
+            grown = min(room, max(0, wanted - chosen[column]))
+            chosen[column] += grown
+            room -= grown
     return [(column, chosen[column]) for column in COLUMNS[view] if column in chosen]
-
-
-def _grow(chosen: dict[LiveColumn, int], column: LiveColumn, by: int, room: int) -> int:
-    """Widen a column as far as there is room, or narrow it. Returns the change of the room."""
-    by = min(by, room)
-    chosen[column] += by
-    return -by
 
 
 def arrange(

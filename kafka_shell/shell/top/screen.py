@@ -10,6 +10,7 @@ from msgspec import Struct
 from kafka_shell.commands.activity.meter import GROUPS
 from kafka_shell.output.tables import NOTHING
 from kafka_shell.output.text import Role, Text, cut, join, pad, text
+from kafka_shell.plan.results import Failure
 from kafka_shell.units import approximate_bytes, counted
 
 from .columns import GAP, NOTE, TREND, LiveColumn, key_of, lay_out, note_of
@@ -105,9 +106,10 @@ def _totals(state: TopState) -> list[Text]:
         return [text(count), text(f"lag {sum(lags):,}" if lags else "")]
     records = _sum(row.records_per_s for row in found.rows)
     size = _sum(row.bytes_per_s for row in found.rows)
+    partial = "+" if any(row.not_measured for row in found.rows) else ""
     return [
         text(count),
-        text("" if records is None else f"{records:,.0f} records/s"),
+        text("" if records is None else f"{records:,.0f}{partial} records/s"),
         text("" if size is None else f"{approximate_bytes(round(size))}/s"),
     ]
 
@@ -123,9 +125,14 @@ def _status(state: TopState, now: float) -> Text:
         return text(f"not measured: {state.error}", "bad")
     failures = state.measurement.failures if state.measurement is not None else {}
     if failures:
-        said = [f"{about}: {why.hint or why.message}" for about, why in failures.items()]
+        said = [f"{about}: {_reason(why)}" for about, why in failures.items()]
         return text("; ".join(dict.fromkeys(said)), "warning")
     return Text()
+
+
+def _reason(why: Failure) -> str:
+    """The missing permission, or what happened."""
+    return why.hint if why.hint.startswith("Requires") else why.message
 
 
 def _heading(state: TopState, layout: list[tuple[LiveColumn, int]]) -> Text:

@@ -122,6 +122,15 @@ def test_the_others_are_measured_where_one_broker_did_not_answer() -> None:
     assert again.note == "1 of 2 partitions: no answer from broker 2", "it was missing before"
 
 
+def test_a_broker_that_leads_nothing_is_idle_and_one_that_is_down_is_unknown() -> None:
+    brokers = {1: BrokerSample("a", True, 0, 5, 5, 10), 2: BrokerSample(None, False, 0, 5, 0)}
+    up, down = broker_rates(Sample(0.0), Sample(1.0, brokers=brokers))
+    assert (up.state, up.records_per_s, up.bytes_per_s) == ("up", 0.0, 0.0)
+    assert (down.state, down.records_per_s, down.size) == ("down", None, None)
+    (first, _) = broker_rates(None, Sample(1.0, brokers=brokers))
+    assert first.records_per_s is None
+
+
 def test_bytes_are_unknown_where_the_log_shrinks_or_the_leader_moves() -> None:
     old = TopicSample("id", {0: PartitionSample(1, 10, 100)})
     for new in (PartitionSample(1, 30, 40), PartitionSample(2, 30, 400)):
