@@ -34,8 +34,8 @@ _CLUSTER_AUTHORIZATION_FAILED = 31
 _STORAGE_ERROR = 56
 _NO_END = (0, -1)  # error code and offset of a partition that is not in a response
 _ANSWER_S = 4.0  # for a broker with many partitions to answer
-_TOPICS_S = 12.0  # for metadata first, then the brokers
-_GROUPS_S = 6.0  # for the lag of all groups: coordinators first, then leaders
+_TOPICS_S = 15.0  # for metadata first, then the brokers
+_GROUPS_S = 12.0  # for the lag of all groups: coordinators first, then leaders
 
 
 # -- topics and brokers ----------------------------------------------------------------------------

@@ -55,18 +55,18 @@ def top(invocation: Invocation, context: Context) -> Results[Resource, object] |
 def _once(view: str, context: Context, interval: float) -> Results[Resource, object] | Nothing:
     """One measurement over the interval, most active first."""
     meter, began = Meter(context.cluster, interval), time.monotonic()
-    meter.measure(view)
+    first = meter.measure(view)
     time.sleep(max(0.0, interval - (time.monotonic() - began)))
     found = meter.measure(view)
-    if not found.rows and not found.failures:
+    missing = {**first.failures, **found.failures}  # rates need both
+    if not found.rows and not missing:
         return Nothing(f"no {view} (only {view} you may DESCRIBE are visible)")
     rows = sorted(found.rows, key=_least_active, reverse=True) if view == TOPICS else found.rows
     kind, key = view.removesuffix("s"), "id" if view == BROKERS else "name"
     keyed: dict[Resource, object] = {Resource(kind, str(getattr(row, key))): row for row in rows}
     # What is known in part has a row, and a failure that says why it is not complete.
     failures = {
-        Resource("", str(about)) if about in keyed else about: why
-        for about, why in found.failures.items()
+        Resource("", str(about)) if about in keyed else about: why for about, why in missing.items()
     }
     return Results(keyed, failures)
 
