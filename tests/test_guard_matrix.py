@@ -46,6 +46,7 @@ LINES: dict[str, str] = {
     "renew-token": "renew-token AAAA --yes",
     "expire-token": "expire-token AAAA --yes",
     "reassign-partitions": f"reassign-partitions --topics {TOPIC} --broker-list 1 --yes",
+    "rebalance": f"rebalance --topics {TOPIC} --yes",
     "preferred-replica-leader-election": f"preferred-replica-leader-election {TOPIC} --yes",
     "elect-leaders": f"elect-leaders {TOPIC}:0 --yes",
     "alter-log-dirs": f"alter-log-dirs {TOPIC}:0 --log-dir /data/b --broker-id 1 --yes",

@@ -61,6 +61,7 @@ check-acl --principal User:alice --operation Write --topic {topic}
 create-token --owner-principal User:alice
 alter-client-configs --user alice session.timeout.ms=20s --yes
 reassign-partitions --topics {topic} --broker-list 1
+rebalance --topics {topic}
 reassign-partitions --cancel --topics {topic}
 verify-reassign-partitions
 list-reassignments

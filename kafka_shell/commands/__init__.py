@@ -29,6 +29,7 @@ INDEX = {
     "acls.commands": ("list-acls", "acls", "alter-acls", "check-acl"),
     "tokens.commands": ("describe-tokens", "tokens", "create-token", "renew-token", "expire-token"),
     "partitions.reassignments": ("reassign-partitions",),
+    "partitions.rebalance": ("rebalance",),
     "partitions.list_reassignments": ("verify-reassign-partitions", "list-reassignments"),
     "partitions.elections": (
         "preferred-replica-leader-election",

@@ -290,7 +290,8 @@ INTEGER = Number("integer", "an integer", _read_integer, metavar="N")
 DURATION = Number(  # -> milliseconds, also for a bare number
     "duration", "a duration such as 30s or 7d", units.parse_duration, units.format_duration
 )
-# -> bytes a second
+# -> bytes, and bytes a second
+SIZE = Number("size", "a size such as 500GiB", units.parse_size, units.format_bytes)
 RATE = Number("rate", "a rate such as 50MB/s", units.parse_size, units.format_rate)
 TIME = Time("time", Source(lambda found, known: known.times(found.prefix)))
 SECRET = SecretText("secret")

@@ -40,12 +40,15 @@ NAMING_FLAGS = {
 DETAILS = {
     "reset-offsets topic": "of the group; the plan lists its partitions, and asks",
     "reassign-partitions broker-list": "where to, not what",
+    "rebalance topics": "fewer than all",
+    "rebalance brokers": "between which, not what",
+    "rebalance exclude-brokers": "between which, not what",
     "abort-transaction broker-id": "of what --hanging and the others name",
     "alter-log-dirs broker-id": "of the topics",
 }
 # KIP-4: no partitions mean all that another than the preferred leads. Only leadership moves.
 MEANS_ALL = {"preferred-replica-leader-election"}
-NO_SUBJECT = {"create-token", "alter-quorum", "update-features", "apply", "undo"}
+NO_SUBJECT = {"create-token", "alter-quorum", "update-features", "apply", "undo", "rebalance"}
 CHANGES = [
     command
     for command in REGISTRY

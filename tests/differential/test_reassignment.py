@@ -152,8 +152,11 @@ def test_what_the_tool_generates_is_read_here_and_the_planner_copies_the_least(
     before = assignment(json.loads(current)["partitions"])
     now = reassignment.current_assignment(cluster)
     assert {each: now.replicas[each] for each in before} == before
-    ours, refused = move_targets.spread_over(now, [topic], {1, 2, 3})
-    assert not refused
+    disks = move_targets.read_disks(cluster, now)
+    named = move_targets.Brokers(frozenset((1, 2, 3)))
+    planned = move_targets.spread_over(now, disks, [topic], named)
+    ours = planned.replicas
+    assert not planned.refused
     assert theirs.keys() == before.keys()
     assert {len(each) for each in theirs.values()} == {2}
     assert load({**before, **ours}) == {1: 4, 2: 4, 3: 4}

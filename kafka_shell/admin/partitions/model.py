@@ -301,6 +301,30 @@ class MoveSize(Struct, frozen=True):
     seconds: int | None = None
 
 
+class TopicLoad(Struct, frozen=True):
+    """The replicas and preferred leaders of a topic by broker before and after a plan."""
+
+    topic: str
+    replicas_before: dict[int, int]
+    replicas_after: dict[int, int]
+    leaders_before: dict[int, int]
+    leaders_after: dict[int, int]
+
+
+class TopicLoads(Struct, frozen=True):
+    """The topics that a plan changes."""
+
+    topics: tuple[TopicLoad, ...]
+
+
+class GoalScore(Struct, frozen=True):
+    """The score of a goal of the planner before and after a plan; 0 is best."""
+
+    goal: str
+    before: float
+    after: float
+
+
 class MoveStatus(IntEnum):
     """The state of a move, with KIP-4's codes."""
 

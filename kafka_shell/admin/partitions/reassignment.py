@@ -1,6 +1,6 @@
 """Partition reassignments: plan, verify and cancel (KIP-455; API keys 45, 46).
 
-The target replicas come from a file or from the planner (`placement`). The throttle of a
+The target replicas come from a file or from the planner (`targets`). The throttle of a
 reassignment is in `throttles`.
 """
 
@@ -36,37 +36,31 @@ from .throttles import RemoveThrottle, SetThrottle, left_behind, plan_throttle
 class CurrentAssignment(Struct, frozen=True):
     """The running brokers, the metadata of all topics, and the reassignments in progress.
 
-    `added` are partitions that do not exist yet, with the replicas that they are created with
-    before anything is moved.
+    `racks` are those of the running brokers. `replicas` are the target replicas of a partition that
+    is being reassigned; `current`, its leader and its replicas before. `added` are partitions that
+    do not exist yet, with the replicas that they are created with before anything is moved; they
+    are in `replicas` and `current`, too.
     """
 
     brokers: tuple[Broker, ...]
     found: MetadataScan
     moving: dict[TopicPartition, Reassignment]
+    racks: dict[int, str | None]
+    replicas: dict[TopicPartition, tuple[int, ...]]
+    current: dict[TopicPartition, tuple[int | None, tuple[int, ...]]]
     added: Assignment = field(default_factory=dict)
-
-    @property
-    def racks(self) -> dict[int, str | None]:
-        """The racks of the running brokers."""
-        return {broker.id: broker.rack for broker in self.brokers}
-
-    @property
-    def replicas(self) -> dict[TopicPartition, tuple[int, ...]]:
-        """The replicas of each partition; the target replicas of one that is being reassigned."""
-        now = {
-            TopicPartition(name, partition.partition): partition.replicas
-            for name in self.found.names
-            for partition in self.found.topic(name).partitions
-        }
-        moving = {key: each.after for key, each in self.moving.items() if key in now}
-        return now | moving | dict(self.added)
 
 
 def current_assignment(cluster: Cluster) -> CurrentAssignment:
     """Read the brokers, the replicas and the reassignments."""
     moving = under_way(cluster).values
     found = scan(cluster)
-    return CurrentAssignment(found.brokers, found, moving)
+    now = current(found, moving)  # decoded once: it takes a second for 100,000 partitions
+    racks = {broker.id: broker.rack for broker in found.brokers}
+    replicas = {
+        each: moving[each].after if each in moving else before for each, (_, before) in now.items()
+    }
+    return CurrentAssignment(found.brokers, found, moving, racks, replicas, now)
 
 
 def plan_move(
@@ -79,17 +73,18 @@ def plan_move(
     dirs: Dirs | None = None,
     record: ThrottleRecord | None = None,
     now: CurrentAssignment | None = None,
+    sizes: Sizes | None = None,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
 
     A partition that is being reassigned is refused, except back to its previous replicas. With
     `additional`, its target or throttle (bytes per second) is changed. `keep_factor` refuses to
     change replication factors. `dirs` are target log directories; the throttle does not limit
-    copies within a broker. The throttle stays in the `record` until it is removed.
+    copies within a broker. The throttle stays in the `record` until it is removed. `now` and
+    `sizes` are read if not given.
     """
     now = now or current_assignment(cluster)
-    leaders_and_replicas = current(now.found, now.moving)
-    leaders_and_replicas |= {each: (replicas[0], replicas) for each, replicas in now.added.items()}
+    leaders_and_replicas = now.current
     placing, refused_dirs = plan_dirs(cluster, dirs or {})
     placed, requested = set(placing.partitions), _Requested()
     for partition, after in wanted.items():
@@ -106,7 +101,8 @@ def plan_move(
             placed=partition in placed,
             in_progress=partition in placing.in_progress,
         )
-    return _plan(cluster, requested, throttle, now, placing, dirs or {}, record or ThrottleRecord())
+    record = record or ThrottleRecord()
+    return _plan(cluster, requested, throttle, now, placing, dirs or {}, record, sizes)
 
 
 class _Requested(Struct):
@@ -159,6 +155,7 @@ def _plan(
     placing: Placing,
     dirs: Dirs,
     record: ThrottleRecord,
+    sizes: Sizes | None,
 ) -> Plan:
     wanted = assignment_of(requested.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
@@ -175,7 +172,8 @@ def _plan(
         moved = assignment_of(requested.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
         steps.append(MoveReplicas(tuple(requested.moves), removal, placing=placing, stay=stay))
-    sizes = move_sizes.read(cluster) if requested.moves else Sizes()
+    if sizes is None:
+        sizes = move_sizes.read(cluster) if requested.moves else Sizes()
     sizes = sizes.with_empty(now.added)
     figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(

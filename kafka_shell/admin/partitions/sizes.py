@@ -10,10 +10,11 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.results import Results
 from kafka_shell.units import format_rate
 
 from . import log_dirs
-from .model import Assignment, BrokerLoad, Move, MoveSize, Racks, TopicPartition
+from .model import Assignment, BrokerLoad, LogDir, Move, MoveSize, Racks, TopicPartition
 
 SAMPLE_S = 1.0  # between two measurements of log sizes
 
@@ -23,6 +24,7 @@ class Sizes(Struct, frozen=True):
 
     replicas: Mapping[TopicPartition, Mapping[int, int]] = field(default_factory=dict)
     told: frozenset[int] = frozenset()
+    totals: Mapping[int, int] = field(default_factory=dict)  # of all replicas of a broker
 
     def of(self, partition: TopicPartition, leader: int | None) -> int | None:
         """The size of the leader's replica in bytes, else of the largest one."""
@@ -42,7 +44,7 @@ class Sizes(Struct, frozen=True):
         """The size of all replicas of a broker; None if unknown."""
         if broker not in self.told:
             return None
-        return sum(sizes.get(broker, 0) for sizes in self.replicas.values())
+        return self.totals.get(broker, 0)
 
 
 def read(
@@ -56,12 +58,18 @@ def read(
     up = [
         each.id for each in cluster.brokers(refresh=True) if brokers is None or each.id in brokers
     ]
-    found = log_dirs.describe(cluster, up, partitions)
+    return of_log_dirs(log_dirs.describe(cluster, up, partitions))
+
+
+def of_log_dirs(found: Results[int, tuple[LogDir, ...]]) -> Sizes:
+    """The sizes in these log directories."""
+    totals: Counter[int] = Counter()
     sizes: dict[TopicPartition, dict[int, int]] = {}
     for broker, dirs in found.values.items():
         for each in (replica for dir in dirs for replica in dir.replicas if not replica.future):
             sizes.setdefault(each.topic_partition, {})[broker] = each.size
-    return Sizes(sizes, frozenset(found.values))
+            totals[broker] += each.size
+    return Sizes(sizes, frozenset(found.values), totals)
 
 
 # -- before and after ------------------------------------------------------------------------------

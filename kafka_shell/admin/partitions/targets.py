@@ -1,79 +1,169 @@
-"""Target assignments: spread partitions, drain a broker, change the replication factor."""
+"""Target assignments by the planner: rebalance, spread topics, drain a broker, change factors."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping, Sequence
 
+from msgspec import Struct, field
+
+from kafka_shell.admin.cluster.read import registered
+from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Resource
 from kafka_shell.plan.results import Failure
 from kafka_shell.structs import replace
+from kafka_shell.units import counted
 
-from . import placement
-from .model import TopicPartition
-from .placement import ImpossiblePlacement
+from . import disks as broker_disks
+from .disks import Disks
+from .model import Assignment, GoalScore, TopicLoad, TopicLoads, TopicPartition
+from .planner import plan as planner
+from .planner.plan import Scope
+from .planner.problem import MIN_GAIN, Limits, Problem, Proposal
 from .reassignment import CurrentAssignment
 
-Targets = tuple[dict[TopicPartition, tuple[int, ...]], dict[Resource, Failure]]
-"""The target replicas of partitions that change, and refused resources."""
 Replicas = tuple[tuple[int, ...], ...]  # of each partition
+CORDONED = "cordoned"
+
+
+class Targets(Struct, frozen=True):
+    """The target replicas of partitions that change, and what the planner says about them."""
+
+    replicas: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
+    refused: dict[Resource, Failure] = field(default_factory=dict)
+    scores: tuple[GoalScore, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+    def merged(self, other: Targets) -> Targets:
+        """Both. Warnings are listed once."""
+        return Targets(
+            self.replicas | other.replicas,
+            self.refused | other.refused,
+            self.scores + other.scores,
+            tuple(dict.fromkeys(self.warnings + other.warnings)),
+        )
+
+
+class Brokers(Struct, frozen=True):
+    """The brokers between which replicas move: those `named` (none: all that can), without those
+    `excluded`. `force`: also cordoned ones."""
+
+    named: frozenset[int] = frozenset()
+    excluded: frozenset[int] = frozenset()
+    force: bool = False
+
+
+def read_disks(cluster: Cluster, now: CurrentAssignment) -> Disks:
+    """The disks of the running brokers."""
+    return broker_disks.read(cluster, now.racks)
+
+
+def check_named(cluster: Cluster, now: CurrentAssignment, disks: Disks, brokers: Brokers) -> None:
+    """Raises ShellError if a named broker cannot receive replicas."""
+    away = sorted(brokers.named - now.racks.keys())
+    if away:
+        known = registered(cluster) or ()
+        state = "fenced" if away[0] in known else "not running"
+        raise ShellError(
+            f"broker {away[0]} is {state}: replicas cannot be moved to it",
+            hint=f"Running brokers: {', '.join(map(str, now.racks))}.",
+            code="INVALID_REPLICA_ASSIGNMENT",
+        )
+    cordoned = sorted(brokers.named & disks.cordoned)
+    if cordoned and not brokers.force:
+        raise ShellError(
+            f"broker {cordoned[0]} is cordoned: its log directories accept no new replicas",
+            code=CORDONED,
+        )
+
+
+# -- plans -----------------------------------------------------------------------------------------
+
+
+def rebalanced(
+    now: CurrentAssignment,
+    disks: Disks,
+    topics: Sequence[str] | None = None,
+    brokers: Brokers | None = None,
+    *,
+    scope: Scope = Scope.ALL,
+    limits: Limits | None = None,
+    min_gain: float = MIN_GAIN,
+    writes: Mapping[TopicPartition, float] | None = None,
+) -> Targets:
+    """Balance these topics (None: all) between brokers. Replicas on other brokers stay, and so do
+    partitions that are being reassigned or whose size is unknown."""
+    brokers = brokers or Brokers()
+    chosen, refused = _partitions(now, topics)
+    targets, warnings = _targets(now, disks, brokers)
+    problem = replace(
+        _problem(now, disks, targets),
+        chosen=[each for each in chosen if each not in now.moving],
+        min_gain=min_gain,
+        writes=writes or {},
+    )
+    proposal = planner.rebalance(problem, scope, limits)
+    if scope is not Scope.LEADERS:
+        warnings += _unknown_sizes(problem, problem.chosen or (), "they are not copied")
+    left = len(chosen) - len(problem.chosen or ())
+    if left:
+        warnings.append(f"{counted(left, 'partition')} left out: already being reassigned")
+    return Targets(proposal.changes, refused, proposal.scores, tuple(warnings))
 
 
 def spread_over(
-    now: CurrentAssignment, topics: Sequence[str], brokers: Collection[int] = ()
+    now: CurrentAssignment,
+    disks: Disks,
+    topics: Sequence[str],
+    brokers: Brokers | None = None,
 ) -> Targets:
-    """Spread topics evenly over these brokers (none: all running ones), with racks and leaders.
-
-    Raises ShellError if a partition has more replicas than there are brokers.
-    """
+    """Move topics to the named brokers and spread them; without any, between all that can take
+    replicas. Raises ShellError if a partition has more replicas than there are brokers."""
+    brokers = brokers or Brokers()
     chosen, refused = _partitions(now, topics)
-    racks = {id: rack for id, rack in now.racks.items() if not brokers or id in brokers}
-    try:
-        return placement.spread(now.replicas, chosen, racks), refused
-    except ImpossiblePlacement:
-        most = max(len(now.replicas[each]) for each in chosen)
+    targets, warnings = _targets(now, disks, brokers)
+    most = max((len(now.replicas[each]) for each in chosen), default=0)
+    if brokers.named and most > len(targets):
         raise ShellError(
-            f"a replication factor of {most} is impossible with {len(racks)} brokers",
+            f"a replication factor of {most} is impossible with {len(targets)} brokers",
             hint="Name more brokers, or lower the replication factor first.",
             code="INVALID_REPLICA_ASSIGNMENT",
-        ) from None
+        )
+    held = {broker for each in chosen for broker in now.replicas[each]}
+    problem = replace(
+        _problem(now, disks, targets),
+        chosen=chosen,
+        leaving=frozenset(held - targets if brokers.named else ()),
+        copy_unknown=True,
+    )
+    return _targets_of(problem, planner.rebalance(problem), refused, warnings)
 
 
-def drained(now: CurrentAssignment, broker: int, topics: Sequence[str] | None = None) -> Targets:
+def drained(
+    now: CurrentAssignment, disks: Disks, broker: int, topics: Sequence[str] | None = None
+) -> Targets:
     """Move all replicas (or those of these topics) from `broker` to other brokers.
 
     A topic with replicas on all other brokers is refused. Raises ShellError without another broker.
     """
-    refused: dict[Resource, Failure] = {}
-    chosen: list[TopicPartition] = list(now.replicas)
-    if topics is not None:
-        chosen, refused = _partitions(now, topics)
-    left = now.racks.keys() - {broker}
-    if not left:
+    chosen, refused = _partitions(now, topics)
+    if not now.racks.keys() - {broker}:
         raise ShellError(
             f"broker {broker} is the only running broker: its replicas cannot be moved",
             hint="Start another broker first.",
             code="INVALID_REPLICA_ASSIGNMENT",
         )
-    movable = []
-    for each in chosen:
-        if broker not in now.replicas[each]:
-            continue
-        if left - set(now.replicas[each]):
-            movable.append(each)
-        else:
-            refused[Resource("topic", each.topic)] = Failure(
-                "INVALID_REPLICA_ASSIGNMENT",
-                f"topic {each.topic} has replicas on every other broker already",
-                39,
-                f"Lower the replication factor of topic {each.topic} to {len(left)} first.",
-                Resource("topic", each.topic),
-            )
-    return placement.drain(now.replicas, broker, now.racks, movable), refused
+    targets, warnings = _targets(now, disks, Brokers(excluded=frozenset((broker,))))
+    leaving = frozenset((broker,))
+    problem = replace(_problem(now, disks, targets), chosen=chosen, leaving=leaving)
+    return _targets_of(problem, planner.drain(problem), refused, warnings)
 
 
-def with_factor(now: CurrentAssignment, topics: Sequence[str], factor: int) -> Targets:
+def with_factor(
+    now: CurrentAssignment, disks: Disks, topics: Sequence[str], factor: int
+) -> Targets:
     """Change the replication factor of topics. Raises ShellError if it is impossible."""
     chosen, refused = _partitions(now, topics)
     if not 0 < factor <= len(now.racks):
@@ -88,7 +178,73 @@ def with_factor(now: CurrentAssignment, topics: Sequence[str], factor: int) -> T
         if topic in now.found
         for part in now.found.topic(topic).partitions
     }
-    return placement.with_factor(now.replicas, chosen, factor, now.racks, lagging), refused
+    targets, warnings = _targets(now, disks, Brokers())
+    problem = replace(_problem(now, disks, targets), chosen=chosen)
+    proposal = planner.with_factor(problem, factor, lagging)
+    return _targets_of(problem, proposal, refused, warnings)
+
+
+def topic_loads(now: CurrentAssignment, target: Assignment) -> TopicLoads:
+    """The topics of these partitions by broker, before and after."""
+    names = {each.topic for each in target}
+    before: dict[str, list[Counter[int]]] = {name: _counters() for name in sorted(names)}
+    for each, replicas in now.replicas.items():
+        if each.topic in names:
+            counts = before[each.topic]
+            then = target.get(each, replicas)
+            counts[0].update(replicas)
+            counts[1].update(then)
+            counts[2][replicas[0]] += 1
+            counts[3][then[0]] += 1
+    return TopicLoads(
+        tuple(
+            TopicLoad(name, *(dict(sorted(each.items())) for each in counts))
+            for name, counts in before.items()
+        )
+    )
+
+
+def _counters() -> list[Counter[int]]:
+    return [Counter() for _ in range(4)]
+
+
+# -- what the planner is given ---------------------------------------------------------------------
+
+
+def _problem(now: CurrentAssignment, disks: Disks, targets: frozenset[int]) -> Problem:
+    sizes = ((each, disks.sizes.of(each, leader)) for each, (leader, _) in now.current.items())
+    known = {each: size for each, size in sizes if size is not None}
+    return Problem(now.replicas, now.racks, targets, sizes=known, room=disks.room)
+
+
+def _targets(
+    now: CurrentAssignment, disks: Disks, brokers: Brokers
+) -> tuple[frozenset[int], list[str]]:
+    """The brokers that may receive replicas, and warnings about those left out."""
+    wanted = (brokers.named or now.racks.keys()) - brokers.excluded
+    unread = wanted & disks.not_read.keys()
+    warnings = [_not_read(disks, unread, named=bool(brokers.named))] if unread else []
+    if not brokers.named:
+        cordoned = wanted & disks.cordoned
+        warnings += [f"{_brokers(cordoned)} left out: cordoned"] if cordoned else []
+        wanted -= cordoned
+        # If no broker returns its log directories, it is a missing right, and no broker's fault.
+        wanted -= unread if len(disks.not_read) < len(now.racks) else set()
+    return frozenset(wanted), warnings
+
+
+def _not_read(disks: Disks, unread: Collection[int], *, named: bool) -> str:
+    reason = disks.not_read[min(unread)]
+    everyone = not disks.sizes.told
+    then = "disk space is not checked" if named or everyone else "no replicas are moved there"
+    hint = f" ({reason.hint})" if reason.hint else ""
+    return f"log directories of {_brokers(unread)} not read: {reason.message}{hint}; {then}"
+
+
+def _brokers(ids: Iterable[int]) -> str:
+    listed = sorted(ids)
+    noun = "broker" if len(listed) == 1 else "brokers"
+    return f"{noun} {', '.join(map(str, listed))}"
 
 
 def with_new_partitions(
@@ -116,17 +272,27 @@ def with_new_partitions(
                 added[TopicPartition(topic, number)] = tuple(
                     brokers[(number + place) % len(brokers)] for place in range(factor)
                 )
-    added |= placement.spread(added, list(added), now.racks)
+    empty = dict.fromkeys(added, 0)
+    everything = now.replicas | added
+    targets = frozenset(brokers)
+    problem = Problem(everything, now.racks, targets, chosen=list(added), sizes=empty)
+    added |= planner.rebalance(problem).changes
     for each, replicas in added.items():
         target = wanted[each.topic][each.partition] if each.topic in wanted else ()
         added[each] = tuple(dict.fromkeys((*target, *replicas)))[: len(replicas)]
-    return replace(now, added=added)
+    return replace(
+        now,
+        added=added,
+        replicas=now.replicas | added,
+        current=now.current | {each: (to[0], to) for each, to in added.items()},
+    )
 
 
 def _partitions(
-    now: CurrentAssignment, topics: Sequence[str]
+    now: CurrentAssignment, topics: Sequence[str] | None
 ) -> tuple[list[TopicPartition], dict[Resource, Failure]]:
-    there = [topic for topic in topics if topic in now.found]
+    if topics is None:
+        return list(now.replicas), {}
     refused = {
         Resource("topic", topic): failure(
             now.found.errors.get(topic, 3), about=f"topic {topic}", see=Resource("topic")
@@ -134,10 +300,50 @@ def _partitions(
         for topic in topics
         if topic not in now.found
     }
-    chosen = [
-        TopicPartition(topic, partition.partition)
-        for topic in there
-        for partition in now.found.topic(topic).partitions
-    ]
-    chosen += [each for each in now.added if each.topic in set(topics)]
-    return chosen, refused
+    wanted = set(topics)
+    return [each for each in now.replicas if each.topic in wanted], refused
+
+
+# -- what the planner returns ----------------------------------------------------------------------
+
+
+def _targets_of(
+    problem: Problem, proposal: Proposal, refused: dict[Resource, Failure], warnings: list[str]
+) -> Targets:
+    """The result of a plan that was asked for: what cannot be done is refused, what is copied
+    without a known size is a warning."""
+    for each in proposal.stuck:
+        resource = Resource("topic", each.topic)
+        refused.setdefault(resource, _stuck(problem, each, each in proposal.no_broker))
+    before = problem.assignment
+    copied = [each for each, new in proposal.changes.items() if set(new) - set(before[each])]
+    warnings = [*warnings, *_unknown_sizes(problem, copied, "disk space is not checked for them")]
+    return Targets(proposal.changes, refused, proposal.scores, tuple(warnings))
+
+
+def _unknown_sizes(
+    problem: Problem, partitions: Collection[TopicPartition], consequence: str
+) -> list[str]:
+    unknown = sum(each not in problem.sizes for each in partitions)
+    if not unknown:
+        return []
+    return [f"size of {counted(unknown, 'partition')} unknown: {consequence}"]
+
+
+def _stuck(problem: Problem, each: TopicPartition, no_broker: bool) -> Failure:
+    resource, many = Resource("topic", each.topic), len(problem.targets)
+    if no_broker:
+        return Failure(
+            "INVALID_REPLICA_ASSIGNMENT",
+            f"topic {each.topic} has replicas on every other broker already",
+            39,
+            f"Lower the replication factor of topic {each.topic} to {many} first.",
+            resource,
+        )
+    return Failure(
+        "INVALID_REPLICA_ASSIGNMENT",
+        f"no other broker has enough disk space for partition {each}",
+        39,
+        "Free disk space, or add brokers or log directories.",
+        resource,
+    )

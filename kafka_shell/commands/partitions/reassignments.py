@@ -12,13 +12,14 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.output.counts import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Failure, Results
+from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
 
 if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.disks import Disks
     from kafka_shell.admin.partitions.reassignment import CurrentAssignment
     from kafka_shell.admin.partitions.reassignment_files import MoveFile
-    from kafka_shell.admin.partitions.targets import Targets
+    from kafka_shell.admin.partitions.targets import Brokers, Targets
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
 THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50MB/s.", least=1)
 WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
+FORCE = Option("--force", kinds.FLAG, "Also move replicas to cordoned brokers that are named.")
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
@@ -39,11 +41,16 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         return _cancel(invocation, context)
     _check(invocation)
     from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions import targets as move_targets
     from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
     file = given_file(invocation)
-    target, refused = (file.target, {}) if file else _planned(invocation, context.cluster, now)
+    planned, sizes = None, None
+    if file is None:
+        disks = move_targets.read_disks(context.cluster, now)
+        planned, sizes = _planned(invocation, context.cluster, now, disks), disks.sizes
+    target = planned.replicas if planned else file.target if file else {}
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
         throttle = file.throttle
@@ -60,8 +67,9 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         dirs=file.dirs if file else None,
         record=throttle_record(context),
         now=now,
+        sizes=sizes,
     )
-    return with_files(invocation, context, plan, throttle, refused)
+    return with_files(invocation, context, plan, throttle, planned)
 
 
 def replicate(
@@ -86,27 +94,27 @@ def replicate(
         now = move_targets.with_new_partitions(now, growing, assignments)
         growth = _growth(context.cluster, now, growing)
     target: dict[TopicPartition, tuple[int, ...]] = {}
-    refused: dict[Resource, Failure] = {}
     by_factor: dict[int, list[str]] = {}
     for topic, factor in wanted.items():
         if isinstance(factor, int):
             by_factor.setdefault(factor, []).append(topic)
         else:
             target |= {TopicPartition(topic, at): brokers for at, brokers in enumerate(factor)}
+    disks = move_targets.read_disks(context.cluster, now)
+    planned = move_targets.Targets(target)
     for factor, topics in by_factor.items():
         try:
-            found, wrong = move_targets.with_factor(now, topics, factor)
+            planned = planned.merged(move_targets.with_factor(now, disks, topics, factor))
         except ShellError as error:
             error.span = invocation.span("replication-factor")
             error.message = f"{name_few(Resource('topic', each) for each in topics)}: {error}"
             raise
-        target |= found
-        refused |= wrong
     throttle = invocation["throttle"]
     plan = reassignment.plan_move(
-        context.cluster, target, throttle=throttle, record=throttle_record(context), now=now
-    )
-    moves = with_files(invocation, context, plan, throttle, refused)
+        context.cluster, planned.replicas, throttle=throttle, record=throttle_record(context),
+        now=now, sizes=disks.sizes,
+    )  # fmt: skip
+    moves = with_files(invocation, context, plan, throttle, replace(planned, scores=()))
     if not growing:
         return moves
     # What does not exist cannot be moved.
@@ -152,17 +160,39 @@ def given_file(invocation: Invocation) -> MoveFile | None:
     return read_moves(invocation["reassignment-json-file"])
 
 
-def _planned(invocation: Invocation, cluster: Cluster, now: CurrentAssignment) -> Targets:
+def _planned(
+    invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks
+) -> Targets:
     """The target replicas for --drain, or for --topics on --broker-list, and what was refused."""
     from kafka_shell.admin.partitions import targets as move_targets
 
     topics = chosen_topics(invocation, cluster)
     if invocation["drain"] is not None:
-        return move_targets.drained(now, _drained(invocation, now), topics)
-    brokers: list[str] = []
-    if invocation["broker-list"]:
-        brokers = select.brokers(invocation, cluster, "broker-list")
-    return move_targets.spread_over(now, topics or (), frozenset(map(int, brokers)))
+        return move_targets.drained(now, disks, _drained(invocation, now), topics)
+    brokers = named_brokers(invocation, cluster, now, disks, "broker-list")
+    return move_targets.spread_over(now, disks, topics or (), brokers)
+
+
+def named_brokers(
+    invocation: Invocation, cluster: Cluster, now: CurrentAssignment, disks: Disks, option: str
+) -> Brokers:
+    """The brokers of an option. Raises ShellError for one that cannot receive replicas."""
+    from kafka_shell.admin.cluster.read import registered
+    from kafka_shell.admin.partitions import targets as move_targets
+
+    named = frozenset[int]()
+    if invocation[option]:
+        known = {*now.racks, *now.found.replica_ids(), *(registered(cluster) or ())}
+        named = frozenset(map(int, select.brokers_among(invocation, sorted(known), option)))
+    brokers = move_targets.Brokers(named, force=invocation["force"])
+    try:
+        move_targets.check_named(cluster, now, disks, brokers)
+    except ShellError as error:
+        error.span = invocation.span(option)
+        if error.code == move_targets.CORDONED:
+            error.hint = "Use --force to move replicas to it all the same."
+        raise
+    return brokers
 
 
 def chosen_topics(invocation: Invocation, cluster: Cluster) -> list[str] | None:
@@ -188,9 +218,10 @@ def with_files(
     context: Context,
     plan: Plan,
     throttle: int | None,
-    refused: dict[Resource, Failure],
+    planned: Targets | None = None,
 ) -> Plan:
-    """The plan with steps that write its files; it waits for the end only with --wait."""
+    """The plan with steps that write its files, and with what the planner says; it waits for the
+    end only with --wait."""
     from kafka_shell.admin.partitions import recorded
     from kafka_shell.admin.partitions.reassignment_files import MovePaths
     from kafka_shell.quoting import quote
@@ -201,11 +232,14 @@ def with_files(
     file = f"--reassignment-json-file {quote(str(paths.move))}" if starts else ""
     cancel = f"reassign-partitions --cancel {file}" if file else ""
     follow: Any = plan.follow
+    refused = planned.refused if planned else {}
     return replace(
         plan,
         steps=steps,
         refused=Results({}, {**refused, **plan.refused.failures}),
         follow=replace(follow, cancel=cancel) if follow else None,
+        figures=(*plan.figures, *(planned.scores if planned and plan.figures else ())),
+        warnings=(*(planned.warnings if planned else ()), *plan.warnings),
         waits=bool(invocation["wait"]),
         resume=f"verify-reassign-partitions --finish {file}".strip(),
     )
@@ -252,7 +286,9 @@ COMMANDS: tuple[Command, ...] = (
                    many=True, aliases=("--topic",), metavar="TOPICS"),
             Option("--topics-to-move-json-file", kinds.FILE, "The same for topics in a JSON file."),
             Option("--broker-list", kinds.BROKER,
-                   "The brokers for --topics (default: all running).", many=True, metavar="IDS"),
+                   "The brokers for --topics (default: all running ones that are not cordoned).",
+                   many=True, metavar="IDS"),
+            FORCE,
             Option("--drain", kinds.BROKER,
                    "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
                    excludes=("--broker-list",)),
@@ -268,8 +304,9 @@ COMMANDS: tuple[Command, ...] = (
                              "--wait", "--topics-to-move-json-file")),
         ),
         description=(
-            "The planner spreads replicas over as many racks as possible, copies no replica that"
-            " can stay, and balances preferred leaders. The current replicas are first written to a"
+            "The planner is that of rebalance: it spreads each topic over the brokers, keeps racks"
+            " and disk space in mind, and balances leaders, bytes and replicas. With --broker-list,"
+            " replicas on other brokers leave them. The current replicas are first written to a"
             " rollback file. The throttle is set only for the brokers and replicas of the"
             " reassignment. With --wait, it is removed at the end and earlier rates are restored;"
             " without --wait, the prompt does this in the background, and elsewhere you run"

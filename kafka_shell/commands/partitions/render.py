@@ -8,6 +8,7 @@ from kafka_shell.admin.partitions.model import (
     BrokerLoad,
     DiskUse,
     ElectionStatus,
+    GoalScore,
     LeaderStatus,
     LogDirUse,
     MoveSize,
@@ -19,6 +20,8 @@ from kafka_shell.admin.partitions.model import (
     Reassignment,
     ReplicaOnDisk,
     Throttle,
+    TopicLoad,
+    TopicLoads,
 )
 from kafka_shell.output.humanize import local_time
 from kafka_shell.output.page import summary
@@ -28,6 +31,7 @@ from kafka_shell.output.text import Role, Text, text
 from kafka_shell.units import approximate_bytes, counted, format_duration, format_rate
 
 _FULL = 0.9  # of a volume
+_MOST_TOPICS = 20  # in the figures of a plan
 
 
 def _size(count: int | None) -> str | None:
@@ -143,6 +147,19 @@ def _bytes(load: BrokerLoad) -> Cell:
     return text(f"{before} -> ") + text(approximate_bytes(load.bytes_after), "added")
 
 
+def _scores(score: GoalScore) -> Cell:
+    before, after = f"{score.before:,.4g}", f"{score.after:,.4g}"
+    if before == after:
+        return before
+    return text(f"{before} -> ") + text(after, "added" if score.after < score.before else "removed")
+
+
+def _by_broker(before: dict[int, int], after: dict[int, int]) -> Cell:
+    """`1:6 -> 1:2 2:2 3:2`: counts by broker ID."""
+    was, now = (" ".join(f"{id}:{count}" for id, count in each.items()) for each in (before, after))
+    return was if was == now else text(f"{was} -> ") + text(now, "added")
+
+
 _MOVE_STATUS: dict[MoveStatus, Role] = {
     MoveStatus.COMPLETED: "good",
     MoveStatus.IN_PROGRESS: "warning",
@@ -188,6 +205,15 @@ COLUMNS |= {
         Column("BYTES", _bytes, "right"),
         Column("TO-COPY", lambda b: approximate_bytes(b.incoming) if b.incoming else None, "right"),
     ),
+    GoalScore: (
+        Column("GOAL", lambda s: s.goal, role="name"),
+        Column("SCORE", _scores, "right"),
+    ),
+    TopicLoad: (
+        Column("TOPIC", lambda t: t.topic, role="name"),
+        Column("REPLICAS", lambda t: _by_broker(t.replicas_before, t.replicas_after), give="wrap"),
+        Column("LEADERS", lambda t: _by_broker(t.leaders_before, t.leaders_after), give="wrap"),
+    ),
     Throttle: (
         Column("RESOURCE", lambda t: t.resource, role="name"),
         Column("KEY", lambda t: t.key),
@@ -231,5 +257,14 @@ def state_page(state: MoveState, width: int | None) -> Iterator[Text]:
     yield from draw_table(COLUMNS[Throttle], state.throttles, width=width)
 
 
-PAGES |= {MoveSize: move_size_page, MoveState: state_page}
-ROWS |= {MoveState: lambda state: state.partitions}
+def topics_page(loads: TopicLoads, width: int | None) -> Iterator[Text]:
+    """The topics by broker; of very many only the first."""
+    yield from draw_table(COLUMNS[TopicLoad], loads.topics[:_MOST_TOPICS], width=width)
+    rest = len(loads.topics) - _MOST_TOPICS
+    if rest > 0:
+        more = f"... and {counted(rest, 'topic')} more (for the full list, use --output json)"
+        yield text(more, "dim")
+
+
+PAGES |= {MoveSize: move_size_page, MoveState: state_page, TopicLoads: topics_page}
+ROWS |= {MoveState: lambda state: state.partitions, TopicLoads: lambda loads: loads.topics}

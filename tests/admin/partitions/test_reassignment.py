@@ -323,32 +323,35 @@ def test_a_throttle_below_the_inflow_is_warned_about(
 
 def test_a_topic_is_spread_over_the_brokers_named(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (1,), (1,), (1,))
-    wanted, refused = move_targets.spread_over(
-        reassignment.current_assignment(cluster), [topic], {2, 3}
-    )
-    assert not refused
-    assert apply(plan_move(cluster, wanted), cluster).ok
+    now = reassignment.current_assignment(cluster)
+    named = move_targets.Brokers(frozenset((2, 3)))
+    disks = move_targets.read_disks(cluster, now)
+    planned = move_targets.spread_over(now, disks, [topic], named)
+    assert not planned.refused
+    assert apply(plan_move(cluster, planned.replicas), cluster).ok
     assert sorted(replicas(cluster, topic)) == [(2,), (2,), (3,), (3,)]
 
 
 def test_a_broker_is_drained_of_what_can_go(cluster: Cluster) -> None:
     topic, full = placed(cluster, (1, 2), (3, 2)), placed(cluster, (1, 2, 3))
     now = reassignment.current_assignment(cluster)
-    wanted, refused = move_targets.drained(now, 2, [topic, full])
-    assert set(refused) == {Resource("topic", full)}
-    assert apply(plan_move(cluster, wanted), cluster).ok
+    disks = move_targets.read_disks(cluster, now)
+    planned = move_targets.drained(now, disks, 2, [topic, full])
+    assert set(planned.refused) == {Resource("topic", full)}
+    assert apply(plan_move(cluster, planned.replicas), cluster).ok
     assert [set(each) for each in replicas(cluster, topic)] == [{1, 3}, {1, 3}]
 
 
 def test_a_replication_factor_is_raised_into_the_other_racks(cluster: Cluster) -> None:
     topic = placed(cluster, (1,), (2,))
     now = reassignment.current_assignment(cluster)
-    wanted, _ = move_targets.with_factor(now, [topic], 3)
-    assert apply(plan_move(cluster, wanted), cluster).ok
+    disks = move_targets.read_disks(cluster, now)
+    planned = move_targets.with_factor(now, disks, [topic], 3)
+    assert apply(plan_move(cluster, planned.replicas), cluster).ok
     assert [each[0] for each in replicas(cluster, topic)] == [1, 2]
     assert [set(each) for each in replicas(cluster, topic)] == [{1, 2, 3}] * 2
     with pytest.raises(ShellError, match="3 running brokers"):
-        move_targets.with_factor(now, [topic], 4)
+        move_targets.with_factor(now, disks, [topic], 4)
 
 
 def test_an_old_broker_moves_too(old_sandbox: Sandbox) -> None:

@@ -1,0 +1,60 @@
+"""The disks of brokers, for the planner: sizes of replicas, free space, cordoned directories."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.results import Failure
+
+from . import log_dirs
+from .model import LogDir
+from .sizes import Sizes, of_log_dirs
+
+RESERVE = 0.05  # of each volume is left free
+
+
+class Disks(Struct, frozen=True):
+    """What brokers return of their log directories.
+
+    `room` are the bytes that may be copied to a broker, without those whose space is unknown. A
+    broker is `cordoned` if all its directories are (KIP-1066). `not_read` are the brokers that did
+    not return their directories: their sizes and space are unknown, not zero.
+    """
+
+    sizes: Sizes = field(default_factory=Sizes)
+    room: Mapping[int, int] = field(default_factory=dict)
+    cordoned: frozenset[int] = frozenset()
+    not_read: Mapping[int, Failure] = field(default_factory=dict)
+
+
+def read(cluster: Cluster, brokers: Iterable[int]) -> Disks:
+    """The log directories of these brokers (API key 35), read at once."""
+    found = log_dirs.describe(cluster, list(brokers))
+    rooms = {broker: _room(dirs) for broker, dirs in found.values.items()}
+    return Disks(
+        of_log_dirs(found),
+        {broker: room for broker, room in rooms.items() if room is not None},
+        frozenset(
+            broker for broker, dirs in found.values.items()
+            if dirs and all(dir.cordoned for dir in dirs)
+        ),
+        found.failures,
+    )  # fmt: skip
+
+
+def _room(dirs: Iterable[LogDir]) -> int | None:
+    """The bytes that fit into the directories that accept new replicas; None if unknown.
+
+    Directories with the same figures are on the same volume, which counts once.
+    """
+    accepting = [dir for dir in dirs if dir.error is None and not dir.cordoned]
+    volumes = {(dir.total, dir.usable) for dir in accepting}
+    room = 0
+    for total, usable in volumes:
+        if total is None or usable is None:
+            return None
+        room += max(0, int(usable - total * RESERVE))
+    return room

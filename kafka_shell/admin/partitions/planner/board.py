@@ -1,0 +1,188 @@
+"""An assignment while it is changed, with the loads of brokers. Brokers and partitions are indices:
+the planner of a large cluster spends its time here."""
+
+from __future__ import annotations
+
+from kafka_shell.admin.partitions.model import TopicPartition
+
+from .problem import Problem, Replicas
+
+
+class Board:
+    """The replicas of each partition, as lists of brokers, the preferred leader first.
+
+    `settled`: only replicas that must be copied anyway may move; `ordered`: no preferred leader
+    changes, but of partitions in `headless`.
+    """
+
+    def __init__(self, problem: Problem, *, settled: bool = False, ordered: bool = False) -> None:
+        assignment = problem.assignment
+        ids = {*problem.racks, *problem.targets}
+        for replicas in assignment.values():
+            ids.update(replicas)
+        self.ids = sorted(ids)
+        self.partitions: list[TopicPartition] = sorted(assignment)
+        self.min_gain = problem.min_gain
+        self._settled, self._ordered = settled, ordered
+        index = {id: at for at, id in enumerate(self.ids)}
+        self.index = index
+        self.targets = sorted(index[id] for id in problem.targets)
+        self.is_target = [id in problem.targets for id in self.ids]
+        self.leaving = [id in problem.leaving for id in self.ids]
+        names = {rack for rack in problem.racks.values() if rack is not None}
+        rack_index = {name: at for at, name in enumerate(sorted(names))}
+        racks = [problem.racks.get(id) for id in self.ids]
+        # A broker without a rack is a rack of its own.
+        self.rack = [
+            len(rack_index) + at if rack is None else rack_index[rack]
+            for at, rack in enumerate(racks)
+        ]
+        self.racked = bool(names)
+        self.room = [problem.room.get(id) for id in self.ids]
+        self._read(problem)
+
+    def _read(self, problem: Problem) -> None:
+        assignment, index = problem.assignment, self.index
+        chosen = None if problem.chosen is None else set(problem.chosen)
+        brokers = range(len(self.ids))
+        self.start: list[Replicas] = [
+            tuple(index[id] for id in assignment[each]) for each in self.partitions
+        ]
+        self.replicas: list[Replicas] = list(self.start)
+        self.chosen = [chosen is None or each in chosen for each in self.partitions]
+        sizes = [problem.sizes.get(each) for each in self.partitions]
+        self.size: list[int] = [size or 0 for size in sizes]
+        self.copyable = [problem.copy_unknown or size is not None for size in sizes]
+        self.write = [problem.writes.get(each, 0.0) for each in self.partitions]
+        self.topics: list[list[int]] = []  # the partitions of each topic
+        self.topic: list[int] = []  # of each partition
+        last = None
+        for at, each in enumerate(self.partitions):
+            if each.topic != last:
+                last = each.topic
+                self.topics.append([])
+            self.topics[-1].append(at)
+            self.topic.append(len(self.topics) - 1)
+        self.count: list[dict[int, int]] = [{} for _ in self.topics]  # replicas by broker
+        self.led: list[dict[int, int]] = [{} for _ in self.topics]  # preferred leaders by broker
+        self.held = [0 for _ in brokers]
+        self.leads = [0 for _ in brokers]
+        self.bytes = [0 for _ in brokers]
+        self.writes = [0.0 for _ in brokers]
+        self.incoming = [0 for _ in brokers]
+        self.copies = 0  # replicas on brokers that had none
+        self.log: list[tuple[int, Replicas]] = []  # what was replaced, to roll back
+        self.together: list[tuple[int, ...]] = []  # partitions that only make sense together
+        self.headless = [bool(each) and self.leaving[each[0]] for each in self.start]
+        for at, replicas in enumerate(self.start):
+            self._load(at, replicas, (), 1)
+
+    # -- changes -----------------------------------------------------------------------------------
+
+    def set(self, at: int, replicas: Replicas) -> None:
+        """Give a partition other replicas."""
+        old = self.replicas[at]
+        self.log.append((at, old))
+        self._put(at, replicas)
+
+    def _put(self, at: int, replicas: Replicas) -> None:
+        old = self.replicas[at]
+        self._load(at, old, replicas, -1)
+        self.replicas[at] = replicas
+        self._load(at, replicas, old, 1)
+
+    def _load(self, at: int, replicas: Replicas, other: Replicas, sign: int) -> None:
+        """Add (or subtract) what differs from the `other` replicas to the loads of brokers."""
+        topic = self.topic[at]
+        start = self.start[at]
+        count, size = self.count[topic], sign * self.size[at]
+        for broker in replicas:
+            if broker not in other:
+                count[broker] = count.get(broker, 0) + sign
+                self.held[broker] += sign
+                self.bytes[broker] += size
+                if broker not in start:
+                    self.incoming[broker] += size
+                    self.copies += sign
+        if replicas and replicas[:1] != other[:1]:
+            leader = replicas[0]
+            led = self.led[topic]
+            led[leader] = led.get(leader, 0) + sign
+            self.leads[leader] += sign
+            self.writes[leader] += sign * self.write[at]
+
+    def roll_back(self, mark: int) -> None:
+        """Undo all changes since the log was this long."""
+        while len(self.log) > mark:
+            self._put(*self.log.pop())
+
+    def swap(self, at: int, old: int, new: int) -> None:
+        """Replace one broker by another, at its place."""
+        self.set(at, tuple(new if each == old else each for each in self.replicas[at]))
+
+    def lead(self, at: int, broker: int) -> None:
+        """Make one of the replicas the preferred leader; the former one takes its place."""
+        replicas = self.replicas[at]
+        first = replicas[0]
+        self.set(at, tuple(
+            broker if each == first else first if each == broker else each for each in replicas
+        ))  # fmt: skip
+
+    def keep_together(self, *partitions: int) -> None:
+        """Only all of these changes are worth making."""
+        self.together.append(partitions)
+
+    # -- what may change ---------------------------------------------------------------------------
+
+    def may_leave(self, at: int, broker: int) -> bool:
+        """Whether the replica on this broker may be placed elsewhere."""
+        if not self.chosen[at] or not self.is_target[broker]:
+            return False
+        return broker not in self.start[at] if self._settled else self.copyable[at]
+
+    def may_reorder(self, at: int) -> bool:
+        """Whether another replica may be the preferred leader."""
+        return self.chosen[at] and (not self._ordered or self.headless[at])
+
+    def fits(self, at: int, broker: int) -> bool:
+        """Whether there is space for a replica on this broker."""
+        room = self.room[broker]
+        return room is None or broker in self.start[at] or (
+            self.incoming[broker] + self.size[at] <= room
+        )  # fmt: skip
+
+    def may_move(self, at: int, old: int, new: int) -> bool:
+        """Whether the replica on `old` may be placed on `new`: no rack becomes more crowded than
+        the old one was, and there is space."""
+        if new in self.replicas[at] or not self.is_target[new] or not self.may_leave(at, old):
+            return False
+        return self.keeps_racks(at, old, new) and self.fits(at, new)
+
+    def keeps_racks(self, at: int, old: int, new: int) -> bool:
+        """Whether the racks of the partition are at least as good with `new` instead of `old`."""
+        rack, there, here = self.rack, self.rack[new], self.rack[old]
+        if not self.racked or there == here:
+            return True
+        crowd = 0
+        for each in self.replicas[at]:
+            crowd += (rack[each] == here) - (rack[each] == there)
+        return crowd > 0
+
+    def may_pass(self, at: int, old: int, new: int) -> bool:
+        """Whether leading the partition may pass from `old` to `new`: neither the leaders of its
+        topic nor those of all get less even."""
+        led = self.led[self.topic[at]]
+        return led[old] > led.get(new, 0) and self.leads[old] > self.leads[new]
+
+    # -- results -----------------------------------------------------------------------------------
+
+    def changed(self) -> list[int]:
+        """The partitions with other replicas than at the start."""
+        return [at for at, each in enumerate(self.replicas) if each != self.start[at]]
+
+    def changes(self) -> dict[TopicPartition, Replicas]:
+        """The new replicas of these partitions, as broker IDs."""
+        return {
+            self.partitions[at]: tuple(self.ids[each] for each in self.replicas[at])
+            for at in self.changed()
+        }

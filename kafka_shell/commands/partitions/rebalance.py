@@ -1,0 +1,134 @@
+"""`rebalance`: move replicas and leaders until the brokers have their shares."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.commands import select
+from kafka_shell.commands.partitions.reassignments import (
+    FORCE,
+    THROTTLE,
+    WAIT,
+    chosen_topics,
+    named_brokers,
+    with_files,
+)
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Command, Example, Invocation, Option
+from kafka_shell.plan.model import Effect, Plan
+from kafka_shell.structs import replace
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.disks import Disks
+    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
+    from kafka_shell.admin.partitions.targets import Targets
+    from kafka_shell.context import Context
+
+_PERCENT = 100
+
+
+def rebalance(invocation: Invocation, context: Context) -> Plan:
+    """Plan moves between brokers by the goals of the planner."""
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions import targets as move_targets
+    from kafka_shell.commands.partitions.throttle_store import throttle_record
+
+    now = reassignment.current_assignment(context.cluster)
+    disks = move_targets.read_disks(context.cluster, now)
+    planned = _planned(invocation, context, now, disks)
+    throttle = invocation["throttle"]
+    plan = reassignment.plan_move(
+        context.cluster, planned.replicas, throttle=throttle, record=throttle_record(context),
+        now=now, sizes=disks.sizes,
+    )  # fmt: skip
+    if planned.replicas:
+        plan = replace(
+            plan, figures=(*plan.figures, move_targets.topic_loads(now, planned.replicas))
+        )
+    return with_files(invocation, context, plan, throttle, planned)
+
+
+def _planned(
+    invocation: Invocation, context: Context, now: CurrentAssignment, disks: Disks
+) -> Targets:
+    from kafka_shell.admin.partitions import targets as move_targets
+    from kafka_shell.admin.partitions import write_rates
+    from kafka_shell.admin.partitions.planner.plan import Scope
+    from kafka_shell.admin.partitions.planner.problem import MIN_GAIN, Limits
+
+    cluster = context.cluster
+    brokers = named_brokers(invocation, cluster, now, disks, "brokers")
+    if invocation["exclude-brokers"]:
+        known = sorted({*now.racks, *now.found.replica_ids()})
+        excluded = select.brokers_among(invocation, known, "exclude-brokers")
+        brokers = replace(brokers, excluded=frozenset(map(int, excluded)))
+    scope = Scope.ALL
+    if invocation["only-leaders"] or invocation["racks"]:
+        scope = Scope.LEADERS if invocation["only-leaders"] else Scope.RACKS
+    limits = None
+    if invocation["max-bytes"] is not None or invocation["max-partitions"] is not None:
+        limits = Limits(invocation["max-bytes"], invocation["max-partitions"])
+    min_gain = invocation["min-gain"]
+    writes = None
+    if invocation["measure"] is not None:
+        writes = write_rates.measure(cluster, now, disks.sizes, invocation["measure"] / 1000)
+    return move_targets.rebalanced(
+        now, disks, chosen_topics(invocation, cluster), brokers,
+        scope=scope, limits=limits, writes=writes,
+        min_gain=MIN_GAIN if min_gain is None else min_gain / _PERCENT,
+    )  # fmt: skip
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="rebalance",
+        summary="Balance topics, leaders, bytes and replicas between brokers.",
+        family="partitions",
+        run=rebalance,
+        effect=Effect.CHANGE,
+        options=(
+            Option("--topics", kinds.TOPIC, "Only these topics: a,b  svc-*  /regex/",
+                   many=True, aliases=("--topic",), metavar="TOPICS"),
+            Option("--brokers", kinds.BROKER, "Only between these brokers (default: all running"
+                   " ones that are not cordoned).", many=True, metavar="IDS"),
+            Option("--exclude-brokers", kinds.BROKER, "Leave the replicas on these brokers, and"
+                   " move none to them.", many=True, metavar="IDS"),
+            Option("--racks", kinds.FLAG, "Only spread replicas over racks.",
+                   excludes=("--only-leaders",)),
+            Option("--only-leaders", kinds.FLAG, "Only change the order of replicas: preferred"
+                   " leaders move, no data does."),
+            Option("--max-bytes", kinds.SIZE, "Copy at most this much: 500GiB. The moves with the"
+                   " best gain per byte are made.", least=0, metavar="SIZE"),
+            Option("--max-partitions", kinds.INTEGER, "Change at most this many partitions.",
+                   least=0),
+            Option("--min-gain", kinds.INTEGER, "The percentage of a goal's score that copying data"
+                   " for it must gain (default: 1).", least=0, most=100, metavar="PERCENT"),
+            Option("--measure", kinds.DURATION, "Measure for this long what is written to each"
+                   " partition, and balance leaders by it: 30s.", least=1),
+            FORCE,
+            THROTTLE,
+            WAIT,
+        ),
+        description=(
+            "Always: at most one replica of a partition per broker, racks never worse than before,"
+            " no replicas for brokers that are fenced, cordoned or excluded, and no more bytes"
+            " copied to a broker than fit (5% of each disk stays free; nothing is deleted before"
+            " all is copied). Then the goals, most important first: each topic's replicas and"
+            " leaders, leaders per broker, with --measure bytes written to them, bytes per broker,"
+            " replicas per broker; and as little copied as possible. A score is the sum of the"
+            " squared distances of brokers from their even share (of bytes and written bytes in"
+            " percent of the mean, of these and of replicas beyond 5%): 0 is best. Partitions of"
+            " unknown size are not copied. Undo, --throttle and --wait are those of"
+            " reassign-partitions. To lead by the new preferred leaders at once, run elect-leaders."
+        ),
+        search=("balance", "skew", "goals", "cruise", "spread", "leaders", "disk", "move"),
+        apis=(2, 3, 32, 34, 35, 44, 45, 46, 60),
+        examples=(
+            Example("rebalance --dry-run", "preview a rebalance of the cluster"),
+            Example("rebalance --only-leaders --topics 'orders.*'",
+                    "balance preferred leaders without moving data"),
+            Example("rebalance --max-bytes 500GiB --throttle 50MB/s --dry-run",
+                    "preview the most useful moves of 500 GiB"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,76 @@
+"""The planner of partition reassignments on a large cluster, without one: seconds and memory.
+
+    python -m tests.bench.planner
+
+100 brokers, 20,000 topics and 60,000 partitions of three replicas: as they come from random
+placement, without and with racks; when 20 of the brokers are new; and when one is drained.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.partitions.planner.plan import drain, rebalance
+from kafka_shell.admin.partitions.planner.problem import Problem
+from kafka_shell.structs import replace
+from tests.bench.table import HEADINGS, MIB, Measure, line, show
+
+BROKERS, TOPICS, PARTITIONS, FACTOR = 100, 20_000, 3, 3
+CASES = ("random", "racks", "new brokers", "drain")
+GOAL_S, GOAL_BYTES = 10.0, 500 * 2**20
+
+
+def main() -> None:
+    """One row per case, each measured in a process of its own."""
+    sys.stdout.write(f"{line(HEADINGS)}\n")
+    for case in CASES:
+        for measure in _measured(case):
+            show(measure)
+
+
+def _measured(case: str) -> Iterator[Measure]:
+    command = [sys.executable, "-m", "tests.bench.planner", case]
+    found = json.loads(subprocess.run(command, check=True, capture_output=True, text=True).stdout)
+    yield Measure(f"plan: {case}", TOPICS, found["seconds"], goal=GOAL_S)
+    yield Measure(f"plan: {case}, memory", TOPICS, found["bytes"], unit=MIB, goal=GOAL_BYTES)
+
+
+def plan(case: str) -> dict[str, float]:
+    """Plan one case; the memory is that of the whole process."""
+    problem = _cluster(racks=3 if case == "racks" else 0, used=80 if case == "new brokers" else 100)
+    if case == "drain":
+        gone = frozenset((7,))
+        problem = replace(problem, targets=problem.targets - gone, leaving=gone)
+    began = time.process_time()
+    proposal = drain(problem) if case == "drain" else rebalance(problem)
+    seconds = time.process_time() - began  # nothing is waited for: other work does not count
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
+    return {"seconds": seconds, "bytes": peak, "changes": len(proposal.changes)}
+
+
+def _cluster(racks: int, used: int) -> Problem:
+    generator = random.Random(1)
+    layout: dict[TopicPartition, tuple[int, ...]] = {}
+    sizes: dict[TopicPartition, int] = {}
+    for number in range(TOPICS):
+        typical = int(generator.lognormvariate(18, 2))
+        for partition in range(PARTITIONS):
+            each = TopicPartition(f"topic-{number:05}", partition)
+            layout[each] = tuple(generator.sample(range(used), FACTOR))
+            sizes[each] = typical + generator.randrange(typical)
+    placed = {broker: f"rack-{broker % racks}" if racks else None for broker in range(BROKERS)}
+    return Problem(layout, placed, frozenset(placed), sizes=sizes)
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        sys.stdout.write(json.dumps(plan(sys.argv[1])))
+    else:
+        main()

@@ -1,0 +1,135 @@
+"""Rebalancing three real brokers: what it plans, moves, undoes and refuses."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.partitions import disks
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
+from tests import moving
+from tests.admin.helpers import connect, wait_for
+from tests.moving import fill, placed, put, replicas
+from tests.program import Program
+
+CORDON = "cordoned.log.dirs"
+
+
+@pytest.fixture(scope="module")
+def cluster(three_brokers: Sandbox) -> Iterator[Cluster]:
+    with connect(three_brokers) as cluster:
+        yield cluster
+
+
+@pytest.fixture(autouse=True)
+def restored(cluster: Cluster) -> Iterator[None]:
+    """Whatever a test leaves, the next one does not see."""
+    yield
+    moving.restore(cluster)
+
+
+@pytest.fixture
+def kafka(three_brokers: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path, three_brokers.bootstrap)
+
+
+@pytest.fixture
+def cordoned(cluster: Cluster) -> Iterator[int]:
+    """Broker 3, whose log directories accept no new replicas."""
+    broker = ConfigResource(ResourceType.BROKER, "3")
+    put(cluster, broker, CORDON, "*")
+    wait_for("broker 3 is cordoned", lambda: disks.read(cluster, [3]).cordoned == {3})
+    yield 3
+    put(cluster, broker, CORDON, None)
+    wait_for("broker 3 is not cordoned", lambda: not disks.read(cluster, [3]).cordoned)
+
+
+def test_a_rebalance_moves_and_its_undo_moves_back(
+    kafka: Program, cluster: Cluster, three_brokers: Sandbox
+) -> None:
+    topic = placed(cluster, *[(1,)] * 6)
+    fill(three_brokers, topic, 600_000)
+    preview = kafka.ok("rebalance", "--topics", topic, "--dry-run", "--output", "json")
+    figures = preview.json["figures"]
+    size = next(row for row in figures if "copies" in row)
+    assert size["copies"] == 4 and size["bytes"] > 300_000
+    (loads,) = (row["topics"] for row in figures if "topics" in row)
+    assert loads[0]["replicas_before"] == {"1": 6}
+    assert loads[0]["replicas_after"] == {"1": 2, "2": 2, "3": 2}
+    scores = {row["goal"]: (row["before"], row["after"]) for row in figures if "goal" in row}
+    assert scores["topic-replicas"][1] < scores["topic-replicas"][0]
+    assert replicas(cluster, topic) == [(1,)] * 6, "a dry run moved something"
+    run = kafka.ok("rebalance", "--topics", topic, "--throttle", "50MB/s", "--wait")
+    assert "1:6 -> 1:2 2:2 3:2" in run.stderr
+    assert Counter(each[0] for each in replicas(cluster, topic)) == {1: 2, 2: 2, 3: 2}
+    assert moving.throttles(cluster, topic) == {}
+    again = kafka.ok("rebalance", "--topics", topic)
+    assert "nothing to change" in again.stderr
+    kafka.ok("undo")
+    wait_for("it is undone", lambda: replicas(cluster, topic) == [(1,)] * 6)
+
+
+def test_only_leaders_and_limits(kafka: Program, cluster: Cluster, three_brokers: Sandbox) -> None:
+    topic = placed(cluster, *[(1, 2, 3)] * 6)
+    fill(three_brokers, topic, 600_000)
+    run = kafka.ok("rebalance", "--topics", topic, "--only-leaders", "--measure", "100ms")
+    assert "nothing to copy" in run.stderr
+    now = replicas(cluster, topic)
+    assert Counter(each[0] for each in now) == {1: 2, 2: 2, 3: 2}
+    assert {frozenset(each) for each in now} == {frozenset((1, 2, 3))}
+    skewed = placed(cluster, *[(1,)] * 6)
+    for partition in range(6):
+        fill(three_brokers, skewed, 100_000, partition=partition)
+    for limit in (("--max-bytes", "150000"), ("--max-partitions", "1")):
+        words = ("rebalance", "--topics", skewed, *limit, "--dry-run", "--output", "json")
+        (size,) = (row for row in kafka.ok(*words).json["figures"] if "copies" in row)
+        assert size["partitions"] == 1, f"{limit}: {size}"
+    none = kafka.ok("rebalance", "--topics", skewed, "--max-bytes", "0")
+    assert "nothing to change" in none.stderr
+
+
+def test_a_cordoned_broker_gets_nothing_unless_forced(
+    kafka: Program, cluster: Cluster, cordoned: int
+) -> None:
+    topic = placed(cluster, *[(1,)] * 6)
+    planned = kafka.ok("rebalance", "--topics", topic, "--dry-run", "--output", "json")
+    (loads,) = (row["topics"] for row in planned.json["figures"] if "topics" in row)
+    assert loads[0]["replicas_after"] == {"1": 3, "2": 3}
+    spread = kafka.ok("reassign-partitions", "--topics", topic, "--dry-run")
+    assert "broker 3 left out: cordoned" in spread.stdout
+    moves = [row for row in spread.stdout.splitlines() if row.startswith(f"partition {topic}")]
+    assert moves and {row[-1] for row in moves} == {"2"}
+    for words in (("rebalance", "--brokers"), ("reassign-partitions", "--broker-list")):
+        line = (*words, "2,3", "--topics", topic, "--dry-run")
+        refused = kafka(*line)
+        assert refused.status == 1, str(refused)
+        assert "broker 3 is cordoned" in refused.stderr and "--force" in refused.stderr
+        assert kafka(*line, "--force").status == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "status"),
+    [
+        (("--brokers", "9"), "broker 9 does not exist", 1),
+        (("--exclude-brokers", "9"), "broker 9 does not exist", 1),
+        (("--racks", "--only-leaders"), "--only-leaders", 2),
+        (("--min-gain", "101"), "must be", 2),
+        (("--max-bytes", "many"), "a size", 2),
+    ],
+)
+def test_a_line_that_cannot_be_is_refused(
+    kafka: Program, words: tuple[str, ...], said: str, status: int
+) -> None:
+    run = kafka("rebalance", *words, "--dry-run")
+    assert (run.status, said in run.stderr) == (status, True), str(run)
+
+
+def test_excluded_brokers_keep_their_replicas(kafka: Program, cluster: Cluster) -> None:
+    topic = placed(cluster, *[(3,)] * 3, *[(1,)] * 4)
+    run = kafka.ok("rebalance", "--topics", topic, "--exclude-brokers", "3", "--dry-run")
+    assert "1:4 3:3 -> 1:2 2:2 3:3" in run.stdout, str(run)
