@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, overload
 
 from msgspec import Struct, field
@@ -25,6 +25,24 @@ class Document(Struct, frozen=True):
     @property
     def ok(self) -> bool:
         """Whether nothing is missing."""
+        return not self.failures
+
+
+class Pieces(Iterator[object]):
+    """Output that arrives in pieces, the same in every format: text and bytes, which are printed as
+    is, and lists of lines (output.text). `failures` are what it lacks; more may be added while it
+    is read."""
+
+    def __init__(self, pieces: Iterable[object], failures: Mapping[Any, Any]) -> None:
+        self._pieces = iter(pieces)
+        self.failures = failures
+
+    def __next__(self) -> object:
+        return next(self._pieces)
+
+    @property
+    def ok(self) -> bool:
+        """Whether nothing is missing so far."""
         return not self.failures
 
 

@@ -46,6 +46,13 @@ FACTS: dict[str, tuple[str, ...]] = {
     "list-offsets 'payments.*' --time max-timestamp": ("payments.authorized 5 6",),
     "delete-records orders.placed:0 --to 10 --dry-run": ("orders.placed:0", "0 -> 10"),
     "delete-records orders.placed --to -30d --dry-run": SAME,
+    "peek orders.placed": ("PARTITION OFFSET TIME KEY VALUE", "o-1399"),
+    "read-records orders.placed:0-1 --from -1h --limit 5": ("o-139",),
+    "read-records orders.placed --where 'value.items>=5' --count": ("68",),
+    "read-records orders.placed --from earliest --limit 3 --output json": (
+        '"key":"o-1000"',
+        '"key":"o-1002"',
+    ),
     "write-record parcels.delivered '{\"parcel\": 4711}' --key 4711": (
         "wrote 1 record to partition parcels.delivered:",
         "offset 0",

@@ -104,7 +104,8 @@ def test_an_example_shows_what_it_is_about(
     else:
         assert [fact for fact in facts if fact not in text] == [], str(run)
     if "--output json" in example.line:
-        assert json.loads(run.stdout)
+        lines = run.stdout.splitlines() if command.name == "read-records" else [run.stdout]
+        assert lines and all(map(json.loads, lines))
     if command.effect is not Effect.READ and "--dry-run" in example.line:
         assert not played[example.line].journaled, "a dry run is no change"
 

@@ -32,6 +32,7 @@ alter-topic {topic} --partitions 12
 alter-topic {topic} --config retention.ms=30d
 delete-topic {topic} --yes
 list-offsets {topic}
+read-records {topic}
 delete-records {topic}:0 --to 10 --yes
 write-record {topic} value --key k
 list-configs client-metrics

@@ -14,6 +14,7 @@ INDEX = {
     "topics.commands": ("list-topics", "topics", "ls", "describe-topic", "topic"),
     "topics.changes": ("create-topic", "alter-topic", "delete-topic"),
     "records.commands": ("list-offsets", "offsets", "delete-records"),
+    "records.read_records": ("read-records", "peek"),
     "records.write": ("write-record", "produce"),
     "configs.commands": ("list-configs", "describe-configs", "configs", "config", "alter-configs"),
     "configs.config_command": ("config-command",),

@@ -27,6 +27,21 @@ def columns_of(stream: TextIO) -> int | None:
         return None
 
 
+def stop_if_closed(stream: TextIO) -> None:
+    """Raise PipeClosed if the reader of a pipe has closed it: a command that waits for something to
+    print would not find out."""
+    import select
+
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):  # not a file
+        return
+    poll = select.poll()
+    poll.register(descriptor, 0)
+    if any(event & select.POLLERR for _, event in poll.poll(0)):
+        raise PipeClosed
+
+
 class PipeClosed(Exception):
     """The reader of the output has closed it (`| head`); the caller stops quietly.
 
@@ -84,6 +99,20 @@ class Pane:
     def raw(self, characters: str) -> None:
         """Print text as is; on a terminal, without control sequences."""
         self.draw(printable(characters) if self.terminal else characters)
+
+    def binary(self, data: bytes) -> None:
+        """Write bytes as is; on a terminal, as text without control sequences."""
+        buffer = None if self.terminal else getattr(self.stream, "buffer", None)
+        if buffer is None:
+            self.raw(data.decode(errors="replace"))
+            return
+        try:
+            self.stream.flush()
+            buffer.write(data)
+            buffer.flush()
+        except BrokenPipeError as error:
+            self._silence()
+            raise PipeClosed from error
 
     def draw(self, characters: str) -> None:
         """Print text that may contain our control sequences. Raises PipeClosed."""

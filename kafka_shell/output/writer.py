@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, groupby
 from typing import Any, TextIO
 
-from kafka_shell.answers import Document, Listing, Nothing
+from kafka_shell.answers import Document, Listing, Nothing, Pieces
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.outcome import Outcome
 from kafka_shell.plan.results import Parts, Results
@@ -75,12 +75,24 @@ class Writer:
         if isinstance(value, Document):
             self.write(value.text)
             self._failures(value)
+        elif isinstance(value, Pieces):
+            self._pieces(value)
         elif isinstance(value, str):
             self.out.raw(value if value.endswith("\n") else value + "\n")
         elif self.format == "table":
             self._draw(value)
         else:
             self._encode(value)
+
+    def _pieces(self, pieces: Pieces) -> None:
+        for piece in pieces:
+            if isinstance(piece, bytes):
+                self.out.binary(piece)
+            elif isinstance(piece, str):
+                self.out.raw(piece)
+            else:
+                self.out.lines(piece)  # type: ignore[arg-type]
+        self._failures(pieces)
 
     def _encode(self, value: object) -> None:
         from .encoders import ENCODERS, EncodingOptions
@@ -134,7 +146,7 @@ class Writer:
         else:
             self.out.words(listing.bare())
 
-    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Document) -> None:
+    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Document | Pieces) -> None:
         from .errors import draw_failure
 
         for about, failure in results.failures.items():

@@ -127,8 +127,7 @@ class Reading:
             yield from merge([self._of_partition(source, where) for where in self.spans])
 
     def arriving(self) -> Iterator[list[Record]]:
-        """The records by partition and offset, in the order of arrival: of spans without end, too.
-        An empty list if a response had none."""
+        """The records by partition and offset as they arrive, also of spans without end."""
         with self._fetching() as source:
             while (chunk := source.chunk()) is not None:
                 yield list(chain.from_iterable(self.blocks(source, chunk)))
@@ -151,7 +150,10 @@ class Reading:
 
     @contextmanager
     def _fetching(self) -> Iterator[Fetching]:
-        with fetching(self.cluster, self.spans, committed=self.committed, warn=self.warn) as source:
+        with fetching(
+            self.cluster, self.spans, committed=self.committed, warn=self.warn,
+            heard=lambda: self._progress(self),
+        ) as source:  # fmt: skip
             try:
                 yield source
             finally:
@@ -176,7 +178,6 @@ class Reading:
         except ShellError as error:
             source.fail(chunk.where, error)
         self.done += chunk.next - chunk.start
-        self._progress(self)
 
     def _records(self, chunk: Chunk, batch: Batch, at: int) -> list[Record]:
         return chunk.records(batch, at, self.keep)

@@ -1,0 +1,259 @@
+"""The command that reads records."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from kafka_shell.answers import Nothing, Pieces
+from kafka_shell.commands import select
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
+from kafka_shell.language.selectors import is_pattern
+from kafka_shell.structs import replace
+
+from .positions import ENDS, STARTS, position
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.records.fetching import Span
+    from kafka_shell.admin.records.formats import Formats
+    from kafka_shell.admin.records.model import Record
+    from kafka_shell.admin.records.read import Reading
+    from kafka_shell.admin.records.where import RecordFilter
+    from kafka_shell.context import Context
+    from kafka_shell.plan.model import Resource
+    from kafka_shell.plan.results import Failure, Parts, Results
+
+_LAST = 10  # records without any option that selects some
+_COMMITTED = "read_committed"
+_ISOLATION = ("read_uncommitted", _COMMITTED)
+_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
+# Options that select records, so that all of them are read, not the last ones.
+_SELECTING = ("from", "limit", "where", "grep", "count")
+
+
+def read_records(
+    invocation: Invocation, context: Context
+) -> Pieces | Parts[object, object] | Nothing:
+    """Records of partitions, as they arrive."""
+    from .printing import Printer
+
+    work = _Reading(invocation, context)
+    if not work.spans.values and not work.failures:
+        return Nothing("no partitions")
+    if invocation["count"]:
+        return Pieces(work.count(), work.failures)
+    several = len({each.topic for each in work.spans.values}) > 1
+    printer = Printer(invocation, context, _formats(invocation), several)
+    return printer.output(work.blocks(), work.failures, work.values)
+
+
+class _Reading:
+    """What one command reads. `failures` is filled while it is read."""
+
+    def __init__(self, invocation: Invocation, context: Context) -> None:
+        from kafka_shell.admin.records import read
+
+        self._invocation, self._context = invocation, context
+        self._committed = invocation["isolation-level"] == _COMMITTED
+        self._follow = bool(invocation["follow"])
+        self._keep = _filter(invocation)
+        now = int(context.clock() * 1000)
+        start = position(invocation, "from", now) or read.FROM_EARLIEST
+        end = position(invocation, "to", now) or read.TO_LATEST
+        chosen = select.partitions(invocation, context.cluster)
+        self.failures: dict[Resource, Failure] = dict(chosen.failures)
+        self.spans: Results[TopicPartition, Span] = read.spans(
+            context.cluster, select.topic_partitions(chosen), start, end,
+            committed=self._committed, warn=self._warn,
+        )  # fmt: skip
+        self._add_failures(self.spans.failures)
+
+    def count(self) -> Iterator[str]:
+        """The number of records."""
+        reading = self._reading()
+        total = reading.count()
+        self._finish(reading)
+        yield f"{total}\n"
+
+    def values(self) -> Iterator[list[bytes | None]] | None:
+        """Only the values, if the order of arrival is that of the records, and all are wanted."""
+        options = self._invocation
+        if self._keep or self._follow or self._last or options["limit"] or len(self.spans) != 1:
+            return None
+        return self._values()
+
+    def blocks(self) -> Iterator[list[Record]]:
+        """The records in blocks, at most as many as wanted."""
+        left = self._invocation["limit"]
+        for block in self._all_blocks():
+            if left is not None and len(block) >= left:
+                yield block[:left]
+                return
+            left = None if left is None else left - len(block)
+            yield block
+
+    def _values(self) -> Iterator[list[bytes | None]]:
+        reading = self._reading()
+        yield from reading.values()
+        self._finish(reading)
+
+    def _all_blocks(self) -> Iterator[list[Record]]:
+        if self._last:
+            from kafka_shell.admin.records.tail import last
+
+            reading = self._reading()
+            found = last(reading, self._last)
+            self._finish(reading)
+            yield found
+        if self._follow:
+            yield from self._arriving()
+        elif not self._last:
+            reading = self._reading()
+            try:
+                yield from reading.ordered()
+            finally:
+                self._finish(reading)
+
+    def _arriving(self) -> Iterator[list[Record]]:
+        """Records from the start, or from the end if none before it is wanted, without end."""
+        from kafka_shell.admin.records.fetching import Span
+
+        after = self._invocation["from"] is None or bool(self._last)
+        self.spans = self.spans.map(lambda span: Span((span.end or 0) if after else span.start))
+        reading = self._reading()
+        try:
+            yield from reading.arriving()
+        finally:
+            self._finish(reading)
+
+    @property
+    def _last(self) -> int:
+        """How many of the last records are wanted; 0 for all from the start."""
+        options = self._invocation
+        if options["last"] is not None:
+            return int(options["last"])
+        return 0 if any(options[name] for name in _SELECTING) else _LAST
+
+    def _reading(self) -> Reading:
+        from kafka_shell.admin.records.read import Reading
+
+        return Reading(
+            self._context.cluster, replace(self.spans, failures={}), committed=self._committed,
+            keep=self._keep, warn=self._warn,
+            progress=self._progress,
+        )  # fmt: skip
+
+    def _progress(self, reading: Reading) -> None:
+        if self._follow:
+            from kafka_shell.output.pane import stop_if_closed
+
+            stop_if_closed(self._context.out)
+        else:
+            self._context.report("reading records", reading.done, reading.offsets)
+
+    def _finish(self, reading: Reading) -> None:
+        self._add_failures(reading.failures)
+
+    def _add_failures(self, failures: dict[TopicPartition, Failure]) -> None:
+        self.failures.update({where.resource: why for where, why in failures.items()})
+
+    def _warn(self, message: str) -> None:
+        from kafka_shell.output.errors import draw_note
+        from kafka_shell.output.pane import Pane
+
+        before = getattr(self._context.report, "clear", None)
+        draw_note(message, Pane(self._context.err, before=before))
+
+
+def _filter(invocation: Invocation) -> RecordFilter | None:
+    from kafka_shell.admin.records.where import RecordFilter
+
+    where, grep = invocation["where"], invocation["grep"]
+    if not where and not grep:
+        return None
+    return RecordFilter(where, grep, _formats(invocation), schemas=_internal(invocation))
+
+
+def _internal(invocation: Invocation) -> bool:
+    """Whether there may be internal topics among them: their records are decoded."""
+    return any("__" in word or is_pattern(word) for word, _ in invocation["topic"])
+
+
+def _formats(invocation: Invocation) -> Formats:
+    from kafka_shell.admin.records.formats import AUTO, Formats
+
+    return Formats(invocation["key-format"] or AUTO, invocation["value-format"] or AUTO)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="read-records",
+        summary="Read records of topics: the last ones, a range, or as they arrive.",
+        family="records",
+        run=read_records,
+        arguments=(
+            Argument("topic", kinds.TOPIC_PARTITIONS, "Partitions: orders:0,3-5  orders  svc-*",
+                     many=True, option="--topic"),
+        ),
+        options=(
+            Option("--from", STARTS, "Start: earliest, latest, an offset, or a time such as -1h.",
+                   metavar="POSITION"),
+            Option("--to", ENDS, "End, exclusive: an offset, a time or latest (default).",
+                   metavar="POSITION", excludes=("--follow",)),
+            Option("--last", kinds.INTEGER, "The last records before the end (default: 10).",
+                   least=1, most=10_000_000, metavar="N"),
+            Option("--limit", kinds.INTEGER, "Stop after this many records.",
+                   least=1, metavar="N", excludes=("--last",)),
+            Option("--follow", kinds.FLAG, "Go on with new records until Ctrl-C."),
+            Option("--where", kinds.TEXT,
+                   "Only records for which this holds: key=4711, 'value.amount>10',"
+                   " header.reason=~'5..'. Repeat it: all must hold.",
+                   many=True, metavar="CONDITION"),
+            Option("--grep", kinds.TEXT,
+                   "Only records whose key, value or headers match this regular expression.",
+                   many=True, metavar="REGEX"),
+            Option("--count", kinds.FLAG, "Print only the number of records.",
+                   excludes=("--last", "--limit", "--follow")),
+            Option("--keys-only", kinds.FLAG, "Print only the keys.", excludes=("--full",)),
+            Option("--raw", kinds.FLAG, "Print the unchanged bytes of values, one a line.",
+                   excludes=("--full",)),
+            Option("--full", kinds.FLAG, "Print all of each record, not one line."),
+            Option("--isolation-level", kinds.CHOICE,
+                   "read_committed: without aborted and open transactions.",
+                   choices=_ISOLATION, metavar="LEVEL"),
+            Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
+                   choices=_FORMATS, metavar="FORMAT"),
+            Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
+                   choices=_FORMATS, metavar="FORMAT"),
+        ),
+        shorts=(Short("peek", "read-records"),),
+        search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
+        description=(
+            "Without an option that selects records (--from, --limit, --where, --grep, --count),"
+            " the last 10 of the topic; with one, all of them from the earliest. Records are in the"
+            " order of their timestamps, those of a partition in the order of their offsets; with"
+            " --follow, new ones as they arrive.\n"
+            "--from is inclusive, --to exclusive. Without --to, the end is that of the log when the"
+            " command starts. A time is that of the first record with this timestamp or a later"
+            " one. No consumer group is used, and nothing is committed.\n"
+            "Conditions: key, value, header.NAME, or a path into JSON (value.user.name,"
+            " value.items.0); = != < <= > >=, =~ (contains a match of the regular expression) and"
+            " !~. Numbers are compared as numbers. null is a null key or value: value=null finds"
+            " tombstones. A field that does not exist matches only != and !~.\n"
+            "Quote a condition that contains < or >, as the shell redirects to files.\n"
+            "With --output json, one object a line, which write-record can write back."
+        ),
+        apis=(1, 2, 3),
+        examples=(
+            Example("peek orders.placed", "show the last 10 records of a topic"),
+            Example("read-records orders.placed:0-1 --from -1h --limit 5",
+                    "show the first 5 records of the last hour of two partitions"),
+            Example("read-records orders.placed --where 'value.items>=5' --count",
+                    "count the orders of 5 items or more"),
+            Example("read-records orders.placed --from earliest --limit 3 --output json",
+                    "print the first records as JSON, one a line"),
+        ),
+    ),
+)  # fmt: skip
