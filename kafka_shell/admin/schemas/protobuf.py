@@ -5,6 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import tempfile
+from base64 import b64decode
 from collections.abc import Callable
 from pathlib import Path, PurePosixPath
 from typing import Any
@@ -17,6 +18,7 @@ from google.protobuf.message import DecodeError
 from .client import Imported, SchemaError
 
 _MAIN = "schema.proto"
+_PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it
 _COMPILE_S = 20.0
 _MOST_INDEXES = 64
 
@@ -48,29 +50,20 @@ def _compiled(schema: str, imports: list[Imported]) -> bytes:
     """The FileDescriptorSet of a schema with all that it imports, its own file last."""
     with tempfile.TemporaryDirectory(prefix="kafka-sh-") as name:
         folder = Path(name)
-        for each in imports:
-            _write(folder, each.name, each.schema)
-        _write(folder, _MAIN, schema)
-        target = folder / "descriptors"
+        parsed = descriptor_pb2.FileDescriptorSet()
+        for each in (*imports, Imported(_MAIN, schema)):
+            file = _parsed(each)
+            if file is None:
+                _write(folder, each.name, each.schema)
+            else:
+                parsed.file.append(file)
         standard = Path(grpc_tools.__file__).parent / "_proto"
-        words = [
-            f"-I{folder}",
-            f"-I{standard}",
-            "--include_imports",
-            f"--descriptor_set_out={target}",
-        ]
-        try:
-            done = subprocess.run(
-                [sys.executable, "-m", "grpc_tools.protoc", *words, _MAIN],
-                stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_S, check=False,
-            )  # fmt: skip
-        except subprocess.TimeoutExpired:
-            raise SchemaError(f"it was not compiled within {_COMPILE_S:.0f} s") from None
-        if done.returncode:
-            errors = done.stderr.decode(errors="replace").strip().splitlines()
-            first = next((line for line in errors if "warning:" not in line), "protoc failed")
-            raise SchemaError(f"it cannot be compiled: {first}")
-        return target.read_bytes()
+        words = [f"-I{folder}", f"-I{standard}", "--include_imports"]
+        if parsed.file:
+            (folder / _PARSED).write_bytes(parsed.SerializeToString())
+            words.append(f"--descriptor_set_in={folder / _PARSED}")
+        _protoc([*words, f"--descriptor_set_out={folder / _COMPILED}", _MAIN], folder)
+        return (folder / _COMPILED).read_bytes()
 
 
 def _write(folder: Path, name: str, text: str) -> None:
@@ -80,6 +73,31 @@ def _write(folder: Path, name: str, text: str) -> None:
     file = folder / path
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text(text, encoding="utf-8")
+
+
+def _protoc(words: list[str], folder: Path) -> None:
+    try:
+        done = subprocess.run(
+            [sys.executable, "-P", "-m", "grpc_tools.protoc", *words],  # -P: no imports from here
+            stdin=subprocess.DEVNULL, capture_output=True, timeout=_COMPILE_S, check=False,
+        )  # fmt: skip
+    except subprocess.TimeoutExpired:
+        raise SchemaError(f"it was not compiled within {_COMPILE_S:.0f} s") from None
+    if done.returncode:
+        lines = done.stderr.decode(errors="replace").replace(f"{folder}/", "").splitlines()
+        errors = [line for line in lines if ".proto:" in line and "warning:" not in line]
+        raise SchemaError(f"it cannot be compiled: {errors[0] if errors else 'protoc failed'}")
+
+
+def _parsed(each: Imported) -> descriptor_pb2.FileDescriptorProto | None:
+    """The file of a schema that is not text, but a descriptor in base64, as Confluent's Python
+    client registers it; None if it is text."""
+    try:
+        file = descriptor_pb2.FileDescriptorProto.FromString(b64decode(each.schema, validate=True))
+    except (ValueError, DecodeError):
+        return None
+    file.name = each.name
+    return file
 
 
 def _loaded(descriptors: bytes) -> FileDescriptor:

@@ -21,23 +21,25 @@ from hypothesis import strategies as st
 
 from kafka_shell.admin.records.formats import Decoded, Formats
 from kafka_shell.admin.records.model import CREATE_TIME, NewRecord, Record
-from kafka_shell.admin.schemas.registry import SchemaRegistry, registry_of
-from kafka_shell.admin.wire.properties import Property
+from kafka_shell.admin.schemas.client import Imported, SchemaError
+from kafka_shell.admin.schemas.protobuf import compile_protobuf
 from kafka_shell.commands.records.row import json_line, parse_row
 from kafka_shell.errors import UsageError
-from tests.schema_registry import PASSWORD, USER, LoginProxy, Registry, message, running_registry
+from tests.schema_registry import (
+    PASSWORD,
+    USER,
+    LoginProxy,
+    Registry,
+    connected,
+    decoded,
+    message,
+)
 
 ORDER = {
     "type": "record",
     "name": "shop.Order",
     "fields": [{"name": "id", "type": "string"}, {"name": "amount", "type": "double"}],
 }
-
-
-@pytest.fixture(scope="module")
-def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
-    with running_registry(tmp_path_factory.mktemp("registry")) as registry:
-        yield registry
 
 
 @pytest.fixture
@@ -52,15 +54,6 @@ def order_id(registry: Registry) -> int:
     return registry.register("order", ORDER)
 
 
-def connected(url: str, **properties: object) -> SchemaRegistry:
-    """A client of the registry; `_` in the name of a property is a dot."""
-    named = {name.replace("_", "."): str(value) for name, value in properties.items()}
-    values = {"schema.registry.url": url, **named}
-    found = registry_of({name: Property(value, f"{name}:1") for name, value in values.items()})
-    assert found is not None
-    return found
-
-
 def encoded(schema: Any, value: Any) -> bytes:
     stream = io.BytesIO()
     fastavro.schemaless_writer(stream, fastavro.parse_schema(schema), value)
@@ -69,11 +62,6 @@ def encoded(schema: Any, value: Any) -> bytes:
 
 def an_order(schema: int) -> bytes:
     return message(schema, encoded(ORDER, {"id": "o-1", "amount": 1.5}))
-
-
-def decoded(registry: SchemaRegistry, raw: bytes, name: str = "auto") -> Decoded:
-    record = Record("orders", 0, 0, 0, CREATE_TIME, None, raw)
-    return Formats(value=name, registry=registry).value(record)
 
 
 def subject() -> str:
@@ -235,6 +223,23 @@ def test_bytes_that_are_no_protobuf(
     found = decoded(connected(registry.url), message(payment_id, content), "protobuf")
     assert found.data == message(payment_id, content)
     assert f"not a message of schema {payment_id}: {problem}" in found.problem
+
+
+@pytest.mark.parametrize(
+    ("schema", "imports", "problem"),
+    [
+        ("message {", (), "it cannot be compiled: schema.proto:1:"),
+        ('syntax = "proto3"; import "gone.proto";', (), "gone.proto: File not found"),
+        ("", (Imported("../x.proto", MONEY),), "'../x.proto', which is not a valid name of a file"),
+        ("", (Imported("/x.proto", MONEY),), "'/x.proto', which is not a valid name of a file"),
+    ],
+)
+def test_a_protobuf_schema_that_cannot_be_compiled(
+    schema: str, imports: tuple[Imported, ...], problem: str
+) -> None:
+    with pytest.raises(SchemaError) as caught:
+        compile_protobuf(schema, list(imports))
+    assert problem in str(caught.value)
 
 
 def test_json_with_a_schema_is_decoded(registry: Registry) -> None:
