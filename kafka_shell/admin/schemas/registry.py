@@ -55,6 +55,11 @@ class SchemaRegistry:
         except SchemaError as error:
             raise SchemaError(f"not a message of schema {number}: {error}") from None
 
+    @property
+    def failures(self) -> tuple[str, ...]:
+        """Why schemas could not be read, each once."""
+        return tuple(str(error) for _, error in self._failures.values())
+
     def _reader(self, number: int) -> tuple[str, Read]:
         found = self._readers.get(number)
         if found is None:

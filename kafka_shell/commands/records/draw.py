@@ -14,6 +14,7 @@ from typing import Literal
 import msgspec
 
 from kafka_shell.admin.records.formats import JSON, Decoded, Formats
+from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
 from kafka_shell.characters import printable
 from kafka_shell.output.page import summary
@@ -28,6 +29,7 @@ _ROOM_FOR_HEADERS = 48  # with less, values are not cut for headers
 _LEAST_HEADERS = 8
 _LEAST_KEY = 8  # later keys may be longer than the first
 _MOST_KEY = 32
+_MOST_INTERNAL_KEY = 60
 _MOST_TOPIC = 24
 _WIDE = 120  # from this width on, times have their year and zone
 _TOKENS = re.compile(r'("(?:\\.|[^"\\])*")(\s*:)?|([-+.\w]+)|([^"\w.+-]+|.)', re.DOTALL)
@@ -48,6 +50,8 @@ class RecordTable:
         self._width = width
         columns = self._columns(with_topic)
         most = _MOST_KEY if width is None else min(_MOST_KEY, width // 5)
+        if first and first[0].topic in TOPICS:  # their keys are long, and matter most
+            most = _MOST_INTERNAL_KEY if width is None else width * 2 // 5
         widths = [_measured(column, first, most) for column in columns]
         if width is not None:
             _narrow(columns, widths, width - len(GAP) * (len(columns) - 1))
@@ -76,7 +80,7 @@ class RecordTable:
         )
 
     def _key(self, record: Record) -> Text:
-        room = None if self._width is None else _MOST_KEY + 1
+        room = None if self._width is None else max(_MOST_KEY, self._width * 2 // 5)
         return one_line(record.key, self._formats.key(record), room, "key")
 
     def _value(self, record: Record) -> Text:
@@ -147,6 +151,8 @@ def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role =
     data = decoded.data
     if type(data) is bytes:
         shown = _hex(raw, room)
+    elif decoded.kind.endswith(("Key", "Value")):
+        shown = _internal(decoded, room, role)
     elif type(data) is str:
         shown = text(_start(data, room) or '""', role)
     elif type(data) in (dict, list):
@@ -155,6 +161,16 @@ def one_line(raw: bytes | None, decoded: Decoded, room: int | None, role: Role =
         shown = text(_json(raw, decoded, -1), role)
     shown = problem + shown
     return shown if room is None else cut(shown, room)
+
+
+def _internal(decoded: Decoded, room: int | None, role: Role) -> Text:
+    """A record of an internal topic without the frame around its fields: `OffsetCommit billing
+    orders 0` of a key, the JSON of a value."""
+    fields = decoded.data["data"]
+    if decoded.kind.endswith("Value"):
+        return _painted(_start(msgspec.json.encode(fields).decode(), room))
+    name = text(decoded.kind.removesuffix("Key"), "dim")
+    return join(" ", [name, *(text(_start(str(each), room), role) for each in fields.values())])
 
 
 def _start(value: str, room: int | None) -> str:

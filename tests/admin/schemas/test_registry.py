@@ -259,8 +259,10 @@ def test_json_with_a_schema_is_decoded(registry: Registry) -> None:
 
 def test_a_missing_schema_is_named_and_the_bytes_are_shown(registry: Registry) -> None:
     raw = message(987654, b"abc")
-    found = decoded(connected(registry.url), raw)
+    client = connected(registry.url)
+    found = decoded(client, raw)
     assert found == Decoded(raw, "bytes", "schema 987654 is not in the registry", 987654)
+    assert client.failures == ("schema 987654 is not in the registry",)
 
 
 def test_a_schema_of_another_type_is_a_problem(registry: Registry, order_id: int) -> None:

@@ -132,3 +132,19 @@ def test_a_page_dumps_bytes() -> None:
     *_, first, second = page(record(None, bytes(range(0x3C, 0x3C + 8)) + b"\xff\0"), AUTO, 60)
     assert first.plain == "  00000000  3c 3d 3e 3f 40 41 42 43  <=>?@ABC"
     assert second.plain == "  00000008  ff 00                    .."
+
+
+def test_a_record_of_an_internal_topic_is_drawn_without_its_frame() -> None:
+    key = b"\0\x01" + b"\0\x07billing" + b"\0\x06orders" + b"\0\0\0\x03"
+    value = b"\0\x00" + struct.pack(">q", 42) + b"\0\0" + struct.pack(">q", 1)
+    commit = Record("__consumer_offsets", 0, 1, 0, CREATE_TIME, key, value)
+    line = table(100, commit)[1]
+    assert '  OffsetCommit billing orders 3  {"offset":42,"metadata":""' in line
+
+
+def test_a_hostile_group_is_escaped() -> None:
+    group = HOSTILE.decode()
+    key = b"\0\x02" + struct.pack(">h", len(HOSTILE)) + HOSTILE
+    line = table(None, Record("__consumer_offsets", 0, 1, 0, CREATE_TIME, key, None))[1]
+    assert line.isprintable()
+    assert group not in line
