@@ -293,10 +293,12 @@ def _log_dirs(cluster: Cluster, seen: Seen) -> Found:
     }
     full = [place for place, share in left.items() if share < _FULL]
     low = [place for place, share in left.items() if _FULL <= share < _LOW]
+    cordoned = [f"{each.broker}:{each.path}" for each in every if each.cordoned]
     for severity, places, what in (
         (Severity.CRITICAL, offline, "offline"),
         (Severity.CRITICAL, full, "full: less than 1% is left"),
         (Severity.WARNING, low, "nearly full: less than 5% is left"),
+        (Severity.NOTE, cordoned, "cordoned: no new replicas are placed there"),
     ):
         if places:
             are = "is" if len(places) == 1 else "are"

@@ -19,7 +19,7 @@ class Broker(Struct, frozen=True):
 
     `state` is empty (not checked), `up`, `no answer`, `fenced` (registered, but not serving) or
     `absent` (replicas are assigned to it, but it is not registered or not running; `host` is
-    empty).
+    empty). A `cordoned` broker gets no new replicas (KIP-1066, Kafka 4.3); None is not checked.
     """
 
     id: int
@@ -29,6 +29,7 @@ class Broker(Struct, frozen=True):
     controller: bool = False
     version: str = ""
     state: str = ""
+    cordoned: bool | None = None
 
 
 class ClusterMetadata(Struct, frozen=True):

@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 from msgspec import Struct
 
 from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.partitions import log_dirs
 from kafka_shell.admin.wire import metadata_scan
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
@@ -16,6 +17,7 @@ from kafka_shell.admin.wire.metadata_scan import MetadataScan
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
+from kafka_shell.units import some
 
 from . import features, probes, quorum
 from .model import ClusterMetadata
@@ -65,12 +67,21 @@ def metadata(cluster: Cluster) -> ClusterMetadata:
         own.deadline = cluster.deadline
         described = _read(own, "features", features.describe, not_read)
         controller = _read(own, "controller", lambda own: _controller(own, found), not_read)
+        up = [id for id, broker in known.by_id.items() if broker.state == "up"]
+        dirs = _read(own, "log directories", lambda own: log_dirs.describe(own, up, []), not_read)
+    cordoned: dict[int, bool] = {}
+    if dirs is not None:
+        cordoned = {id: id in log_dirs.cordoned(dirs) for id in dirs.values}
+    if dirs is not None and dirs.failures:
+        ids = some([str(id) for id in dirs.failures], 3)
+        not_read[f"log directories of broker {ids}"] = next(iter(dirs.failures.values()))
     summaries = found.summaries()
     return ClusterMetadata(
         cluster_id=found.cluster_id,
         controller=controller,
         brokers=tuple(
-            replace(broker, controller=broker.id == controller) for broker in known.by_id.values()
+            replace(broker, controller=broker.id == controller, cordoned=cordoned.get(broker.id))
+            for broker in known.by_id.values()
         ),
         topics=len(summaries),
         internal_topics=sum(summary.internal for summary in summaries),

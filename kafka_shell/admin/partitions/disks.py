@@ -37,12 +37,9 @@ def read(cluster: Cluster, brokers: Iterable[int]) -> Disks:
     return Disks(
         of_log_dirs(found),
         {broker: room for broker, room in rooms.items() if room is not None},
-        frozenset(
-            broker for broker, dirs in found.values.items()
-            if dirs and all(dir.cordoned for dir in dirs)
-        ),
+        log_dirs.cordoned(found),
         found.failures,
-    )  # fmt: skip
+    )
 
 
 def _room(dirs: Iterable[LogDir]) -> int | None:

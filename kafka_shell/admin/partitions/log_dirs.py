@@ -43,6 +43,15 @@ def describe(
     return results
 
 
+def cordoned(found: Results[int, tuple[LogDir, ...]]) -> frozenset[int]:
+    """The brokers whose log directories are all cordoned: they get no new replicas (KIP-1066)."""
+    return frozenset(
+        broker
+        for broker, dirs in found.values.items()
+        if dirs and all(dir.cordoned for dir in dirs)
+    )
+
+
 def _describe_request(partitions: Sequence[TopicPartition] | None) -> Any:
     from kafka.protocol.admin import DescribeLogDirsRequest
 

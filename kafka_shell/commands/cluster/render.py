@@ -54,6 +54,8 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
 
 
 def _state(broker: Broker) -> Text | None:
+    if broker.cordoned:
+        return text(f"{broker.state}, cordoned", "warning")
     return text(broker.state, "" if broker.state == "up" else "bad") if broker.state else None
 
 

@@ -49,6 +49,18 @@ def cordoned(cluster: Cluster) -> Iterator[int]:
     wait_for("broker 3 is not cordoned", lambda: not disks.read(cluster, [3]).cordoned)
 
 
+def test_a_cordoned_broker_is_shown(kafka: Program, cordoned: int) -> None:
+    brokers = kafka.ok("brokers", "--output", "json").json["brokers"]
+    assert [each["cordoned"] for each in brokers] == [False, False, True], brokers
+    (line,) = [
+        line for line in kafka.ok("brokers").stdout.splitlines() if line.startswith("     3")
+    ]
+    assert "up, cordoned" in line
+    findings = kafka("health", "--output", "json").json["findings"]
+    (found,) = [each for each in findings if "cordoned" in each["summary"]]
+    assert (found["severity"], found["count"]) == ("note", 2), "each has two log directories"
+
+
 def test_a_rebalance_moves_and_its_undo_moves_back(
     kafka: Program, cluster: Cluster, three_brokers: Sandbox
 ) -> None:

@@ -13,6 +13,7 @@ from kafka_shell.admin.cluster import quorum
 from kafka_shell.admin.cluster.restart import judge
 from kafka_shell.admin.cluster.restart.model import ClusterState, Verdict
 from kafka_shell.admin.cluster.restart.read import read_state, wait_in_sync
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics.model import NewTopic
 from kafka_shell.admin.wire.connection import Cluster
@@ -45,12 +46,17 @@ def topologies(three_brokers: Sandbox) -> Iterator[Cluster]:
         done(topic_changes.plan_delete(cluster, [topic.name for topic in topics]), cluster)
 
 
+def ours(partition: TopicPartition) -> bool:
+    """Whether it is one of the topologies: other tests may have left topics."""
+    return partition.topic.startswith("restart.topology-")
+
+
 def predicted(state: ClusterState, broker: int) -> dict[str, str]:
     index = judge.Index(state)
     impact = judge.impact(state, frozenset({broker}), index.of({broker}))
     return {
-        **{each.topic: "offline" for each in impact.offline},
-        **{each.topic: "under min ISR" for each in impact.under_min_isr},
+        **{each.topic: "offline" for each in impact.offline if ours(each)},
+        **{each.topic: "under min ISR" for each in impact.under_min_isr if ours(each)},
     }
 
 
@@ -63,7 +69,7 @@ def observed(found: MetadataScan, sandbox: Sandbox) -> dict[str, str]:
     )  # fmt: skip
     sent = {}
     for name in found.names:
-        if not name.startswith("restart."):
+        if not name.startswith("restart.topology-"):
             continue
         if found.topic(name).partitions[0].leader is None:
             failing[name] = "offline"
