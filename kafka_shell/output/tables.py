@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from kafka_shell.plan.model import Secret
 
-from .text import Role, Text, cut, pad, text, wrap
+from .text import Role, Text, cut, text, wrap
 
 Cell = Text | str | int | None
 GAP = "  "
@@ -64,13 +64,16 @@ class Layout(Struct, frozen=True):
             yield self._line([cell[line] if line < len(cell) else Text() for cell in cells])
 
     def _line(self, cells: Sequence[Text]) -> Text:
-        line = Text()
-        for number, (column, cells_wide, cell) in enumerate(
-            zip(self.columns, self.widths, cells, strict=True)
-        ):
-            gap = GAP if number else ""
-            line = line + gap + pad(cell, cells_wide, column.align)
-        return line
+        parts: list[tuple[Role, str]] = []
+        gap = ""
+        for column, cells_wide, cell in zip(self.columns, self.widths, cells, strict=True):
+            space = " " * (cells_wide - cell.width)
+            if column.align == "left":
+                parts += (("", gap), *cell.parts, ("", space))
+            else:
+                parts += (("", gap + space), *cell.parts)
+            gap = GAP
+        return Text(tuple([part for part in parts if part[1]]))
 
 
 def lay_out(
@@ -117,7 +120,7 @@ def _has_value(column: Column, row: object) -> bool:
 
 
 def _fitted(column: Column, room: int, cell: Text) -> list[Text]:
-    if cell.width <= room or column.give not in ("cut", "wrap"):
+    if column.give not in ("cut", "wrap") or cell.width <= room:
         return [cell]
     return [cut(cell, room)] if column.give == "cut" else wrap(cell, room)
 

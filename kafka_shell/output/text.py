@@ -72,7 +72,7 @@ def join(separator: str, pieces: Iterable[Text]) -> Text:
 
 def width(value: str) -> int:
     """Terminal cells of printable characters."""
-    if value.isascii():
+    if value.isascii() or value.replace(ELLIPSIS, "").isascii():
         return len(value)
     return sum(map(_cells, value))
 
@@ -169,8 +169,11 @@ def _break(plain: str, cells: int) -> int:
 
 
 def _split(line: Text, cells: int) -> tuple[Text, Text]:
+    plain = line.plain
+    if plain.isascii():
+        return _split_at(line, cells)
     used = 0
-    for index, char in enumerate(line.plain):
+    for index, char in enumerate(plain):
         used += _cells(char)
         if used > cells:
             return _split_at(line, index)

@@ -16,7 +16,7 @@ import msgspec
 from kafka_shell.admin.records.formats import JSON, Decoded, Formats
 from kafka_shell.admin.records.internal_topics import TOPICS
 from kafka_shell.admin.records.model import Header, Record
-from kafka_shell.characters import printable
+from kafka_shell.characters import escape, printable
 from kafka_shell.output.page import summary
 from kafka_shell.output.tables import GAP, NOTHING, Column, Layout
 from kafka_shell.output.text import Role, Text, cut, hang, join, pad, text
@@ -190,16 +190,16 @@ def _json(raw: bytes, decoded: Decoded, indent: int) -> str:
 
 def _painted(source: str) -> Text:
     """JSON, or the start of it, with the roles of its parts."""
-    parts: list[Text] = []
-    for found in _TOKENS.finditer(source):
-        string, colon, word, other = found.groups()
-        if string is not None:
-            parts.append(text(string, "key" if colon else "value"))
-        if word is not None:
-            parts.append(text(word, "value"))
+    source = escape(source)
+    parts: list[tuple[Role, str]] = []
+    for string, colon, word, other in _TOKENS.findall(source):
+        if string:
+            parts.append(("key" if colon else "value", string))
+        elif word:
+            parts.append(("value", word))
         if other or colon:
-            parts.append(text(other or colon, "dim"))
-    return join("", parts)
+            parts.append(("dim", other or colon))
+    return Text(tuple(parts))
 
 
 def _headers(record: Record, room: int | None) -> Text:
