@@ -128,6 +128,7 @@ def test_the_fields_of_a_row() -> None:
         b"[1.10]",
         b"[-0]",
         b"[1e16]",
+        b'["\x7f"]',
         b'["\\u0041"]',
     ],
 )
