@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TextIO
 from msgspec import Struct, field
 
 from kafka_shell.errors import Status
-from kafka_shell.plan.model import Report
+from kafka_shell.plan.model import Plan, Report
 from kafka_shell.structs import replace
 
 from .xdg import xdg_folder
@@ -245,6 +245,13 @@ class Context(Struct, frozen=True):
     def close(self) -> None:
         """Close the connection of the session."""
         self.session.close()
+
+
+class Elsewhere(Struct, frozen=True):
+    """A plan for another cluster than that of the session: that of `context`."""
+
+    plan: Plan
+    context: Context
 
 
 def remembered_ids(paths: Paths) -> dict[str, str]:

@@ -23,7 +23,7 @@ from kafka_shell.plan.model import Plan
 from kafka_shell.structs import replace
 
 from .commands import REGISTRY, render_module
-from .context import Context
+from .context import Context, Elsewhere
 from .errors import ShellError, Status, UsageError
 from .identity import on_expected_cluster
 from .units import to_path
@@ -359,20 +359,27 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
         if error.span is not None and isinstance(error, UsageError) and not error.text:
             error.text = invocation.text
         raise
+    target = context
+    if isinstance(value, Elsewhere):
+        target, value = value.context, value.plan
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
 
         from .execute import execute
 
-        value = execute(
-            value,
-            context,
-            command=render(invocation),
-            show=lambda plan, undo: draw_plan(plan, undo, writer),
-            reveal=writer.write,
-            dry_run=bool(invocation.get("dry-run")),
-            yes=invocation.get("yes"),
-        )
+        try:
+            value = execute(
+                value,
+                target,
+                command=render(invocation),
+                show=lambda plan, undo: draw_plan(plan, undo, writer),
+                reveal=writer.write,
+                dry_run=bool(invocation.get("dry-run")),
+                yes=invocation.get("yes"),
+            )
+        finally:
+            if target is not context:
+                target.close()
     if isinstance(value, Status):
         return value
     writer.write(value)

@@ -23,6 +23,7 @@ from .sending import (
     follow_in_background,
     outcome_undo_lines,
     progress_total,
+    resume_line,
     retry_line,
     send_and_journal,
 )
@@ -94,7 +95,7 @@ def execute(
         undo,
         _fresh(plan, context, done),
         undo_shown=undo == shown_undo,
-        retry=retry_line(plan, command, done),
+        retry=resume_line(plan, intent) or retry_line(plan, command, done),
         check=command_after(changes_with(done, "unknown")),
         entry=intent.id,
     )

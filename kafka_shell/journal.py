@@ -101,6 +101,20 @@ def record_outcome(
     return entry
 
 
+def record_progress(
+    context: Context, intent: JournalEntry, progress: dict[str, Any]
+) -> JournalEntry:
+    """Add to the entry what a later command needs to continue, and return it. Raises ShellError if
+    it cannot be written."""
+    entry = replace(intent, progress=progress)
+    folder = _folder(context, intent.cluster)
+    try:
+        _write(_path(folder, intent.id) or folder / _name(intent, _names(folder)), entry)
+    except OSError as error:
+        raise _unwritable(context, error) from None
+    return entry
+
+
 def read(
     folder: Path, *, cluster: str | None = None, last: int | None = None
 ) -> tuple[list[JournalEntry], list[Path]]:
@@ -260,6 +274,7 @@ def _entry(row: dict[str, Any]) -> JournalEntry:
     if not (
         isinstance(entry.time, int | float)
         and all(isinstance(word, str) for word in (*words, *entry.undo, *entry.undoes))
+        and isinstance(entry.progress, dict)
         and all(isinstance(change, dict) for change in entry.changes)
         and all(change.keys() >= {"resource", "kind", *_CHANGE} for change in entry.changes)
     ):

@@ -10,7 +10,7 @@ from . import journal
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context
 from .errors import ShellError, Status, UnexpectedEnd
-from .plan.model import Change, Outcomes, Plan, Report, Step, StepInterrupted
+from .plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
 from .plan.outcome import Done, JournalEntry
 from .plan.results import Failure
 from .resource_kinds import hint_of
@@ -31,25 +31,33 @@ def send_and_journal(
     """Send the plan and write the outcome to the journal entry, after that of the changes
     `before`."""
     done: list[Done] = []
+    monitor = plan.monitor or Monitor()
+
+    def save(progress: dict[str, Any]) -> None:
+        journal.record_progress(context, intent, progress)
+        monitor.saved = progress
+
+    monitor.report, monitor.save = context.report, save
     try:
         _send(plan, context, done)
     except KeyboardInterrupt:
-        resume = continue_line(plan, intent.command, done)
+        resume = continue_line(plan, intent, done)
         raise _interrupted(done, resume, intent) from None
     finally:
         all_done = [*before, *done]
         undo = outcome_undo_lines(all_done)
+        intent = replace(intent, progress=monitor.saved)
         entry = journal.record_outcome(context, intent, all_done, undo)
         if entry.status == "done" and plan.refused.ok:
             journal.mark_undone(context, plan.undoes)
     return done
 
 
-def continue_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
+def continue_line(plan: Plan, entry: JournalEntry, done: Sequence[Done]) -> str:
     """The command that continues an interrupted plan, or an empty string."""
     if plan.repeatable and any(item.status in ("unknown", "skipped") for item in done):
-        return command
-    return plan.resume or retry_line(plan, command, done)
+        return entry.command
+    return plan.resume or resume_line(plan, entry) or retry_line(plan, entry.command, done)
 
 
 def retry_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
@@ -64,6 +72,12 @@ def retry_line(plan: Plan, command: str, done: Sequence[Done]) -> str:
         return command
     options, dashes, names = command.partition(" -- ")
     return f"{options} --if-not-exists{dashes}{names}"
+
+
+def resume_line(plan: Plan, entry: JournalEntry) -> str:
+    """The command that continues a plan that saved its progress, or an empty string."""
+    saved = plan.monitor.saved if plan.monitor is not None else {}
+    return replace(entry, progress=saved).continuation
 
 
 def _interrupted(done: Sequence[Done], resume: str, intent: JournalEntry) -> ShellError:
@@ -101,8 +115,6 @@ def _records_written(done: Sequence[Done]) -> str:
 def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     """Send the steps in order, and append to `done`. Steps after one without answer are skipped."""
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
-    if plan.monitor is not None:
-        plan.monitor.report = context.report
     try:
         stop = False
         with _SENDING:

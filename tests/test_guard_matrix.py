@@ -35,6 +35,7 @@ LINES: dict[str, str] = {
     "delete-topic": f"delete-topic {TOPIC} --yes",
     "delete-records": f"delete-records {TOPIC}:0 --to 0 --yes",
     "write-record": f"write-record {TOPIC} value --key k --yes",
+    "copy-records": f"copy-records {TOPIC} --to guard.copies --yes",
     "alter-configs": f"alter-configs {TOPIC} max.message.bytes=2MiB --yes",
     "config-command": f"config-command --entity-type topics --entity-name {TOPIC} --alter"
     " --add-config max.message.bytes=2000000 --yes",
@@ -66,6 +67,7 @@ LINES: dict[str, str] = {
 ELSEWHERE = {"spark audit"}  # its --fix goes through the same plans, and wants Spark
 # On one idle broker without an authorizer, these find nothing to change or are refused before.
 NOTHING_TO_DO = {
+    "copy-records",
     "renew-token", "expire-token", "create-token", "reassign-partitions", "alter-log-dirs",
     "preferred-replica-leader-election", "elect-leaders", "remove-members", "alter-quorum",
     "abort-transaction", "verify-reassign-partitions", "unregister-broker", "alter-acls",

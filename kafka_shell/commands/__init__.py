@@ -16,6 +16,7 @@ INDEX = {
     "records.commands": ("list-offsets", "offsets", "delete-records"),
     "records.read_records": ("read-records", "peek"),
     "records.write": ("write-record", "produce"),
+    "records.copy": ("copy-records",),
     "configs.commands": ("list-configs", "describe-configs", "configs", "config", "alter-configs"),
     "configs.config_command": ("config-command",),
     "quotas.commands": (

@@ -188,7 +188,9 @@ def _undo(lines: Iterable[str]) -> list[str]:
 
 def _journal_entry(entry: JournalEntry) -> dict[str, Data]:
     row = {name: plain(getattr(entry, name)) for name in _names(JournalEntry)}
-    return row | {"undo": _undo(entry.undo)}
+    del row["progress"]
+    more = {"continuation": entry.continuation} if entry.continuation else {}
+    return row | {"undo": _undo(entry.undo)} | more
 
 
 def _planned(plan: Plan) -> Outcome:

@@ -58,10 +58,11 @@ Outcomes = Results[Change, Change]  # what became of each change
 
 class Monitor(Struct):
     """What a step that runs long reports to: its progress, and in `save` what a later command needs
-    to continue it, which is written to the journal."""
+    to continue it, which is written to the journal. `saved` is what it saved last."""
 
     report: Report = lambda task, done, total: None
     save: Callable[[dict[str, Any]], None] = lambda state: None
+    saved: dict[str, Any] = field(default_factory=dict)
 
 
 class StepInterrupted(KeyboardInterrupt):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 if TYPE_CHECKING:
     from .model import Change, Plan
@@ -54,7 +54,8 @@ class JournalEntry(Struct, frozen=True):
     intent (this program ended before the outcome was known). `undo` are the commands that undo the
     changes, in the order to run them; a quoted argument may contain line breaks. `undoes` are the
     IDs of the entries that this command undid; `undone` says whether this entry was undone.
-    `session` identifies the prompt, script or one-shot command that made the change.
+    `session` identifies the prompt, script or one-shot command that made the change. `progress` is
+    what a later command needs to continue this one.
     """
 
     id: str
@@ -68,6 +69,14 @@ class JournalEntry(Struct, frozen=True):
     undoes: tuple[str, ...] = ()
     session: str = ""
     undone: bool = False
+    progress: dict[str, Any] = field(default_factory=dict)
+
+    @property
+    def continuation(self) -> str:
+        """The command that continues one that ended in the middle, or an empty string."""
+        if not self.progress or self.progress.get("complete"):
+            return ""
+        return f"{self.command.split()[0]} --resume {self.id}"
 
     @property
     def changed(self) -> bool:

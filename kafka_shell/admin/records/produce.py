@@ -77,7 +77,7 @@ class WriteRecords(Struct, BaseStep, frozen=True):
         except ShellError as error:  # an invalid line, or no connection
             if not tally.total:
                 raise
-            tally.fail(as_failure(error), None, [tally.total + 1])
+            tally.refuse("all other records", as_failure(error))
         return tally.results()
 
     def _write(

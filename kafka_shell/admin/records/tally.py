@@ -65,6 +65,10 @@ class Tally(Struct, Generic[Origin]):
         change = Change(resource, self.verb, about, reversible=False, records=count)
         self.failed[change] = why
 
+    def refuse(self, about: str, why: Failure) -> None:
+        """Add records that could not be counted."""
+        self.failed[Change(self._resource(None), self.verb, about, reversible=False)] = why
+
     def results(self) -> Outcomes:
         """The changes: each record if they are few, else the offsets of each partition."""
         values = list(self._each() if self.written <= FEW else self._by_partition())

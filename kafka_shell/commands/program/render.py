@@ -48,6 +48,8 @@ def journal_page(entries: Sequence[JournalEntry], width: int | None) -> Iterator
         if not entry.undo and entry.changed:
             throttles = "nothing to undo: a throttle ends with its reassignment"
             yield text(f"  {throttles if entry.only_throttles else 'irreversible'}", "warning")
+        if entry.continuation:
+            yield text("  to continue: ", "hint") + text(entry.continuation)
         for line in undo_lines(entry.undo, entry=entry.id):
             yield text("  ") + line
 

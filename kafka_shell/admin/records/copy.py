@@ -1,0 +1,314 @@
+"""Records copied from one topic to another, and what a later run needs to continue.
+
+Before a window of records is written, its offsets and the sequence numbers of its batches are
+saved. If the copy ends in the middle, the batches of this producer that the target has tell which
+records of the window were written: none is lost and none is copied twice.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.partitions.model import LATEST, TopicPartition
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.endpoint import ConnectionConfig
+from kafka_shell.admin.wire.failures import as_error, as_failure
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Monitor, Outcomes, Resource, StepInterrupted
+from kafka_shell.units import counted
+
+from .codecs import NONE
+from .fetching import Fetching, Filter, Span, fetching
+from .model import NewRecord, Record
+from .offsets import list_offsets
+from .outgoing import WriteInterrupted
+from .partitioner import partition_of
+from .produce import stops
+from .tally import Tally
+from .write import Writer
+
+COPIED_FROM = "copied-from"
+"""The header with the source of a record: topic:partition:offset."""
+
+_WINDOW_BYTES = 8 << 20
+
+
+class Mark(Struct, frozen=True):
+    """The producer of batches in one partition, the sequence number of its first record, and an
+    offset that is not after it."""
+
+    producer: int
+    epoch: int
+    sequence: int
+    start: int
+
+
+class Window(Struct, frozen=True):
+    """Records that were being written when the copy ended: the offsets after them by source
+    partition, and by target partition how each run marked its batches."""
+
+    ends: dict[int, int]
+    marks: dict[int, list[Mark]]
+
+
+class Progress(Struct, frozen=True):
+    """How far a copy is: the next offset and the end by source partition, and the window that may
+    have been written in part."""
+
+    spans: dict[int, tuple[int, int]]
+    window: Window | None = None
+
+    @property
+    def complete(self) -> bool:
+        """Whether all was copied."""
+        return self.window is None and all(at >= end for at, end in self.spans.values())
+
+
+class CopyRecords(Struct, BaseStep, frozen=True):
+    """Copies the records between two offsets of each partition of `source` that the filter keeps.
+
+    `counts` are the numbers of records by partition. `partitions` is the number of the target's; if
+    `same`, a record is copied to the partition of its number. `saved` is what else to save with the
+    progress.
+    """
+
+    source: str
+    target: str
+    config: ConnectionConfig
+    progress: Progress
+    counts: dict[int, int]
+    partitions: int
+    same: bool
+    monitor: Monitor
+    saved: dict[str, Any] = field(default_factory=dict)
+    keep: Filter | None = None
+    committed: bool = True
+    keep_timestamps: bool = False
+    add_headers: bool = False
+    codec: int = NONE
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return tuple(
+            Change(
+                Resource("topic", self.target), "copy", f"{self.source}:{number}", None,
+                f"offsets {at}-{end - 1}", note=counted(self.counts[number], "record"),
+                reversible=False, records=self.counts[number],
+            )
+            for number, (at, end) in self.progress.spans.items()
+            if self.counts.get(number)
+        )  # fmt: skip
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        tally: Tally[str] = Tally(self.target, "copy", "record")
+        copier = _Copier(self, cluster, tally)
+        try:
+            with Cluster(self.config) as source:
+                source.deadline = cluster.deadline
+                copier.run(source)
+        except KeyboardInterrupt:
+            raise StepInterrupted(tally.results()) from None
+        except ShellError as error:
+            if not tally.total:
+                raise
+            tally.refuse("all other records", as_failure(error))
+        return tally.results()
+
+
+class _Copier:
+    """One run of a copy."""
+
+    def __init__(self, step: CopyRecords, cluster: Cluster, tally: Tally[str]) -> None:
+        self._step, self._cluster, self._tally = step, cluster, tally
+        self._writer = Writer(cluster, step.target, step.codec)
+        self._spans = dict(step.progress.spans)
+        self._targets: dict[int, int] = {}  # by partition, an offset not after what is written next
+        self._total = sum(step.counts.values())
+
+    def run(self, source: Cluster) -> None:
+        window = self._step.progress.window
+        if window is not None:
+            self._finish(source, window)
+        spans = {
+            TopicPartition(self._step.source, number): Span(at, end)
+            for number, (at, end) in self._spans.items()
+            if at < end
+        }
+        with fetching(source, spans, committed=self._step.committed) as reading:
+            for records, ends in self._windows(reading):
+                if not self._copy(records, ends):
+                    return
+        for where, why in reading.failures.items():
+            at, end = self._spans[where.partition]
+            self._tally.refuse(f"{where} offsets {at}-{end - 1}", why)
+        self._save(None)
+
+    def _windows(self, reading: Fetching) -> Iterator[tuple[list[Record], dict[int, int]]]:
+        """Records in lists of bounded size, with the offsets after them by source partition."""
+        records: list[Record] = []
+        ends: dict[int, int] = {}
+        size = 0
+        while (chunk := reading.chunk()) is not None:
+            try:
+                for batch, at in chunk.batches():
+                    records += chunk.records(batch, at, self._step.keep)
+            except ShellError as error:
+                number = chunk.where.partition
+                records = [each for each in records if each.partition != number]
+                ends.pop(number, None)
+                reading.fail(chunk.where, error)
+                continue
+            ends[chunk.where.partition] = chunk.next
+            size += len(chunk.raw)
+            if size >= _WINDOW_BYTES:
+                yield records, ends
+                records, ends, size = [], {}, 0
+        if ends:
+            yield records, ends
+
+    # -- one window --------------------------------------------------------------------------------
+
+    def _copy(
+        self, records: Sequence[Record], ends: Mapping[int, int], first: Window | None = None
+    ) -> bool:
+        """Write the records of a window. Returns whether to go on. `first` is the window if an
+        earlier run has written a part of it."""
+        grouped = self._grouped(records)
+        self._save(self._window(grouped, ends, first))
+        origins = {
+            number: [f"{self._step.source}:{each.partition} offset {each.offset}" for each in some]
+            for number, some in grouped.items()
+        }
+        outgoing = {number: list(map(self._new, some)) for number, some in grouped.items()}
+        try:
+            written = self._writer.write(outgoing)
+        except WriteInterrupted as interrupted:
+            self._tally.add(interrupted.written, origins)
+            raise
+        self._tally.add(written, origins)
+        self._step.monitor.report("copying records", self._tally.total, self._total)
+        if any(map(stops, written)):
+            return False
+        for each in written:
+            if each.offset is not None:
+                self._targets[each.partition] = each.offset + each.count
+        for number, end in ends.items():
+            self._spans[number] = (end, self._spans[number][1])
+        return True
+
+    def _grouped(self, records: Sequence[Record]) -> dict[int, list[Record]]:
+        """The records by target partition, in an order that depends on nothing else."""
+        grouped: dict[int, list[Record]] = {}
+        for each in sorted(records, key=lambda each: (each.partition, each.offset)):
+            grouped.setdefault(self._target(each), []).append(each)
+        return grouped
+
+    def _target(self, record: Record) -> int:
+        if self._step.same:
+            return record.partition
+        if record.key is None:
+            return (record.partition + record.offset) % self._step.partitions
+        return partition_of(record.key, self._step.partitions)
+
+    def _new(self, record: Record) -> NewRecord:
+        headers = record.headers
+        if self._step.add_headers:
+            where = f"{record.topic}:{record.partition}:{record.offset}"
+            headers = (*headers, (COPIED_FROM, where.encode()))
+        keep = self._step.keep_timestamps and record.timestamp >= 0
+        return NewRecord(
+            record.key, record.value, headers, None, record.timestamp if keep else None
+        )
+
+    # -- progress ----------------------------------------------------------------------------------
+
+    def _window(
+        self,
+        grouped: Mapping[int, Sequence[Record]],
+        ends: Mapping[int, int],
+        first: Window | None,
+    ) -> Window:
+        unknown = [number for number in grouped if number not in self._targets]
+        self._targets |= self._ends_of_target(unknown)
+        marks = {} if first is None else dict(first.marks)
+        for number in grouped:
+            producer, sequence = self._writer.position(number)
+            mark = Mark(producer.id, producer.epoch, sequence, self._targets[number])
+            marks[number] = [*marks.get(number, ()), mark]
+        return Window(dict(ends), marks)
+
+    def _ends_of_target(self, numbers: Sequence[int]) -> dict[int, int]:
+        wanted = {TopicPartition(self._step.target, number): LATEST for number in numbers}
+        if not wanted:
+            return {}
+        found = list_offsets(self._cluster, wanted)
+        for why in found.failures.values():
+            raise as_error(why)
+        return {each.partition: at.offset or 0 for each, at in found.values.items()}
+
+    def _save(self, window: Window | None) -> None:
+        from msgspec import to_builtins
+
+        progress = Progress(dict(self._spans), window)
+        self._step.monitor.save(
+            self._step.saved
+            | {"complete": progress.complete, "progress": to_builtins(progress, str_keys=True)}
+        )
+
+    # -- continuing --------------------------------------------------------------------------------
+
+    def _finish(self, source: Cluster, window: Window) -> None:
+        """Write what is missing of the window in which an earlier run ended."""
+        spans = {
+            TopicPartition(self._step.source, number): Span(self._spans[number][0], end)
+            for number, end in window.ends.items()
+        }
+        with fetching(source, spans, committed=self._step.committed) as reading:
+            records = [each for some, _ in self._windows(reading) for each in some]
+        for why in reading.failures.values():
+            raise as_error(why)
+        missing = []
+        for number, some in self._grouped(records).items():
+            missing += _without(some, self._written(number, window), self._new)
+        if not self._copy(missing, window.ends, window):
+            raise ShellError("the copy could not be continued", code="incomplete")
+
+    def _written(self, number: int, window: Window) -> list[Record]:
+        """The records of the window that the target has, by their producers and sequences."""
+        marks = window.marks.get(number)
+        if not marks:
+            return []
+        first = {(mark.producer, mark.epoch): mark.sequence for mark in marks}
+        where = TopicPartition(self._step.target, number)
+        span = Span(min(mark.start for mark in marks), self._ends_of_target([number])[number])
+        found: list[Record] = []
+        with fetching(self._cluster, {where: span}) as reading:
+            while (chunk := reading.chunk()) is not None:
+                for batch, at in chunk.batches():
+                    sequence = first.get((batch.producer_id, batch.producer_epoch))
+                    if sequence is not None and batch.base_sequence >= sequence:
+                        found += chunk.records(batch, at)
+        for why in reading.failures.values():
+            raise as_error(why)
+        return found
+
+
+def _without(records: Sequence[Record], written: Sequence[Record], new: Any) -> list[Record]:
+    """The records that are not among those that were written, which have the same order."""
+    left: list[Record] = []
+    at = 0
+    for record in records:
+        made = new(record)
+        if at < len(written) and _same(made, written[at]):
+            at += 1
+        else:
+            left.append(record)
+    return left
+
+
+def _same(made: NewRecord, found: Record) -> bool:
+    return (made.key, made.value, made.headers) == (found.key, found.value, found.headers)

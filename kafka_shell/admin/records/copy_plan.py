@@ -1,0 +1,209 @@
+"""Plans that copy records from one topic to another, perhaps of another cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import Any
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.steps import refused_of
+from kafka_shell.admin.topics import read as topics
+from kafka_shell.admin.topics.partitions import find
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.characters import escape
+from kafka_shell.plan.model import Effect, Monitor, Plan, Report
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import approximate_bytes, counted
+
+from .codecs import NONE
+from .copy import CopyRecords, Progress
+from .encode import encoded_size
+from .fetching import Filter, Span
+from .model import NewRecord, Record
+from .read import FROM_EARLIEST, TO_LATEST, Position, Reading, spans
+
+_COUNTED = 100_000  # so many offsets are read to count their records; more only if they are chosen
+_SAMPLE, _KEY = 5, 40  # keys, and bytes of a key
+
+
+class CopyRequest(Struct, frozen=True):
+    """What to copy. Without `numbers`, all partitions of the source; `limit` is the largest number
+    of records, the oldest by timestamp. `saved` is what to save with the progress."""
+
+    source: str
+    target: str
+    numbers: Sequence[int] | None = None
+    start: Position = FROM_EARLIEST
+    end: Position = TO_LATEST
+    limit: int | None = None
+    keep: Filter | None = None
+    committed: bool = True
+    keep_timestamps: bool = False
+    add_headers: bool = False
+    codec: int = NONE
+    saved: Mapping[str, Any] = field(default_factory=dict)
+
+
+class _Survey(Struct):
+    """What the spans contain."""
+
+    spans: dict[TopicPartition, Span]
+    counts: dict[TopicPartition, int] = field(default_factory=dict)
+    size: int | None = None
+    keys: list[bytes | None] = field(default_factory=list)
+    failures: dict[TopicPartition, Failure] = field(default_factory=dict)
+
+
+def plan_copy(
+    source: Cluster,
+    target: Cluster,
+    request: CopyRequest,
+    *,
+    warn: Callable[[str], None] = lambda message: None,
+    report: Report = lambda task, done, total: None,
+) -> Plan:
+    """Copy what the source has now, up to its current end (API keys 0, 1, 2 and 22).
+
+    Keys, values and headers are the same bytes. A record is copied to the partition of the same
+    number if both topics have as many partitions, else to that of its key. Applied to `target`.
+    """
+    found = topics.describe(source, [request.source])
+    there = topics.describe(target, [request.target])
+    failures = refused_of("topic", {**found.failures, **there.failures})
+    if not failures.ok:
+        return Plan(Effect.CHANGE, (), refused=failures)
+    every = [each.partition for each in found[request.source].partitions]
+    chosen = every if request.numbers is None else request.numbers
+    wanted = [TopicPartition(request.source, number) for number in chosen]
+    refused = find(source, wanted).failures
+    ranges = spans(
+        source, [each for each in wanted if each not in refused], request.start, request.end,
+        committed=request.committed, warn=warn,
+    )  # fmt: skip
+    survey = _survey(source, ranges.values, request, report)
+    refused = {**refused, **ranges.failures, **survey.failures}
+    progress = Progress(
+        {
+            where.partition: (span.start, span.end or 0)
+            for where, span in survey.spans.items()
+            if where not in refused and survey.counts.get(where)
+        }
+    )
+    counts = {where.partition: count for where, count in survey.counts.items()}
+    plan = _plan(source, target, request, progress, counts, len(every))
+    return Plan(
+        plan.effect, plan.steps, monitor=plan.monitor,
+        about=tuple(_about(request, progress, counts, survey)) if progress.spans else (),
+        refused=Results({}, {where.resource: why for where, why in refused.items()}),
+    )  # fmt: skip
+
+
+def _about(
+    request: CopyRequest, progress: Progress, counts: Mapping[int, int], survey: _Survey
+) -> Iterator[str]:
+    """How many records of how many partitions are copied, and the first keys."""
+    total = sum(counts[number] for number in progress.spans)
+    size = "at most, not counted" if survey.size is None else approximate_bytes(survey.size)
+    yield (
+        f"copy {counted(total, 'record')} ({size}) of"
+        f" {counted(len(progress.spans), 'partition')} of topic {request.source} to topic"
+        f" {request.target}"
+    )
+    yield f"first keys: {', '.join(map(_shown, survey.keys))}"
+
+
+def _shown(key: bytes | None) -> str:
+    if key is None:
+        return "(no key)"
+    text = escape(key[:_KEY].decode("utf-8", "backslashreplace"))
+    return text + ("…" if len(key) > _KEY else "") or '""'
+
+
+def plan_continue(
+    source: Cluster, target: Cluster, request: CopyRequest, progress: Progress
+) -> Plan:
+    """Copy what an interrupted copy left. Nothing that it has written is written again."""
+    found = topics.describe(source, [request.source])
+    there = topics.describe(target, [request.target])
+    failures = refused_of("topic", {**found.failures, **there.failures})
+    if not failures.ok:
+        return Plan(Effect.CHANGE, (), refused=failures)
+    left = {number: end - at for number, (at, end) in progress.spans.items() if at < end}
+    if progress.complete:
+        return Plan(Effect.CHANGE, ())
+    return _plan(source, target, request, progress, left, len(found[request.source].partitions))
+
+
+def _plan(
+    source: Cluster,
+    target: Cluster,
+    request: CopyRequest,
+    progress: Progress,
+    counts: dict[int, int],
+    partitions: int,
+) -> Plan:
+    if not progress.spans:
+        return Plan(Effect.CHANGE, ())
+    of_target = len(topics.describe(target, [request.target])[request.target].partitions)
+    monitor = Monitor()
+    step = CopyRecords(
+        request.source, request.target, source.config, progress, counts, of_target,
+        of_target == partitions, monitor, dict(request.saved), request.keep, request.committed,
+        request.keep_timestamps, request.add_headers, request.codec,
+    )  # fmt: skip
+    return Plan(Effect.CHANGE, (step,), monitor=monitor)
+
+
+# -- what there is to copy -------------------------------------------------------------------------
+
+
+def _survey(
+    cluster: Cluster,
+    ranges: Mapping[TopicPartition, Span],
+    request: CopyRequest,
+    report: Report,
+) -> _Survey:
+    reading = Reading(
+        cluster, Results(dict(ranges)), committed=request.committed, keep=request.keep,
+        progress=lambda reading: report("counting records", reading.done, reading.offsets),
+    )  # fmt: skip
+    survey = _Survey(dict(ranges))
+    if request.keep is None and request.limit is None and reading.offsets > _COUNTED:
+        survey.counts = {where: (span.end or 0) - span.start for where, span in ranges.items()}
+        blocks = reading.ordered()
+        survey.keys = _sample(next((block for block in blocks if block), []))
+        blocks.close()  # type: ignore[attr-defined]
+        survey.failures = reading.failures
+        return survey
+    survey.size = 0
+    last: dict[TopicPartition, int] = {}
+    left = request.limit
+    for block in reading.ordered():
+        taken = block if left is None else block[:left]
+        _count(taken, survey, last)
+        left = None if left is None else left - len(taken)
+        if left == 0:
+            break
+    survey.failures = reading.failures
+    if left == 0:  # exactly these
+        survey.spans = {where: Span(ranges[where].start, at + 1) for where, at in last.items()}
+    return survey
+
+
+def _count(records: Sequence[Record], survey: _Survey, last: dict[TopicPartition, int]) -> None:
+    for record in records:
+        where = TopicPartition(record.topic, record.partition)
+        survey.counts[where] = survey.counts.get(where, 0) + 1
+        survey.size = (survey.size or 0) + encoded_size(
+            NewRecord(record.key, record.value, record.headers)
+        )
+        last[where] = record.offset
+    if len(survey.keys) < _SAMPLE:
+        survey.keys = _sample(records, survey.keys)
+
+
+def _sample(records: Sequence[Record], keys: Sequence[bytes | None] = ()) -> list[bytes | None]:
+    """The first different keys."""
+    return list(dict.fromkeys([*keys, *(record.key for record in records)]))[:_SAMPLE]

@@ -1,0 +1,276 @@
+"""The command that copies records, such as those of a dead-letter topic back to their topic."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.answers import Nothing
+from kafka_shell.errors import ShellError
+from kafka_shell.identity import on_expected_cluster
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.plan.model import Effect, Plan
+
+from .positions import ENDS, STARTS, position
+from .write import CODECS
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.records.copy import Progress
+    from kafka_shell.admin.records.copy_plan import CopyRequest
+    from kafka_shell.admin.records.where import RecordFilter
+    from kafka_shell.context import Context, Elsewhere
+
+_COMMITTED = "read_committed"
+_ISOLATION = ("read_uncommitted", _COMMITTED)
+# What a continued copy takes from the journal.
+_SAVED = ("where", "grep", "keep-timestamps", "add-source-headers", "isolation-level",
+          "compression-type", "to-profile")  # fmt: skip
+
+
+def copy_records(invocation: Invocation, context: Context) -> Plan | Elsewhere | Nothing:
+    """The plan of a copy, on this cluster or on that of --to-profile."""
+    from kafka_shell.context import Elsewhere
+
+    saved = _saved(invocation, context) if invocation["resume"] else None
+    profile = invocation["to-profile"] if saved is None else saved["options"]["to-profile"]
+    if profile is None:
+        return _or_nothing(_plan(invocation, context, context, saved))
+    target = _other(profile, invocation, context)
+    try:
+        plan = on_expected_cluster(target, lambda: _plan(invocation, context, target, saved))
+    except BaseException:
+        target.close()
+        raise
+    if not plan.steps:
+        target.close()
+        return _or_nothing(plan)
+    return Elsewhere(plan, target)
+
+
+def _or_nothing(plan: Plan) -> Plan | Nothing:
+    return plan if plan.steps or not plan.refused.ok else Nothing("no records to copy")
+
+
+def _other(profile: str, invocation: Invocation, context: Context) -> Context:
+    """The context of another profile."""
+    from kafka_shell import settings
+
+    flags = {"profile": profile}
+    found = settings.load_for_line(
+        context.settings, flags, context.environ, context.paths.config_file
+    )
+    return context.with_settings(found)
+
+
+def _plan(
+    invocation: Invocation, context: Context, target: Context, saved: dict[str, Any] | None
+) -> Plan:
+    from kafka_shell.admin.records.copy_plan import plan_continue, plan_copy
+
+    if saved is not None:
+        request, progress = _continued(saved, context, target)
+        return plan_continue(context.cluster, target.cluster, request, progress)
+    request = _request(invocation, context)
+    _refuse_same_topic(request, context, target)
+    request = _with_saved(request, invocation, context, target)
+    return plan_copy(
+        context.cluster, target.cluster, request, warn=context.note, report=context.report
+    )
+
+
+def _refuse_same_topic(request: CopyRequest, context: Context, target: Context) -> None:
+    same = target is context or context.cluster.cluster_id == target.cluster.cluster_id
+    if same and request.source == request.target:
+        raise ShellError(
+            f"topic {request.source} cannot be copied to itself",
+            hint="Nothing was sent. Name another topic with --to, or another cluster with"
+            " --to-profile.",
+            code="same-topic",
+        )
+
+
+# -- a new copy ------------------------------------------------------------------------------------
+
+
+def _request(invocation: Invocation, context: Context) -> CopyRequest:
+    from kafka_shell.admin.records.codecs import CODECS as NAMES
+    from kafka_shell.admin.records.copy_plan import CopyRequest
+    from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position
+
+    source, numbers = invocation["source"]
+    now = int(context.clock() * 1000)
+    end = position(invocation, "until", now) or TO_LATEST
+    if invocation["to-offset"] is not None:
+        end = Position(offset=invocation["to-offset"])
+    return CopyRequest(
+        source=source,
+        target=invocation["to"],
+        numbers=numbers,
+        start=position(invocation, "from", now) or FROM_EARLIEST,
+        end=end,
+        limit=invocation["limit"],
+        keep=_filter(invocation["where"], invocation["grep"]),
+        committed=(invocation["isolation-level"] or _COMMITTED) == _COMMITTED,
+        keep_timestamps=invocation["keep-timestamps"],
+        add_headers=invocation["add-source-headers"],
+        codec=NAMES.index(invocation["compression-type"] or "none"),
+    )
+
+
+def _filter(where: tuple[str, ...], grep: tuple[str, ...]) -> RecordFilter | None:
+    from kafka_shell.admin.records.where import RecordFilter
+
+    return RecordFilter(where, grep) if where or grep else None
+
+
+def _with_saved(
+    request: CopyRequest, invocation: Invocation, context: Context, target: Context
+) -> CopyRequest:
+    """The request with what a later run needs to continue it."""
+    from kafka_shell.structs import replace
+
+    return replace(
+        request,
+        saved={
+            "source": request.source,
+            "target": request.target,
+            "source_cluster": context.cluster.cluster_id,
+            "target_cluster": target.cluster.cluster_id,
+            "options": {name: invocation[name] for name in _SAVED},
+        },
+    )
+
+
+# -- continuing ------------------------------------------------------------------------------------
+
+
+def _saved(invocation: Invocation, context: Context) -> dict[str, Any]:
+    """What the journal knows of an earlier copy."""
+    from kafka_shell.commands.program.journal import entries
+
+    (entry,) = entries([invocation["resume"]], context)
+    saved = entry.progress
+    if entry.command.split()[0] != invocation.command.name or not saved:
+        raise ShellError(
+            f"journal entry {entry.id} is not a copy that can be continued"
+            if entry.command.split()[0] != invocation.command.name
+            else f"journal entry {entry.id} copied nothing: run the command again",
+            code="no-entry",
+        )
+    if saved.get("complete"):
+        raise ShellError(f"the copy of journal entry {entry.id} is complete", code="complete")
+    later = _later(entry.id, context)
+    if later:
+        raise ShellError(
+            f"the copy of journal entry {entry.id} was continued by {later[0]}",
+            hint=f"To continue that one: copy-records --resume {later[0]}",
+            code="continued",
+        )
+    return saved | {"continues": entry.id}
+
+
+def _later(id: str, context: Context) -> list[str]:
+    """The entries that continued this one and saved their progress."""
+    from pathlib import Path
+
+    from kafka_shell import journal as book
+
+    return [
+        entry.id
+        for entry in book.newest(context.paths.journal)
+        if not isinstance(entry, Path) and entry.progress.get("continues") == id
+    ]
+
+
+def _continued(
+    saved: dict[str, Any], context: Context, target: Context
+) -> tuple[CopyRequest, Progress]:
+    import msgspec
+
+    from kafka_shell.admin.records.codecs import CODECS as NAMES
+    from kafka_shell.admin.records.copy import Progress
+    from kafka_shell.admin.records.copy_plan import CopyRequest
+
+    for cluster, side in ((context.cluster, "source"), (target.cluster, "target")):
+        if cluster.cluster_id != saved[f"{side}_cluster"]:
+            raise ShellError(
+                f"the {side} of this copy is cluster {saved[f'{side}_cluster']}, not"
+                f" {cluster.cluster_id}",
+                hint="Nothing was sent. Use the profile of that cluster.",
+                code="other-cluster",
+            )
+    options = saved["options"]
+    request = CopyRequest(
+        source=saved["source"],
+        target=saved["target"],
+        keep=_filter(tuple(options["where"]), tuple(options["grep"])),
+        committed=(options["isolation-level"] or _COMMITTED) == _COMMITTED,
+        keep_timestamps=options["keep-timestamps"],
+        add_headers=options["add-source-headers"],
+        codec=NAMES.index(options["compression-type"] or "none"),
+        saved={name: value for name, value in saved.items() if name != "progress"},
+    )
+    return request, msgspec.convert(saved["progress"], Progress, strict=False)
+
+
+COMMANDS: tuple[Command, ...] = (
+    Command(
+        name="copy-records",
+        summary="Copy records to another topic, such as those of a dead-letter topic.",
+        family="records",
+        run=copy_records,
+        effect=Effect.CHANGE,
+        arguments=(
+            Argument("source", kinds.TOPIC_PARTITIONS, "The source: orders.dlq  orders.dlq:0,2",
+                     required=False, option="--source", unless=("--resume",)),
+        ),
+        options=(
+            Option("--to", kinds.TOPIC, "The target topic.", metavar="TOPIC"),
+            Option("--to-profile", kinds.PROFILE, "The profile of the target's cluster.",
+                   metavar="PROFILE"),
+            Option("--from", STARTS, "Start: earliest (default), an offset, or a time such as -1h.",
+                   metavar="POSITION"),
+            Option("--until", ENDS, "End, exclusive: a time, an offset or latest (default).",
+                   metavar="POSITION"),
+            Option("--to-offset", kinds.INTEGER, "End, exclusive: an offset.", least=0,
+                   metavar="OFFSET", excludes=("--until",)),
+            Option("--where", kinds.TEXT, "Only records for which this holds: key=4711."
+                   " Repeat it: all must hold.", many=True, metavar="CONDITION"),
+            Option("--grep", kinds.TEXT, "Only records that match this regular expression.",
+                   many=True, metavar="REGEX"),
+            Option("--limit", kinds.INTEGER, "Copy at most this many records, the oldest.",
+                   least=1, metavar="N"),
+            Option("--keep-timestamps", kinds.FLAG, "Copy the timestamps (default: now)."),
+            Option("--add-source-headers", kinds.FLAG,
+                   "Add the header copied-from with topic:partition:offset."),
+            Option("--isolation-level", kinds.CHOICE,
+                   "read_committed (default): without aborted and open transactions.",
+                   choices=_ISOLATION, metavar="LEVEL"),
+            Option("--compression-type", kinds.CHOICE, "Codec of the batches (default: none).",
+                   choices=CODECS),
+            Option("--resume", kinds.TEXT, "Continue an interrupted copy of the journal.",
+                   metavar="ID", excludes=("--to", "--from", "--until", "--to-offset", "--where",
+                                           "--grep", "--limit", "--to-profile")),
+        ),
+        exactly_one=(("to", "resume"), ("source", "resume")),
+        search=("redrive", "replay", "dead-letter", "dlq", "mirror", "reprocess"),
+        description=(
+            "Keys, values and headers are copied unchanged. A record is copied to the partition of"
+            " the same number if both topics have as many partitions, else to that of its key. The"
+            " plan says how many records of which partitions are copied; what is written to the"
+            " source later is not. Copied records cannot be removed again, and those of the source"
+            " stay.\n"
+            "Records are written once, also if a broker fails. A copy that ends in the middle,"
+            " after Ctrl-C or a crash, is continued with --resume: no record is lost and none is"
+            " copied twice."
+        ),
+        apis=(0, 1, 2, 22),
+        examples=(
+            Example("copy-records orders.placed --to parcels.delivered --limit 3 --dry-run",
+                    "preview copying the three oldest records"),
+            Example("copy-records orders.placed:0 --to parcels.delivered --from -1h"
+                    " --add-source-headers --dry-run",
+                    "preview copying the records of the last hour of a partition"),
+        ),
+    ),
+)  # fmt: skip

@@ -1,0 +1,307 @@
+"""copy-records: exactly what was planned, once, whatever happens in between."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records import copy as copying
+from kafka_shell.admin.records.delete import ranges
+from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.partitioner import partition_of
+from kafka_shell.admin.records.write import Writer
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.state import Sandbox
+from tests import java_consumer
+from tests.admin.helpers import connect, make_topic, wait_for
+from tests.in_process import Shell
+from tests.program import Process, Program
+from tests.reading import read_all
+from tests.transactional import Producer
+from tests.well import processes, start_all, wait_until_back
+
+NOON = 1_769_860_800_000  # 2026-01-31T12:00Z
+KEPT = (("retention.ms", "-1"),)
+MANY = 120_000
+
+
+def named() -> str:
+    return f"cp-{uuid4().hex[:8]}"
+
+
+def _topic(cluster: Cluster, partitions: int = 3, factor: int = 1) -> str:
+    return make_topic(cluster, named(), partitions, factor, configs=KEPT)
+
+
+def _fill(cluster: Cluster, topic: str, count: int, partitions: int = 3, size: int = 60) -> None:
+    records = {
+        partition: [
+            NewRecord(b"k%d" % number, b"%d:%d " % (partition, number) + b"x" * size)
+            for number in range(count // partitions)
+        ]
+        for partition in range(partitions)
+    }
+    assert all(each.failure is None for each in Writer(cluster, topic).write(records))
+
+
+def _end(cluster: Cluster, topic: str) -> int:
+    return sum(
+        each.records for each in ranges(cluster, [TopicPartition(topic, n) for n in (0, 1, 2)])
+    )
+
+
+def _contents(records: list[Record]) -> list[tuple[int, bytes | None, bytes | None]]:
+    return [(each.partition, each.key, each.value) for each in records]
+
+
+@pytest.fixture
+def source(cluster: Cluster) -> str:
+    """Three partitions, of which one is empty."""
+    topic = _topic(cluster)
+    odd = [
+        NewRecord(b"\xff\x00", b"\x80", (("h", b"1"), ("h", None), ("", b"")), 0, NOON),
+        NewRecord(None, b"", (), 0, NOON + 1),
+        NewRecord(b"t", None, (), 0, NOON + 2),
+    ]
+    more = [NewRecord(b"k%d" % n, b'{"n": %d}' % n, (), 2, NOON + 100 + n) for n in range(40)]
+    Writer(cluster, topic).write({0: odd, 2: more})
+    return topic
+
+
+@pytest.mark.quick
+def test_records_are_copied_unchanged(
+    kafka: Program, cluster: Cluster, sandbox: Sandbox, source: str
+) -> None:
+    target = _topic(cluster)
+    kafka.ok("copy-records", source, "--to", target, "--keep-timestamps")
+    before, after = (java_consumer.read(sandbox.bootstrap, each) for each in (source, target))
+    assert [(r.partition, r.offset, r.timestamp, r.key, r.value, r.headers) for r in after] == [
+        (r.partition, r.offset, r.timestamp, r.key, r.value, r.headers) for r in before
+    ]
+    (entry,) = kafka.ok("journal", "--output", "json").json
+    assert sum(change["records"] for change in entry["changes"]) == 43
+    undo = kafka("undo")
+    assert undo.status == 1 and "irreversible" in undo.stderr
+
+
+@pytest.mark.quick
+def test_other_partitions_are_chosen_by_key_and_headers_added(
+    kafka: Program, cluster: Cluster, sandbox: Sandbox, source: str
+) -> None:
+    target = _topic(cluster, 5)
+    run = kafka.ok("copy-records", f"{source}:2", "--to", target, "--add-source-headers",
+                   "--where", "value.n>=30", "--output", "json")  # fmt: skip
+    assert sum(change["records"] for change in run.json["changes"]) == 10
+    found = java_consumer.read(sandbox.bootstrap, target)
+    assert {r.key: r.partition for r in found} == {
+        b"k%d" % n: partition_of(b"k%d" % n, 5) for n in range(30, 40)
+    }
+    assert all(
+        dict(r.headers) == {"copied-from": f"{source}:2:{(r.key or b'')[1:].decode()}".encode()}
+        for r in found
+    )
+    assert min(r.timestamp for r in found) > NOON + 1_000
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("options", "wanted"),
+    [
+        (("--from", "3", "--until", "5"), [b"k3", b"k4"]),
+        (("--from", str(NOON + 138)), [b"k38", b"k39"]),
+        (("--to-offset", "1"), [b"\xff\x00", b"k0"]),
+        (("--limit", "4"), [b"\xff\x00", None, b"t", b"k0"]),
+        (("--where", "value=null"), [b"t"]),
+        (("--grep", '"n": 3[89]', "--limit", "1"), [b"k38"]),
+    ],
+)
+def test_what_is_selected(
+    kafka: Program, cluster: Cluster, source: str, options: tuple[str, ...], wanted: list[bytes]
+) -> None:
+    target = _topic(cluster)
+    planned = kafka.ok("copy-records", source, "--to", target, *options, "--dry-run")
+    assert f"copy {len(wanted)} record" in planned.stdout and not read_all(cluster, target)
+    kafka.ok("copy-records", source, "--to", target, *options)
+    assert [each.key for each in read_all(cluster, target)] == wanted
+
+
+@pytest.mark.quick
+def test_aborted_and_open_transactions_are_not_copied(
+    kafka: Program, cluster: Cluster, source: str
+) -> None:
+    where = TopicPartition(source, 1)
+    target = _topic(cluster)
+    aborted = Producer.start(cluster, f"{source}-aborted")
+    aborted.add(where)
+    aborted.write(where)
+    aborted.end(commit=False)
+    kafka.ok("copy-records", source, "--to", target)
+    assert _contents(read_all(cluster, target)) == [
+        each for each in _contents(read_all(cluster, source)) if each[0] != 1
+    ]
+
+
+@pytest.mark.quick
+def test_what_is_written_after_the_plan_is_not_copied(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path
+) -> None:
+    """The source grows while the question waits for its answer."""
+    target = _topic(cluster)
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    shell.profile("prod", sandbox.bootstrap, guard="confirm")
+    asked = []
+
+    class Answer(str):
+        def strip(self, chars: str | None = None) -> str:  # when it is asked for
+            Writer(cluster, source).write({1: [NewRecord(b"late", b"")]})
+            asked.append(1)
+            return "y"
+
+    run = shell(f"copy-records {source} --to {target} --profile prod", answer=Answer("y"))
+    assert run.status == 0 and asked == [1], str(run)
+    assert len(read_all(cluster, target)) == 43 and len(read_all(cluster, source)) == 44
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("words", "status", "message"),
+    [
+        ("{source} --to {source}", 1, "cannot be copied to itself"),
+        ("{source} --to nosuch-topic", 1, "nosuch-topic"),
+        ("nosuch-topic --to {source}", 1, "nosuch-topic"),
+        ("{source}:7 --to {target}", 1, "has no partition 7"),
+        ("{source}", 2, "--to"),
+        ("--to {target}", 2, "source"),
+        ("{source} --to {target} --until 5 --to-offset 5", 2, "cannot be used with"),
+        ("{source} --to {target} --where nonsense", 2, "nonsense"),
+        ("--resume 00000000", 1, "does not exist"),
+        ("{source} --to {target} --from latest", 0, "no records to copy"),
+        ("{source} --to {source} --to-profile here", 1, "cannot be copied to itself"),
+    ],
+)
+def test_what_is_refused(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path,
+    words: str, status: int, message: str,
+) -> None:  # fmt: skip
+    target = _topic(cluster)
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    shell.profile("here", sandbox.bootstrap)
+    run = shell(f"copy-records {words.format(source=source, target=target)}")
+    assert run.status == status and message in run.err, str(run)
+    assert not read_all(cluster, target)
+
+
+def test_records_are_copied_to_the_cluster_of_another_profile(
+    sandbox: Sandbox, old_sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path
+) -> None:
+    """The guard that counts is that of the target."""
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    shell.profile("old", old_sandbox.bootstrap)
+    shell.profile("frozen", old_sandbox.bootstrap, guard="read-only")
+    with connect(old_sandbox) as old:
+        target = make_topic(old, source, 3, configs=KEPT)
+        refused = shell(f"copy-records {source} --to {target} --to-profile frozen")
+        assert refused.status == 1 and "read-only" in refused.err
+        shell.profile("free", old_sandbox.bootstrap, guard="none")
+        run = shell(f"copy-records {source} --to {target} --to-profile free")
+        assert run.status == 0, str(run)
+        assert _contents(read_all(old, target)) == _contents(read_all(cluster, source))
+    (entry,) = shell.ok("journal --output json").json
+    assert entry["bootstrap"] == old_sandbox.bootstrap
+
+
+@pytest.mark.parametrize("how", [signal.SIGINT, signal.SIGKILL], ids=["Ctrl-C", "crash"])
+@pytest.mark.parametrize("partitions", [3, 4])
+def test_a_copy_that_ended_in_the_middle_is_continued(
+    sandbox: Sandbox, cluster: Cluster, tmp_path: Path, how: signal.Signals, partitions: int
+) -> None:
+    """Nothing is lost and nothing is copied twice."""
+    source = _topic(cluster)
+    _fill(cluster, source, MANY, size=300)
+    target = _topic(cluster, partitions)
+    home = Process(tmp_path, sandbox.bootstrap)
+    command = [sys.executable, "-m", "kafka_shell", "--broker", sandbox.bootstrap, "copy-records",
+               source, "--to", target]  # fmt: skip
+    with subprocess.Popen(
+        command, stderr=subprocess.PIPE, env=home.environment(), text=True
+    ) as run:
+        wait_for("something is copied", lambda: _end(cluster, target) > 0)
+        run.send_signal(how)
+        assert run.stderr is not None
+        err = run.stderr.read()
+    assert 0 < _end(cluster, target) < MANY, err
+    (entry,) = home.ok("journal", "--output", "json").json
+    assert entry["continuation"] == f"copy-records --resume {entry['id']}"
+    assert entry["status"] == ("intent" if how is signal.SIGKILL else "failed"), entry
+    if how is signal.SIGINT:
+        assert run.returncode == 130 and f"copy-records --resume {entry['id']}" in err
+    home.ok("copy-records", "--resume", entry["id"])
+    before, after = read_all(cluster, source), read_all(cluster, target, partitions)
+    assert sorted(each.value or b"" for each in after) == sorted(
+        each.value or b"" for each in before
+    )
+    if partitions == 3:
+        assert _contents(after) == _contents(before)
+    again = home("copy-records", "--resume", entry["id"])
+    assert again.status == 1 and "was continued by" in again.stderr
+
+
+@pytest.mark.quick
+def test_what_the_target_has_of_a_window_is_not_written_again(
+    sandbox: Sandbox, cluster: Cluster, source: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The program ends after a batch was written and before its response has arrived."""
+    target = _topic(cluster)
+    own = Writer.write
+
+    class Ended(BaseException):
+        pass
+
+    def write(self: Writer, records: dict[int, list[NewRecord]], **more: bool) -> None:
+        own(self, {2: records[2]}, **more)  # of two partitions only one
+        raise Ended
+
+    shell = Shell(tmp_path, sandbox.bootstrap)
+    with monkeypatch.context() as patch, pytest.raises(Ended):
+        patch.setattr(copying.Writer, "write", write)
+        shell(f"copy-records {source} --to {target}")
+    assert _end(cluster, target) == 40
+    (entry,) = shell.ok("journal --output json").json
+    shell.ok(f"copy-records --resume {entry['id']}")
+    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+
+
+def test_a_broker_is_killed_during_a_copy(
+    three_brokers: Sandbox, three: Cluster, tmp_path: Path
+) -> None:
+    source, target = _topic(three, factor=3), _topic(three, factor=3)
+    _fill(three, source, MANY, size=300)
+    home = Process(tmp_path, three_brokers.bootstrap)
+    command = [sys.executable, "-m", "kafka_shell", "--broker", three_brokers.bootstrap,
+               "copy-records", source, "--to", target, "--output", "json"]  # fmt: skip
+    try:
+        with subprocess.Popen(
+            command,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=home.environment(),
+            text=True,
+        ) as run:
+            wait_for("something is copied", lambda: _end(three, target) > 0)
+            victim = processes(three_brokers)[2]
+            assert victim is not None
+            subprocess.run(["kill", "-9", str(victim)], check=True)
+            out, err = run.communicate(timeout=200)
+    finally:
+        start_all(three_brokers)
+        wait_until_back(three_brokers)
+    assert run.returncode == 0, err
+    assert sum(change["records"] for change in json.loads(out)["changes"]) == MANY
+    assert _contents(read_all(three, target)) == _contents(read_all(three, source))
