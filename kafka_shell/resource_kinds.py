@@ -133,6 +133,9 @@ def command_after(changes: Iterable[Change]) -> str:
         return ""
     first, resource = every[0], every[0].resource
     kind = kind_of(resource)
+    if first.of_records:
+        topic = resource.name if kind.name == "topic" else resource.name.rpartition(":")[0]
+        return f"list-offsets {_TOPIC(topic)}"
     if kind.name == "topic":
         return _topics([each for each in every if each.resource.kind == "topic"], every)
     if kind.subject and first.field:

@@ -34,6 +34,11 @@ def test_the_command_that_shows_how_a_change_ended(
     assert command_after([Change(resource, "alter", field, "1", "2")]) == command
 
 
+def test_the_offsets_show_whether_records_were_written() -> None:
+    for resource in (Resource("topic", "orders"), Resource("partition", "orders:3")):
+        assert command_after([Change(resource, "write", "line 1")]) == "list-offsets orders"
+
+
 def test_many_topics_are_listed() -> None:
     topics = [Change(Resource("topic", f"t{number}"), "create") for number in range(11)]
     assert command_after(topics[:2]) == "describe-topic t0,t1"

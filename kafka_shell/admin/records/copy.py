@@ -16,7 +16,7 @@ from kafka_shell.admin.partitions.model import LATEST, TopicPartition
 from kafka_shell.admin.steps import BaseStep
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.endpoint import ConnectionConfig
-from kafka_shell.admin.wire.failures import as_error, as_failure
+from kafka_shell.admin.wire.failures import as_error
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Monitor, Outcomes, Resource, StepInterrupted
 from kafka_shell.units import counted
@@ -96,7 +96,8 @@ class CopyRecords(Struct, BaseStep, frozen=True):
         return tuple(
             Change(
                 Resource("topic", self.target), "copy", f"{self.source}:{number}", None,
-                f"offsets {at}-{end - 1}", note=counted(self.counts[number], "record"),
+                f"offset {at}" if end == at + 1 else f"offsets {at}-{end - 1}",
+                note=counted(self.counts[number], "record"),
                 reversible=False, records=self.counts[number],
             )
             for number, (at, end) in self.progress.spans.items()
@@ -113,9 +114,7 @@ class CopyRecords(Struct, BaseStep, frozen=True):
         except KeyboardInterrupt:
             raise StepInterrupted(tally.results()) from None
         except ShellError as error:
-            if not tally.total:
-                raise
-            tally.refuse("all other records", as_failure(error))
+            return tally.end(error)
         return tally.results()
 
 

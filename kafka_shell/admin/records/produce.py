@@ -10,7 +10,7 @@ from kafka_shell.admin.steps import BaseStep, refused_of
 from kafka_shell.admin.topics import read as topics
 from kafka_shell.admin.topics.model import Topic
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.failures import as_failure, failure
+from kafka_shell.admin.wire.failures import failure
 from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import (
     Change,
@@ -75,9 +75,7 @@ class WriteRecords(Struct, BaseStep, frozen=True):
         except KeyboardInterrupt:
             raise StepInterrupted(tally.results()) from None
         except ShellError as error:  # an invalid line, or no connection
-            if not tally.total:
-                raise
-            tally.refuse("all other records", as_failure(error))
+            return tally.end(error)
         return tally.results()
 
     def _write(

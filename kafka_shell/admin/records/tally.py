@@ -8,9 +8,12 @@ from typing import Generic, TypeVar
 from msgspec import Struct, field
 
 from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.wire.failures import as_failure
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.model import Change, Outcomes
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
+from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
 from .outgoing import NOT_SENT, Written
@@ -68,6 +71,14 @@ class Tally(Struct, Generic[Origin]):
     def refuse(self, about: str, why: Failure) -> None:
         """Add records that could not be counted."""
         self.failed[Change(self._resource(None), self.verb, about, reversible=False)] = why
+
+    def end(self, error: ShellError) -> Outcomes:
+        """The changes, if this error ended them: what is not among them was not sent."""
+        why = as_failure(error)
+        if why.name == "deadline":
+            why = replace(why, name=NOT_SENT)
+        self.refuse("all other records" if self.total else "records", why)
+        return self.results()
 
     def results(self) -> Outcomes:
         """The changes: each record if they are few, else the offsets of each partition."""

@@ -59,7 +59,9 @@ def _other(profile: str, invocation: Invocation, context: Context) -> Context:
     found = settings.load_for_line(
         context.settings, flags, context.environ, context.paths.config_file
     )
-    return context.with_settings(found)
+    target = context.with_settings(found)
+    target.cluster.deadline = context.cluster.deadline
+    return target
 
 
 def _plan(

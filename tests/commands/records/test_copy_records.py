@@ -6,6 +6,7 @@ import json
 import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 from uuid import uuid4
 
@@ -13,11 +14,13 @@ import pytest
 
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.records import copy as copying
+from kafka_shell.admin.records.copy_plan import CopyRequest, plan_copy
 from kafka_shell.admin.records.delete import ranges
 from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Step
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import connect, make_topic, wait_for
@@ -130,6 +133,55 @@ def test_what_is_selected(
     assert f"copy {len(wanted)} record" in planned.stdout and not read_all(cluster, target)
     kafka.ok("copy-records", source, "--to", target, *options)
     assert [each.key for each in read_all(cluster, target)] == wanted
+
+
+@pytest.mark.quick
+def test_keys_do_not_control_the_terminal(kafka: Program, cluster: Cluster) -> None:
+    source, target = _topic(cluster), _topic(cluster)
+    Writer(cluster, source).write({0: [NewRecord(b"a\x1b[31m\n\xff" + b"b" * 90, b"\x1b[0m")]})
+    planned = kafka.ok("copy-records", source, "--to", target, "--dry-run")
+    assert "first keys: a\\x1b[31m\\n\\xff" in planned.stdout and "b" * 50 not in planned.stdout
+    assert "\x1b" not in planned.stdout + planned.stderr
+    assert f"{source}:0: offset 0 (1 record) (irreversible)" in planned.stdout
+
+
+def test_a_copy_that_a_deadline_ends_is_continued(kafka: Program, cluster: Cluster) -> None:
+    source = _topic(cluster)
+    _fill(cluster, source, MANY, size=300)
+    for milliseconds in range(300, 6_000, 200):  # until it ends in the middle
+        target = _topic(cluster)
+        run = kafka("copy-records", source, "--to", target, "--deadline", f"{milliseconds}ms")
+        if 0 < _end(cluster, target) < MANY:
+            break
+    else:
+        pytest.fail("no copy ended in the middle")
+    assert run.status == 1 and "deadline" in run.stderr, str(run)
+    entry = kafka.ok("journal", "--last", "1", "--output", "json").json[0]
+    assert entry["continuation"] in run.stderr
+    kafka.ok(*entry["continuation"].split())
+    assert _contents(read_all(cluster, target)) == _contents(read_all(cluster, source))
+
+
+@pytest.mark.quick
+def test_what_was_not_sent_is_not_called_unknown(kafka: Program, cluster: Cluster) -> None:
+    """The deadline passes before anything is written."""
+    source, target = _topic(cluster), _topic(cluster)
+    Writer(cluster, source).write({0: [NewRecord(b"k", b"v")]})
+    outcomes = _step(cluster, source, target).send(cluster, validate_only=False)
+    assert outcomes.ok
+    late = _step(cluster, source, target)
+    cluster.deadline = time.monotonic()
+    try:
+        outcomes = late.send(cluster, validate_only=False)
+    finally:
+        cluster.deadline = None
+    (why,) = outcomes.failures.values()
+    assert why.name == "not-sent" and "deadline" in why.message
+
+
+def _step(cluster: Cluster, source: str, target: str) -> Step:
+    (step,) = plan_copy(cluster, cluster, CopyRequest(source, target)).steps
+    return step
 
 
 @pytest.mark.quick
