@@ -71,7 +71,7 @@ NOTHING_TO_DO = {
     "renew-token", "expire-token", "create-token", "reassign-partitions", "alter-log-dirs",
     "preferred-replica-leader-election", "elect-leaders", "remove-members", "alter-quorum",
     "abort-transaction", "verify-reassign-partitions", "unregister-broker", "alter-acls",
-    "delete-records", "fence-producer",
+    "delete-records", "fence-producer", "rebalance",
 }  # fmt: skip
 # Metadata, ApiVersions, Fetch, List..., Describe..., FindCoordinator, OffsetFetch.
 QUESTIONS = {

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import random
 from collections import Counter
 
 from hypothesis import given, settings
 
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.partitions.planner.plan import rebalance
-from kafka_shell.admin.partitions.planner.problem import Problem
+from kafka_shell.admin.partitions.planner.problem import Problem, Proposal
 from kafka_shell.structs import replace
-from tests.admin.partitions.planned import after, copies, problems, values
+from tests.admin.partitions.planned import after, incoming, problems, values
 from tests.generating import generate
 
 # Kafka's planner refuses brokers of which only some have a rack; here all have, or none.
@@ -22,18 +24,37 @@ def test_no_goal_is_worse_than_what_kafka_generates(problem: Problem) -> None:
     never happens to topics and leaders without racks: they are perfect."""
     theirs = generate(problem.assignment, problem.targets, problem.racks)
     ours = after(problem, rebalance(replace(problem, min_gain=0.0)))
-    their_values, our_values = values(problem, theirs), values(problem, ours)
-    assert tuple(our_values.values()) <= tuple(their_values.values()), (
-        f"{our_values}, Kafka's {their_values}"
+    our_values, their_values = (
+        tuple(
+            # Exact packing is hard: one percent of the mean beyond the tolerance counts as even.
+            0 if goal == "bytes" and score <= 1 else score
+            for goal, score in values(problem, layout).items()
+        )
+        for layout in (ours, theirs)
     )
-    cheaper = copies(dict(problem.assignment), ours) <= copies(dict(problem.assignment), theirs)
-    assert cheaper or our_values != their_values, "Kafka's copies less for the same"
+    assert our_values <= their_values, f"{our_values}, Kafka's {their_values}"
+
+
+def test_less_is_copied_than_kafka_would() -> None:
+    """Whatever was before, it starts from nothing."""
+    generator = random.Random(17)
+    for _ in range(20):
+        brokers = range(1, generator.randint(4, 8))
+        layout = {
+            TopicPartition(f"t{number}", partition): tuple(generator.sample(brokers, 2))
+            for number in range(5)
+            for partition in range(12)
+        }
+        sizes = {each: generator.randrange(1, 1000) for each in layout}
+        problem = Problem(layout, dict.fromkeys(brokers), frozenset(brokers), sizes=sizes)
+        theirs = Proposal(generate(layout, brokers, {}))
+        ours = rebalance(problem)
+        copied, their_copied = (sum(incoming(problem, each).values()) for each in (ours, theirs))
+        assert copied < their_copied, f"{copied} bytes, Kafka's {their_copied}"
 
 
 def test_kafkas_generate_is_really_asked() -> None:
     """It spreads a topic evenly whatever was before, and copies what could stay."""
-    from kafka_shell.admin.partitions.model import TopicPartition
-
     layout = {TopicPartition("t", number): (number % 3 + 1,) for number in range(6)}
     proposed = [generate(layout, (1, 2, 3), {}) for _ in range(10)]
     assert all(Counter(r[0] for r in each.values()) == {1: 2, 2: 2, 3: 2} for each in proposed)

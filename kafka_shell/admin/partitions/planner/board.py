@@ -38,6 +38,9 @@ class Board:
             for at, rack in enumerate(racks)
         ]
         self.racked = bool(names)
+        self.by_rack: dict[int, list[int]] = {}  # the targets
+        for broker in self.targets:
+            self.by_rack.setdefault(self.rack[broker], []).append(broker)
         self.room = [problem.room.get(id) for id in self.ids]
         self._read(problem)
 

@@ -75,7 +75,11 @@ class _Shelves:
 
     def pass_one(self, full: int, empty: int) -> bool:
         """Move a replica, if the bytes stay as even."""
+        board = self._board
+        may_lead = board.leads[full] > board.leads[empty]
         for size, at in islice(self._on[full], _TRIED):
+            if not may_lead and board.replicas[at][0] == full:
+                continue
             if self._worth(full, empty, size) < 0:
                 return False
             if self._fits(at, full, empty):

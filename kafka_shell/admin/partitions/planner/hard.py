@@ -35,21 +35,26 @@ def _replace(board: Board, at: int, old: int) -> bool:
 
 def best(board: Board, at: int, beside: Collection[int], *, leads: bool) -> int | None:
     """The target for a replica beside others: in the emptiest rack, then by the soft goals."""
-    replicas, rack = board.replicas[at], board.rack
-    topic = board.topic[at]
+    replicas, topic = board.replicas[at], board.topic[at]
     count, led = board.count[topic], board.led[topic]
-    crowd = Counter(rack[each] for each in beside)
-    free = [each for each in board.targets if each not in replicas and board.fits(at, each)]
-    if not free:
-        return None
-    return min(
-        free,
-        key=lambda new: (
-            crowd[rack[new]], count.get(new, 0),
-            (led.get(new, 0), board.leads[new]) if leads else (),
-            board.bytes[new], board.held[new], new,
-        ),
-    )  # fmt: skip
+    crowd = Counter(board.rack[each] for each in beside)
+    by_crowd: dict[int, list[int]] = {}
+    for rack, brokers in board.by_rack.items():
+        by_crowd.setdefault(crowd[rack], []).extend(brokers)
+
+    def load(new: int) -> tuple[object, ...]:
+        here = board.bytes[new], board.held[new], new
+        return (led.get(new, 0), board.leads[new], *here) if leads else here
+
+    for _, brokers in sorted(by_crowd.items()):
+        free = [each for each in brokers if each not in replicas]
+        while free:
+            fewest = min(count.get(each, 0) for each in free)
+            new = min((each for each in free if count.get(each, 0) == fewest), key=load)
+            if board.fits(at, new):
+                return new
+            free.remove(new)
+    return None
 
 
 def raise_factor(board: Board, factor: int) -> list[int]:
