@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from kafka_shell.admin.acls.model import target_text
+from kafka_shell.admin.acls.model import AclOperation, target_text
 from kafka_shell.admin.configs.model import ConfigResource, ConfigType, ResourceType
 from kafka_shell.admin.quotas.model import DEFAULT, Default, QuotaEntity
 from kafka_shell.admin.topics.model import spell_assignment
@@ -41,6 +41,7 @@ from .write import VERSION
 
 SUFFIXES = (".yaml", ".yml", ".json")
 _MECHANISMS = {each.label: each for each in ScramMechanism if each}
+_OPERATIONS = {each.label.lower() for each in AclOperation}
 _CREDENTIAL = ("iterations", "password_file", "generate")
 
 
@@ -174,6 +175,8 @@ class _Loader:
                 except ShellError as error:
                     # The syntax has `on RESOURCE`, which is the key here.
                     hint = "" if error.hint.startswith("Syntax") else error.hint
+                    if line.split(" ")[0].lower() in _OPERATIONS:  # [allow User:a Read,Write]
+                        hint = "Put a rule that contains commas in quotes."
                     raise item.error(error.message, hint) from None
             if rule.target is not None:
                 raise item.error(f"the resource of this ACL is {text}: leave out 'on ...'")

@@ -183,6 +183,16 @@ def test_a_near_miss_is_named(tmp_path: Path) -> None:
     assert "Did you mean replication_factor?" in caught.value.hint
 
 
+def test_a_comma_in_brackets_splits_a_rule(tmp_path: Path) -> None:
+    text = "version: 1\nacls:\n  topic a: [%s]"
+    with pytest.raises(ShellError) as caught:
+        load(str(file_with(tmp_path, text % "allow User:b Read,Write from ::1")))
+    assert ":3:31: a rule must start with" in str(caught.value)
+    assert caught.value.hint == "Put a rule that contains commas in quotes."
+    state = load(str(file_with(tmp_path, text % "'allow User:b Read,Write'")))
+    assert len(state.parts["acls"]) == 2
+
+
 def test_a_folder_is_one_state_and_a_resource_in_two_files_is_an_error(tmp_path: Path) -> None:
     first = file_with(tmp_path, "version: 1\ntopics: {a: {}}", "a.yaml")
     file_with(tmp_path, '{"version": 1,\n\t"topics": {"b": {"partitions": 2}}}', "b.json")
