@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from kafka_shell.characters import escape
 from kafka_shell.errors import ShellError
@@ -15,6 +15,7 @@ from .pane import Pane
 from .text import ELLIPSIS, Role, Text, cut, hang, text, width, wrap
 
 MARGIN = "  "
+_ALIKE = 3  # more failures of resources than this, with the same error and hint, are combined
 DEFAULT_WIDTH = 100  # cells of the source line if the width is unknown
 
 
@@ -60,6 +61,25 @@ def failure_lines(
     subject = f"{about}: " if str(about) and not mentions(failure.message, str(about)) else ""
     yield from _labeled(head + text("error: ", "error"), subject + str(failure), room)
     yield from _hint(failure.hint, see_line(failure), room)
+
+
+def grouped_failure_lines(
+    failures: Mapping[str, Failure], room: int | None = None
+) -> Iterator[Text]:
+    """The failure of each resource. Of many that are alike the first, and the names of the rest."""
+    alike: dict[tuple[str, ...], list[tuple[str, str]]] = {}
+    for about, failure in failures.items():
+        side, _, resource = about.rpartition(": ")  # `cluster production: topic orders`
+        hint = failure.hint.replace(resource, "")
+        alike.setdefault((side, failure.name, hint), []).append((about, resource))
+    for items in alike.values():
+        several = len(items) > _ALIKE
+        for about, _ in items[: 1 if several else None]:
+            yield from failure_lines(failures[about], about, room)
+        if several:
+            rest = [resource for _, resource in items[1:]]
+            same = f"the same for {len(rest):,} more: {', '.join(rest)}"
+            yield from _labeled(text("error: ", "error"), same, room)
 
 
 def _hint(hint: str, see: str, room: int | None) -> Iterator[Text]:

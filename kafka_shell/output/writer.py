@@ -73,8 +73,10 @@ class Writer:
             self.err.lines(hang(text(value.note, "hint"), self.err.width, 2))
             value = ()
         if isinstance(value, Document):
+            from .errors import grouped_failure_lines
+
             self.write(value.text)
-            self._failures(value)
+            self.err.lines(grouped_failure_lines(value.failures, self.err.width))
         elif isinstance(value, Pieces):
             self._pieces(value)
         elif isinstance(value, str):
@@ -146,7 +148,7 @@ class Writer:
         else:
             self.out.words(listing.bare())
 
-    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Document | Pieces) -> None:
+    def _failures(self, results: Results[Any, Any] | Parts[Any, Any] | Pieces) -> None:
         from .errors import draw_failure
 
         for about, failure in results.failures.items():

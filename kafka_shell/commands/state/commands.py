@@ -19,6 +19,7 @@ from .model import KINDS
 if TYPE_CHECKING:
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Secret
+    from kafka_shell.plan.results import Failure
 
     from .model import Password, State, StateDiff
     from .read import Wanted
@@ -73,7 +74,7 @@ def export(invocation: Invocation, context: Context) -> Document:
     wanted = _wanted_export(invocation, context)
     state = read_state(context.cluster, wanted)
     if wanted.topics is not None:
-        _select(state, invocation["topic"], wanted.topics)
+        _select(state, invocation["topic"], wanted.topics, context)
     for note in state.notes:
         context.note(note)
     as_text = json_text if output == "json" else yaml_text
@@ -111,8 +112,11 @@ def _wanted_export(invocation: Invocation, context: Context) -> Wanted:
     return replace(wanted, kinds=kinds, topics=names, required=True)
 
 
-def _select(state: State, words: tuple[str, ...], topics: Collection[str]) -> None:
-    """Keep the ACLs on the exported topics, and make the topics the scope of the file."""
+def _select(
+    state: State, words: tuple[str, ...], topics: Collection[str], context: Context
+) -> None:
+    """Keep the ACLs on the exported topics, and make the topics the scope of the file, if all of
+    them could be read."""
     from kafka_shell.admin.acls.model import AclBinding, AclResourceType, PatternType
 
     prefixes = {name[:end] for name in topics for end in range(1, len(name) + 1)}
@@ -124,7 +128,9 @@ def _select(state: State, words: tuple[str, ...], topics: Collection[str]) -> No
 
     if "acls" in state.parts:
         state.parts["acls"] = {each: {} for each in state.part("acls") if applies(each)}
-    if "topics" in state.parts:  # else --prune would delete them
+    if any(about.startswith("topic ") for about in state.unread):  # --prune would delete these
+        context.note("the export has no scope, because it lacks topics that could not be read")
+    elif "topics" in state.parts:
         state.scope["topics"] = tuple(item for word in words for item in split(word))
 
 
@@ -158,17 +164,12 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     from .load import load
     from .model import only
     from .plan import Options, plan_state
+    from .render import name_changes
     from .sides import missing, note_unmatched, now_for
 
     wanted = only(load(invocation["file"]), _kinds(invocation))
     now = now_for(context.cluster, wanted)
-    for about, why in missing(now, wanted).items():
-        raise ShellError(
-            f"{about.replace('_', ' ')} cannot be compared with the file: {why.message}",
-            hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
-            code=why.name,
-            see=why.see,
-        )
+    _refuse_missing(missing(now, wanted))
 
     def move(replicas: Replicas, growing: Mapping[str, int]) -> Plan:
         return replicate(invocation, context, replicas, growing)
@@ -181,8 +182,24 @@ def apply(invocation: Invocation, context: Context) -> Plan:
     plan = plan_state(context.cluster, found, wanted, options)
     if invocation["prune"] and not wanted.scope:
         context.note("the file has no scope: --prune deletes nothing")
+    elif not invocation["prune"] and found.only_on_cluster:
+        kept = name_changes([each.change for each in found.only_on_cluster])
+        context.note(f"only on the cluster, and not deleted without --prune: {kept}")
     note_unmatched(found, context)
     return plan
+
+
+def _refuse_missing(missing: Mapping[str, Failure]) -> None:
+    """Raise an error if something cannot be compared with the file."""
+    for about, why in missing.items():
+        what = about.replace("_", " ") if about in KINDS else about
+        others = f" (nor can {len(missing) - 1:,} others; see: diff)" if len(missing) > 1 else ""
+        raise ShellError(
+            f"{what} cannot be compared with the file{others}: {why.message}",
+            hint=f"{why.hint.rstrip('.')}. {_LEFT_OUT}" if why.hint else _LEFT_OUT,
+            code=why.name,
+            see=why.see,
+        )
 
 
 def _password(invocation: Invocation, context: Context, source: Password) -> Secret:

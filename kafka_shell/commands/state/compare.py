@@ -50,6 +50,11 @@ class FileDifferences(Struct):
     out_of_scope: list[Difference] = field(default_factory=list)
     unmatched: list[tuple[str, str]] = field(default_factory=list)
 
+    @property
+    def only_on_cluster(self) -> list[Difference]:
+        """What the file does not have, within its scope."""
+        return [each for each in self.found if only_on_cluster(each)]
+
 
 def from_file(now: State, wanted: State) -> FileDifferences:
     """The differences between a cluster and a state file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from kafka_shell.output.counts import count_kinds
-from kafka_shell.output.errors import failure_lines
+from kafka_shell.output.errors import grouped_failure_lines
 from kafka_shell.output.plans import changes_lines, counted_changes
 from kafka_shell.output.renderers import Page, Rows
 from kafka_shell.output.text import Text, hang, text
@@ -14,7 +14,7 @@ from kafka_shell.plan.outcome import Done
 
 from .model import StateDiff
 
-_NAMED = 5  # resources out of scope that are shown
+_NAMED = 5  # resources only on the cluster that are shown
 
 
 def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
@@ -24,14 +24,16 @@ def diff_page(diff: StateDiff, width: int | None) -> Iterator[Text]:
         yield text(f"+++ {diff.after}", "dim")
     for line in changes_lines(diff.changes, None):
         yield from hang(line, width, 6)
-    for about, failure in diff.unread.items():
-        yield from failure_lines(failure, about, width)
+    yield from grouped_failure_lines(diff.unread, width)
     if diff.out_of_scope:
-        yield from hang(text(_out_of_scope(diff.out_of_scope), "dim"), width, 2)
+        kept = name_changes(diff.out_of_scope)
+        note = f"only on the cluster, outside the scope of the file: {kept}"
+        yield from hang(text(note, "dim"), width, 2)
     yield text(_closing(diff), "heading")
 
 
-def _out_of_scope(changes: Sequence[Change]) -> str:
+def name_changes(changes: Sequence[Change]) -> str:
+    """`topic a: retention.ms; topic b`, and how many more there are."""
     resources: dict[Resource, list[str]] = {}
     for change in changes:
         resources.setdefault(change.resource, []).append(change.field)
@@ -40,7 +42,7 @@ def _out_of_scope(changes: Sequence[Change]) -> str:
         for resource, fields in resources.items()
     ]
     more = f"; and {len(named) - _NAMED:,} more" if len(named) > _NAMED else ""
-    return f"only on the cluster, outside the scope of the file: {'; '.join(named[:_NAMED])}{more}"
+    return f"{'; '.join(named[:_NAMED])}{more}"
 
 
 def _rows(diff: StateDiff) -> Iterator[object]:

@@ -351,14 +351,59 @@ def test_a_scope_of_several_selectors_is_a_list(target: Program, name: str) -> N
     assert f"scope:\n  topics: [{name}.a, {name}.b]\n" in text
 
 
+def _as_alice(admin: Program, home: Path) -> Program:
+    """The cluster of the administrator as a user with few rights."""
+    config = (admin.home / "config" / "config.toml").read_text()
+    (home / "config").mkdir(parents=True)
+    (home / "config" / "config.toml").write_text(config.replace("admin-sasl", "alice-sasl"))
+    return Program(home)
+
+
+def test_topics_that_cannot_be_read_are_not_pruned_by_their_export(
+    source: Program, tmp_path: Path
+) -> None:
+    """alice may DESCRIBE all topics, and DESCRIBE_CONFIGS of orders.* only."""
+    alice = _as_alice(source, tmp_path / "home")
+    run = alice("export", "orders.*,payments.*")
+    assert run.status == 1 and "orders.placed:" in run.stdout
+    assert "payments." not in run.stdout
+    assert "the export has no scope" in run.stderr
+    file = tmp_path / "partial.yaml"
+    file.write_text(run.stdout)
+    assert "nothing to change" in source.ok("apply", str(file), "--prune").stderr
+
+
+def test_many_resources_without_rights_are_one_error(source: Program, tmp_path: Path) -> None:
+    alice = _as_alice(source, tmp_path / "home")
+    exported = alice("export", "--only", "topics")
+    assert exported.status == 1
+    assert exported.stderr.count("error: TOPIC_AUTHORIZATION_FAILED") == 1, exported.stderr
+    assert "topic web.sessions" in exported.stderr
+    file = tmp_path / "topics.yaml"
+    file.write_text(source.ok("export", "--only", "topics").stdout)
+    compared = alice("diff", str(file))
+    assert compared.stdout.count("TOPIC_AUTHORIZATION_FAILED") == 1, compared.stdout
+    assert "topic web.sessions" in compared.stdout
+    applied = alice("apply", str(file))
+    first = next(line for line in applied.stderr.splitlines() if line.startswith("error:"))
+    assert first.startswith("error: topic __c") and "others; see: diff)" in first
+
+
+def test_what_stays_without_prune_is_named(
+    target: Program, state: Callable[[str], str], name: str
+) -> None:
+    target.ok("create-topic", f"{name}.a", f"{name}.b", "--config", "retention.ms=1d")
+    file = state(f"scope: {{topics: ['{name}.*']}}\ntopics: {{{name}.a: {{}}}}\n")
+    run = target.ok("apply", file)
+    kept = f"topic {name}.a: retention.ms; topic {name}.b"
+    assert f"only on the cluster, and not deleted without --prune: {kept}" in run.stderr
+    assert "without --prune" not in target.ok("apply", file, "--prune", "--yes").stderr
+
+
 def test_without_rights_nothing_is_passed_off_as_equal(
     source: Program, target: Program, tmp_path: Path
 ) -> None:
-    config = (target.home / "config" / "config.toml").read_text()
-    program = Program(tmp_path / "home")
-    (tmp_path / "home" / "config").mkdir(parents=True)
-    file = tmp_path / "home" / "config" / "config.toml"
-    file.write_text(config.replace("admin-sasl", "alice-sasl"))
+    program = _as_alice(target, tmp_path / "home")
     run = program("export", "--only", "quotas,acls")
     assert run.status == 1
     assert "CLUSTER_AUTHORIZATION_FAILED" in run.stderr
