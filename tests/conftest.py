@@ -8,7 +8,7 @@ import signal
 from collections.abc import Generator, Iterator, Mapping
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from hypothesis import HealthCheck, settings
@@ -23,6 +23,9 @@ from tests import well
 from tests.admin.helpers import connect
 from tests.in_process import Shell
 from tests.program import Program
+
+if TYPE_CHECKING:
+    from tests.schema_registry import Registry
 
 # A slow machine is no failure; what is generated differs from run to run.
 settings.register_profile(
@@ -140,6 +143,15 @@ def own_demo(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
 def secure_sandbox(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """One broker of Kafka 4.3 that clients must log in to."""
     yield from _running(tmp_path_factory.mktemp("secure"), secure=True)
+
+
+@pytest.fixture(scope="session")
+def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
+    """Apicurio Registry, empty at first. Tests register schemas of their own subjects."""
+    from tests.schema_registry import running_registry
+
+    with running_registry(tmp_path_factory.mktemp("registry")) as registry:
+        yield registry
 
 
 @pytest.fixture(scope="session")

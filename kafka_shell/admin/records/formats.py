@@ -67,6 +67,7 @@ class Formats:
         self, key: str = AUTO, value: str = AUTO, registry: SchemaRegistry | None = None
     ) -> None:
         self.key_format, self.value_format = key, value
+        self.registry = registry
         self._key = decoder(key, registry, numbers_first=True)
         self._value = decoder(value, registry)
 

@@ -11,6 +11,7 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 
+from .decoding import filter_of, formats_of
 from .positions import ENDS, STARTS, position
 from .write import CODECS
 
@@ -111,7 +112,7 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
         start=position(invocation, "from", now) or FROM_EARLIEST,
         end=end,
         limit=invocation["limit"],
-        keep=_filter(invocation["where"], invocation["grep"]),
+        keep=_filter(context, source, invocation["where"], invocation["grep"]),
         committed=(invocation["isolation-level"] or _COMMITTED) == _COMMITTED,
         keep_timestamps=invocation["keep-timestamps"],
         add_headers=invocation["add-source-headers"],
@@ -119,10 +120,10 @@ def _request(invocation: Invocation, context: Context) -> CopyRequest:
     )
 
 
-def _filter(where: tuple[str, ...], grep: tuple[str, ...]) -> RecordFilter | None:
-    from kafka_shell.admin.records.where import RecordFilter
-
-    return RecordFilter(where, grep) if where or grep else None
+def _filter(
+    context: Context, source: str, where: tuple[str, ...], grep: tuple[str, ...]
+) -> RecordFilter | None:
+    return filter_of(where, grep, formats_of(context), internal=source.startswith("__"))
 
 
 def _with_saved(
@@ -205,7 +206,7 @@ def _continued(
     request = CopyRequest(
         source=saved["source"],
         target=saved["target"],
-        keep=_filter(tuple(options["where"]), tuple(options["grep"])),
+        keep=_filter(context, saved["source"], tuple(options["where"]), tuple(options["grep"])),
         committed=(options["isolation-level"] or _COMMITTED) == _COMMITTED,
         keep_timestamps=options["keep-timestamps"],
         add_headers=options["add-source-headers"],

@@ -12,15 +12,14 @@ from kafka_shell.language.command import Argument, Command, Example, Invocation,
 from kafka_shell.language.selectors import is_pattern
 from kafka_shell.structs import replace
 
+from .decoding import FORMATS, filter_of, formats_of
 from .positions import ENDS, STARTS, position
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import TopicPartition
     from kafka_shell.admin.records.fetching import Span
-    from kafka_shell.admin.records.formats import Formats
     from kafka_shell.admin.records.model import Record
     from kafka_shell.admin.records.read import Reading
-    from kafka_shell.admin.records.where import RecordFilter
     from kafka_shell.context import Context
     from kafka_shell.plan.model import Resource
     from kafka_shell.plan.results import Failure, Parts, Results
@@ -28,9 +27,8 @@ if TYPE_CHECKING:
 _LAST = 10  # records without any option that selects some
 _COMMITTED = "read_committed"
 _ISOLATION = ("read_uncommitted", _COMMITTED)
-_FORMATS = ("auto", "json", "string", "hex", "base64", "int32", "int64", "double")
-# Options that select records, so that all of them are read, not the last ones.
-_SELECTING = ("from", "limit", "where", "grep", "count")
+# Options with which all records are read, not the last ones.
+_SELECTING = ("from", "where", "grep", "count")
 
 
 def read_records(
@@ -45,7 +43,7 @@ def read_records(
     if invocation["count"]:
         return Pieces(work.count(), work.failures)
     several = len({each.topic for each in work.spans.values}) > 1
-    printer = Printer(invocation, context, _formats(invocation), several)
+    printer = Printer(invocation, context, work.formats, several)
     return printer.output(work.blocks(), work.failures, work.values)
 
 
@@ -58,7 +56,10 @@ class _Reading:
         self._invocation, self._context = invocation, context
         self._committed = invocation["isolation-level"] == _COMMITTED
         self._follow = bool(invocation["follow"])
-        self._keep = _filter(invocation)
+        self.formats = formats_of(context, invocation["key-format"], invocation["value-format"])
+        self._keep = filter_of(
+            invocation["where"], invocation["grep"], self.formats, internal=_internal(invocation)
+        )
         now = int(context.clock() * 1000)
         start = position(invocation, "from", now) or read.FROM_EARLIEST
         end = position(invocation, "to", now) or read.TO_LATEST
@@ -90,9 +91,12 @@ class _Reading:
         for block in self._all_blocks():
             if left is not None and len(block) >= left:
                 yield block[:left]
-                return
+                break
             left = None if left is None else left - len(block)
             yield block
+        if self.formats.registry is not None:
+            for failure in self.formats.registry.failures:
+                self._warn(failure)
 
     def _values(self) -> Iterator[list[bytes | None]]:
         reading = self._reading()
@@ -134,7 +138,9 @@ class _Reading:
         options = self._invocation
         if options["last"] is not None:
             return int(options["last"])
-        return 0 if any(options[name] for name in _SELECTING) else _LAST
+        if any(options[name] for name in _SELECTING) or (self._follow and options["limit"]):
+            return 0
+        return options["limit"] or _LAST
 
     def _reading(self) -> Reading:
         from kafka_shell.admin.records.read import Reading
@@ -167,24 +173,9 @@ class _Reading:
         draw_note(message, Pane(self._context.err, before=before))
 
 
-def _filter(invocation: Invocation) -> RecordFilter | None:
-    from kafka_shell.admin.records.where import RecordFilter
-
-    where, grep = invocation["where"], invocation["grep"]
-    if not where and not grep:
-        return None
-    return RecordFilter(where, grep, _formats(invocation), schemas=_internal(invocation))
-
-
 def _internal(invocation: Invocation) -> bool:
-    """Whether there may be internal topics among them: their records are decoded."""
+    """Whether there may be internal topics among them."""
     return any("__" in word or is_pattern(word) for word, _ in invocation["topic"])
-
-
-def _formats(invocation: Invocation) -> Formats:
-    from kafka_shell.admin.records.formats import AUTO, Formats
-
-    return Formats(invocation["key-format"] or AUTO, invocation["value-format"] or AUTO)
 
 
 COMMANDS: tuple[Command, ...] = (
@@ -224,17 +215,17 @@ COMMANDS: tuple[Command, ...] = (
                    "read_committed: without aborted and open transactions.",
                    choices=_ISOLATION, metavar="LEVEL"),
             Option("--key-format", kinds.CHOICE, "How to decode keys (default: auto).",
-                   choices=_FORMATS, metavar="FORMAT"),
+                   choices=FORMATS, metavar="FORMAT"),
             Option("--value-format", kinds.CHOICE, "How to decode values (default: auto).",
-                   choices=_FORMATS, metavar="FORMAT"),
+                   choices=FORMATS, metavar="FORMAT"),
         ),
         shorts=(Short("peek", "read-records"),),
         search=("consume", "consumer", "tail", "messages", "kcat", "dump", "search", "grep"),
         description=(
-            "Without an option that selects records (--from, --limit, --where, --grep, --count),"
-            " the last 10 of the topic; with one, all of them from the earliest. Records are in the"
-            " order of their timestamps, those of a partition in the order of their offsets; with"
-            " --follow, new ones as they arrive.\n"
+            "Without --from, --where, --grep or --count, the last 10 records of the topic, or as"
+            " many as --limit; with one of them, all from the earliest. Records are in the order of"
+            " their timestamps, those of a partition in the order of their offsets; with --follow,"
+            " new ones as they arrive.\n"
             "--from is inclusive, --to exclusive. Without --to, the end is that of the log when the"
             " command starts. A time is that of the first record with this timestamp or a later"
             " one. No consumer group is used, and nothing is committed.\n"
