@@ -170,7 +170,7 @@ def plan_upsert(cluster: Cluster, credentials: Sequence[NewScramCredential]) -> 
 
 def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanism]]) -> Plan:
     """Delete credentials, each (user, mechanism) (API key 51). A user without one of them is
-    refused alone."""
+    refused alone, and so is the credential that this connection is logged in with."""
     requested = list(dict.fromkeys(credentials))
     found = describe(cluster, [user for user, _ in requested])
     refused = {_resource(user): failure for user, failure in found.failures.items()}
@@ -183,12 +183,28 @@ def plan_delete(cluster: Cluster, credentials: Sequence[tuple[str, ScramMechanis
                 _RESOURCE_NOT_FOUND,
             )
             refused.setdefault(_resource(user), missing)
+        elif _is_login(cluster, user, mechanism):
+            refused.setdefault(_resource(user), _own_login(user, mechanism))
     existing = [had[key] for key in requested if _resource(key[0]) not in refused]
     return Plan(
         Effect.DESTROY,
         tuple(AlterScramCredentials((), olds, olds) for olds in _requests(existing)),
         touches=frozenset({"users"}),
         refused=Results({}, refused),
+    )
+
+
+def _is_login(cluster: Cluster, user: str, mechanism: ScramMechanism) -> bool:
+    """Whether the connections of this cluster are logged in with this credential."""
+    sasl = cluster.config.sasl
+    return sasl is not None and (sasl.username, sasl.mechanism) == (user, mechanism.label)
+
+
+def _own_login(user: str, mechanism: ScramMechanism) -> Failure:
+    return Failure(
+        "own-login",
+        f"the {mechanism.label} credential of user {user} is the one you are logged in with",
+        hint="Log in as another user to delete it.",
     )
 
 

@@ -188,3 +188,20 @@ def test_the_credential_logs_in_until_it_is_deleted(
         assert apply(scram.plan_delete(admin, [(name, mechanism)]), admin).ok
         with enter(name, password) as cluster, pytest.raises(ShellError, match="failed"):
             _ = cluster.cluster_id
+
+
+def test_the_credential_of_the_own_login_is_not_deleted(secure_sandbox: Sandbox) -> None:
+    """Nobody could log in to take it back."""
+    config = ConnectionConfig(
+        parse_addresses(secure_sandbox.bootstraps["SASL_PLAINTEXT"]),
+        security_protocol="SASL_PLAINTEXT",
+        sasl=Sasl(SHA_256.label, "admin", Secret(passwords(secure_sandbox)["admin"])),
+    )
+    with Cluster(config) as admin:
+        own = scram.plan_delete(admin, [("admin", SHA_256)])
+        assert not own.steps
+        (failure,) = own.refused.failures.values()
+        assert failure.name == "own-login"
+        assert "you are logged in with" in failure.message
+        other = scram.plan_delete(admin, [("admin", SHA_512), ("alice", SHA_256)])
+        assert other.refused.ok and other.steps
