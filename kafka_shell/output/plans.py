@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from .writer import Writer
 
 MANY = 19  # more resources than this are grouped and counted; --verbose and JSON list them
+NAMES = 200  # of deleted resources in one list
 LONG = 40  # more lines of changes than this are counted instead of printed
 FOREVER = "irreversible"
 REMOVED = "(removed)"
@@ -186,7 +187,7 @@ def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
     while left:
         same = left[0]
         about = None if len(same) == 1 else several([group[0].resource for group in same])
-        lines = list(_resource_lines(same[0], about))
+        lines = [*_resource_lines(same[0], about), *_lost_names(same)]
         if shown and shown + len(lines) > limit:
             yield text(_rest([group for rest in left for group in rest], True), "dim")
             return
@@ -195,14 +196,20 @@ def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
         left.pop(0)
 
 
+def _lost_names(same: Sequence[Sequence[Change]]) -> Iterator[Text]:
+    """The names of several resources that are deleted for good: what is lost is named."""
+    if len(same) > 1 and same[0][0].verb == "delete" and not same[0][0].reversible:
+        names = [group[0].resource.name for group in same]
+        more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
+        yield text(" " * 6) + text(", ".join(names[:NAMES]), "name") + text(more, "dim")
+
+
 def _without_name(change: Change) -> tuple[object, ...]:
     """What makes changes of two resources the same."""
     note = "" if change.verb in ("create", "delete") else change.note
     kind, name = change.resource.kind, change.resource.name
     # ACLs are the same on resources of the same type.
     name = name.rpartition(" ")[0] if kind == "acl" else ""
-    if change.verb == "delete" and not change.reversible:
-        name = change.resource.name  # what is lost is named
     return (
         kind, name, change.verb, change.field, change.before, change.after, note,
         change.effective, change.source, change.reversible, change.lost,

@@ -184,3 +184,15 @@ def test_signs_stay_without_color_and_colors_have_signs() -> None:
     drawing = Writer(Tty(), Tty(), theme=load("midnight"), color=True, depth=256)
     draw_plan(plan(Change(topic("new"), "create", after="x")), (), drawing)
     assert "\x1b[38;5;114m+\x1b[0m " in err_of(drawing)
+
+
+def test_many_deletions_are_grouped_and_what_is_lost_is_named() -> None:
+    gone = [
+        Change(topic(f"tmp.{number:03}"), "delete", before="1 partition",
+               note=f"topic id {number}", reversible=False)
+        for number in range(300)
+    ]  # fmt: skip
+    first, names, _ = plain(plan_lines(plan(*gone[:30]), limit=40)).split("\n")
+    assert first == "- 30 topics, tmp.0*: 1 partition (irreversible)"
+    assert names.split(", ") == ["      tmp.000", *(f"tmp.{number:03}" for number in range(1, 30))]
+    assert "tmp.199 and 100 more" in plain(plan_lines(plan(*gone), limit=40))
