@@ -113,6 +113,7 @@ class Reading:
         self.keep = keep
         self.warn = warn
         self.scanned = self.done = 0
+        self._passed = {where: span.start for where, span in self.spans.items()}
         self._progress = progress
 
     @property
@@ -177,7 +178,8 @@ class Reading:
                 self.scanned += batch.records
         except ShellError as error:
             source.fail(chunk.where, error)
-        self.done += chunk.next - chunk.start
+        self.done += chunk.next - self._passed[chunk.where]  # also what was deleted meanwhile
+        self._passed[chunk.where] = chunk.next
 
     def _records(self, chunk: Chunk, batch: Batch, at: int) -> list[Record]:
         return chunk.records(batch, at, self.keep)
