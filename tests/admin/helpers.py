@@ -40,6 +40,10 @@ def refusals(plan: Plan) -> dict[str, Failure]:
     return {resource.name: why for resource, why in plan.refused.failures.items()}
 
 
+KEPT = (("retention.ms", "-1"),)
+"""For topics whose records have old timestamps: the broker would delete them at any time."""
+
+
 def make_topic(
     cluster: Cluster,
     name: str,

@@ -14,7 +14,7 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.errors import ShellError
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_records
-from tests.admin.helpers import make_topic
+from tests.admin.helpers import KEPT, make_topic
 
 pytestmark = pytest.mark.quick
 
@@ -62,7 +62,7 @@ def test_every_field_is_as_written(
 def test_the_broker_writes_the_timestamps_if_the_topic_says_so(
     sandbox: Sandbox, cluster: Cluster, name: str
 ) -> None:
-    make_topic(cluster, name, configs=(("message.timestamp.type", LOG_APPEND_TIME),))
+    make_topic(cluster, name, configs=(*KEPT, ("message.timestamp.type", LOG_APPEND_TIME)))
     java_records.write(sandbox.bootstrap, name, [NewRecord(None, b"v", timestamp=5)] * 2)
     for record in log.read(cluster, name):
         assert record.timestamp_type == LOG_APPEND_TIME

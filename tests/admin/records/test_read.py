@@ -16,7 +16,7 @@ from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, R
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_records
-from tests.admin.helpers import done, make_topic
+from tests.admin.helpers import KEPT, done, make_topic
 
 pytestmark = pytest.mark.quick
 
@@ -73,7 +73,7 @@ def test_records_are_those_of_kafkas_own_consumer(
     codec: str, sandbox: Sandbox, cluster: Cluster, name: str
 ) -> None:
     """Of four partitions, one of them empty."""
-    make_topic(cluster, name, 4)
+    make_topic(cluster, name, 4, configs=KEPT)
     java_records.write(
         sandbox.bootstrap, name, _mixed(3, 500), compression_type=codec, linger_ms="20",
         batch_size="4000",
@@ -92,7 +92,7 @@ def test_transactions_are_those_of_kafkas_own_consumer(
     committed: bool, sandbox: Sandbox, cluster: Cluster, name: str
 ) -> None:
     """Committed, aborted and open ones of two producers, between records without a transaction."""
-    make_topic(cluster, name, 2)
+    make_topic(cluster, name, 2, configs=KEPT)
     configs = {"linger_ms": "0", "batch_size": "200", "transactional_id": name}
     other = configs | {"transactional_id": f"{name}-2"}
     written = 0
@@ -163,7 +163,7 @@ def test_the_last_records_before_a_wide_gap(sandbox: Sandbox, cluster: Cluster, 
 def test_a_record_of_10_mb_between_small_ones(
     sandbox: Sandbox, cluster: Cluster, name: str
 ) -> None:
-    make_topic(cluster, name, 3, configs=(("max.message.bytes", str(12 << 20)),))
+    make_topic(cluster, name, 3, configs=(*KEPT, ("max.message.bytes", str(12 << 20))))
     large = random.Random(2).randbytes(10 << 20)
     for values in ([b"a"] * 30, [large] * 3, [b"b"] * 30):
         java_records.write(
@@ -181,7 +181,7 @@ def test_a_record_of_10_mb_between_small_ones(
 
 
 def test_a_thousand_partitions(sandbox: Sandbox, cluster: Cluster, name: str) -> None:
-    make_topic(cluster, name, 1000)
+    make_topic(cluster, name, 1000, configs=KEPT)
     records = [NewRecord(b"%d" % number, b"v", (), number % 1000, _T0 + number)
                for number in range(0, 4000, 17)]  # fmt: skip
     java_records.write(sandbox.bootstrap, name, records, linger_ms="50")

@@ -15,7 +15,7 @@ from kafka_shell.admin.records.model import NewRecord
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_records
-from tests.admin.helpers import make_topic, wait_for
+from tests.admin.helpers import KEPT, make_topic, wait_for
 from tests.in_process import Shell
 from tests.program import Program
 
@@ -33,14 +33,14 @@ def name() -> str:
 @pytest.fixture
 def topic(cluster: Cluster, name: str) -> str:
     """An empty topic of one partition."""
-    return make_topic(cluster, name)
+    return make_topic(cluster, name, configs=KEPT)
 
 
 @pytest.fixture
 def filled(sandbox: Sandbox, cluster: Cluster) -> str:
     """40 records in two partitions, by turns."""
     name = f"t-{os.urandom(5).hex()}"
-    make_topic(cluster, name, 2)
+    make_topic(cluster, name, 2, configs=KEPT)
     records = [
         NewRecord(b"k%d" % n, b'{"n":%d,"kind":"%s"}' % (n, b"odd" if n % 2 else b"even"),
                   (("reason", b"50%d" % (n % 4)),), n % 2, _T0 + n * 1000)
@@ -97,7 +97,7 @@ def test_a_table_pages_keys_and_counts(shell: Shell, filled: str) -> None:
 
 
 def test_several_topics(shell: Shell, filled: str, cluster: Cluster, name: str) -> None:
-    make_topic(cluster, name)
+    make_topic(cluster, name, configs=KEPT)
     run = shell.ok(f"peek {filled} {name} --last 1")
     assert run.out.split()[:2] == ["TOPIC", "PARTITION"]
     run = shell(f"peek {filled}:0,7 nosuch-{name} --last 1 --output json")
