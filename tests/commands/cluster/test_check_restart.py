@@ -52,7 +52,7 @@ def test_one_broker_of_three_and_two_of_three(three_shell: Shell) -> None:
         one = three_shell("check-restart 1 --output json")
         (check,) = json.loads(one.out)["checks"]
         assert check["brokers"] == [1]
-        assert check["verdict"] in ("safe", "risky"), check
+        assert "restart.page" not in one.out, "other tests may have left topics"
         assert one.status == (check["verdict"] != "safe")
         two = three_shell("check-restart 1 2")
         assert two.status == 1

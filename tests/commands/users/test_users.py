@@ -325,9 +325,11 @@ def test_a_refused_change_names_the_required_permission(
         run = program("scram-credentials", "--add", "SCRAM-SHA-512", "--username", user,
                       "--password-file", str(file), *as_user)  # fmt: skip
         assert run.status == 1 and "Requires ALTER on the cluster." in run.stderr, str(run)
-        run = program("scram-credentials", "--delete", "SCRAM-SHA-256", "--username", user,
-                      "--yes", *as_user)  # fmt: skip
+        delete = ("scram-credentials", "--delete", "SCRAM-SHA-256", "--yes", "--username")
+        run = program(*delete, "alice", *as_user)
         assert run.status == 1 and "Requires ALTER on the cluster." in run.stderr, str(run)
+        run = program(*delete, user, *as_user)
+        assert run.status == 1 and "you are logged in with" in run.stderr, str(run)
     finally:
         program("alter-acls", "--cluster", "--remove", rule, "--yes", *admin)
         program("alter-acls", *stores, "--remove", f"allow User:{user} Read", "--yes", *admin)
