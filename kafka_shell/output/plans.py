@@ -11,7 +11,7 @@ topic orders
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from itertools import groupby, takewhile
+from itertools import chain, groupby, islice
 from typing import TYPE_CHECKING
 
 from kafka_shell.plan.model import Change, Plan, Resource
@@ -27,6 +27,7 @@ from .counts import (
     past,
 )
 from .errors import failure_lines
+from .groups import Group, same_changes, same_fields
 from .humanize import change_values
 from .pane import Pane
 from .renderers import NO_RENDERERS, Renderers
@@ -179,50 +180,32 @@ def changes_lines(changes: Sequence[Change], limit: int | None) -> Iterator[Text
 
 
 def _together(groups: Sequence[Sequence[Change]], limit: int) -> Iterator[Text]:
-    """`+ 20 topics, parcels.*: 6 partitions`: resources with the same changes in one place."""
-    alike: dict[tuple[object, ...], list[Sequence[Change]]] = {}
-    for group in groups:
-        alike.setdefault(tuple(map(_without_name, group)), []).append(group)
-    shown, left = 0, list(alike.values())
-    while left:
-        same = left[0]
-        about = None if len(same) == 1 else several([group[0].resource for group in same])
-        lines = [*_resource_lines(same[0], about), *_lost_names(same)]
+    """`+ 20 topics, parcels.*: 6 partitions`: resources with the same changes in one place. If
+    they are still too many, those whose values alone differ are shown together, too."""
+    alike = same_changes(groups)
+    if len(list(islice(chain.from_iterable(map(_group_lines, alike)), limit + 1))) > limit:
+        alike = same_fields(alike)
+    shown = 0
+    for number, group in enumerate(alike):
+        lines = list(_group_lines(group))
         if shown and shown + len(lines) > limit:
-            yield text(_rest([group for rest in left for group in rest], True), "dim")
-            return
+            yield text(
+                _rest([each for rest in alike[number:] for each in rest.members], True), "dim"
+            )
+            break
         shown += len(lines)
         yield from lines
-        left.pop(0)
+    if any(group.blended for group in alike):
+        yield text("(values differ between the resources; to list them, use --verbose)", "dim")
 
 
-def _lost_names(same: Sequence[Sequence[Change]]) -> Iterator[Text]:
-    """The names of several resources that are deleted for good: what is lost is named."""
-    if len(same) > 1 and same[0][0].verb == "delete" and not same[0][0].reversible:
-        names = [group[0].resource.name for group in same]
+def _group_lines(group: Group) -> Iterator[Text]:
+    about = None if len(group.members) == 1 else group.title
+    yield from _resource_lines(group.changes, about)
+    if about and group.changes[0].verb == "delete" and not group.changes[0].reversible:
+        names = [member[0].resource.name for member in group.members]  # what is lost is named
         more = f" and {len(names) - NAMES:,} more" if len(names) > NAMES else ""
         yield text(" " * 6) + text(", ".join(names[:NAMES]), "name") + text(more, "dim")
-
-
-def _without_name(change: Change) -> tuple[object, ...]:
-    """What makes changes of two resources the same."""
-    note = "" if change.verb in ("create", "delete") else change.note
-    kind, name = change.resource.kind, change.resource.name
-    # ACLs are the same on resources of the same type.
-    name = name.rpartition(" ")[0] if kind == "acl" else ""
-    return (
-        kind, name, change.verb, change.field, change.before, change.after, note,
-        change.effective, change.source, change.reversible, change.lost,
-    )  # fmt: skip
-
-
-def several(resources: Sequence[Resource]) -> str:
-    """`20 topics, parcels.*`, or `20 topics, orders to web` if the names begin differently."""
-    names = sorted(resource.name for resource in resources)
-    pairs = zip(names[0], names[-1], strict=False)
-    prefix = "".join(first for first, last in takewhile(lambda pair: pair[0] == pair[1], pairs))
-    which = f"{prefix}*" if len(prefix) > 1 else f"{names[0]} to {names[-1]}"
-    return f"{count_kinds(resources)}, {which}"
 
 
 def _rest(groups: Sequence[Sequence[Change]], whole: bool) -> str:

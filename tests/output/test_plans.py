@@ -148,18 +148,40 @@ def test_resources_with_the_same_changes_are_shown_together() -> None:
     made = plan(
         *(Change(topic(f"web.{n}"), "alter", "retention.ms", "1", "2") for n in range(30)),
         *(Change(topic(f"pay.{n}"), "create", after="6 partitions") for n in range(30)),
-        Change(topic("other"), "alter", "retention.ms", "5", "2"),
-        *(Change(topic(f"k{n}"), "alter", "x", str(n), "new") for n in range(60)),
     )
-    drawn = plain(plan_lines(made, limit=10)).split("\n")
-    assert drawn[:5] == [
+    assert plain(plan_lines(made, limit=10)).split("\n")[:4] == [
         "30 topics, web.*",
         "  retention.ms: 1ms -> 2ms",
         "+ 30 topics, pay.*: 6 partitions",
-        "topic other",
-        "  retention.ms: 5ms -> 2ms",
+        "60 changes to 60 topics: create 30, alter 30",
     ]
-    assert drawn[8:10] == ["  x: 1 -> new", "... and 58 topics (58 altered)"]
+
+
+def test_resources_whose_values_alone_differ_are_shown_together() -> None:
+    made = plan(
+        *(Change(topic(f"web.{n}"), "alter", "retention.ms", str(n), "604800000")
+          for n in range(30)),
+        *(Change(topic(f"pay.{n}"), "alter", "segment.ms", str(n % 2 + 1), "3") for n in range(30)),
+        *(Change(topic(f"new.{n}"), "create", after=f"{n + 1} partitions") for n in range(30)),
+        Change(topic("other"), "alter", "retention.bytes", "5", "2"),
+    )  # fmt: skip
+    assert plain(plan_lines(made, limit=10)).split("\n") == [
+        "30 topics, web.*",
+        "  retention.ms: 30 values -> 7d",
+        "30 topics, pay.*",
+        "  segment.ms: 1ms, 2ms -> 3ms",
+        "+ 30 topics, new.*: 30 values",
+        "topic other",
+        "  retention.bytes: 5 -> 2",
+        "(values differ between the resources; to list them, use --verbose)",
+        "91 changes to 91 topics: create 30, alter 61",
+    ]
+
+
+def test_changes_of_too_many_sorts_are_counted() -> None:
+    made = plan(*(Change(topic(f"k{n}"), "alter", f"x{n}", "old", "new") for n in range(60)))
+    drawn = plain(plan_lines(made, limit=10)).split("\n")
+    assert drawn[8:11] == ["topic k4", "  x4: old -> new", "... and 55 topics (55 altered)"]
 
 
 def test_a_long_change_of_one_resource_is_counted_too() -> None:
