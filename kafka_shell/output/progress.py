@@ -15,6 +15,7 @@ DELAY = 0.4  # seconds before a bar appears
 LOG_EVERY = 10.0  # seconds between lines if there is no terminal
 _DRAW_EVERY = 0.1  # seconds
 _BAR = 30  # terminal cells
+_FAST = 10  # items a second: a smaller rate is not shown
 _MANY = 1_000_000  # counts from here on are shortened
 
 
@@ -99,14 +100,15 @@ class Progress:
 
 
 def _line(task: str, done: int, total: int | None, elapsed: float, mark: str) -> str:
-    """`reading topics:  25%|███████                       | 1/4 [00:03<00:09]`."""
+    """`reading topics:  25%|███████                       | 100/400 [00:03<00:09, 33/s]`."""
     if total is None:
-        return f"{task}{f': {_short(done, done)}' if done else ''} [{_clock(elapsed)}]"
+        counted = f": {_short(done, done)}" if done else ""
+        return f"{task}{counted} [{_clock(elapsed)}{_rate(done, elapsed)}]"
     share = done / total
     bar = (mark * int(share * _BAR)).ljust(_BAR)
     left = _clock(elapsed * (total - done) / done) if done else "?"
     counted = f"{_short(done, total)}/{_short(total, total)}"
-    return f"{task}: {share:4.0%}|{bar}| {counted} [{_clock(elapsed)}<{left}]"
+    return f"{task}: {share:4.0%}|{bar}| {counted} [{_clock(elapsed)}<{left}{_rate(done, elapsed)}]"
 
 
 def _clock(seconds: float) -> str:
@@ -116,11 +118,23 @@ def _clock(seconds: float) -> str:
 
 
 def _so_far(done: int, total: int | None, elapsed: float) -> str:
-    """`12.3M of 40.0M, 1m35s left`."""
+    """`12.3M of 40.0M, 330k/s, 1m35s left`."""
+    rate = _rate(done, elapsed)
     if total is None:
-        return _short(done, done)
+        return _short(done, done) + rate
     left = format_remaining(done, total, elapsed)
-    return f"{_short(done, total)} of {_short(total, total)}" + (f", {left}" if left else "")
+    return f"{_short(done, total)} of {_short(total, total)}{rate}" + (f", {left}" if left else "")
+
+
+def _rate(done: int, elapsed: float) -> str:
+    """`, 330k/s`; nothing if it is small or not known yet."""
+    rate = done / elapsed if elapsed > 0 else 0.0
+    if rate < _FAST:
+        return ""
+    for size, unit in ((1e6, "M"), (1e3, "k")):
+        if rate >= size:
+            return f", {rate / size:.3g}{unit}/s"
+    return f", {rate:.0f}/s"
 
 
 def _short(count: int, scale: int) -> str:

@@ -70,6 +70,25 @@ def test_a_file_gets_a_line_now_and_then_from_slow_work(monkeypatch: pytest.Monk
     assert err.getvalue() == "a\\x1b: 1 of 4\nb: 2\n"
 
 
+@pytest.mark.parametrize(
+    ("done", "seconds", "rate"),
+    [(30, 3.0, "10/s"), (29, 3.0, ""), (4_000_000, 12.0, "333k/s"), (40_000_000, 10.0, "4M/s")],
+)
+def test_the_rate_of_fast_work(
+    done: int, seconds: float, rate: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(progress_module, "LOG_EVERY", 0.0)
+    clock = iter([0.0, seconds] * 2)
+    monkeypatch.setattr(progress_module, "monotonic", lambda: next(clock))
+    tty, file = Tty(), io.StringIO()
+    for err in (tty, file):
+        report = Progress(err)
+        report("a", 0, 80_000_000)
+        report("a", done, 80_000_000)
+    assert (f", {rate}]" in tty.getvalue()) is bool(rate)
+    assert (f"0M, {rate}," in file.getvalue()) is bool(rate)
+
+
 def test_the_awaited_broker_is_shown_on_a_terminal_and_erased() -> None:
     err = Tty()
     report = Progress(standard(err))
