@@ -97,9 +97,11 @@ def _main(words: list[str]) -> Status:
         return _completion(words[1])
     from kafka_shell.language.argv import split
 
+    from .admin.wire import lazy_kafka
     from .commands import REGISTRY
     from .context import Paths
 
+    lazy_kafka.defer()
     _exit_on_hangup()
     environ = os.environ
     paths = Paths.of(environ)

@@ -84,6 +84,8 @@ class _Default:
             return f"{type(self._value).__name__}()"
         if isinstance(self._value, Enum):
             return str(self._value)
+        if isinstance(self._value, str):
+            return f'"{self._value}"'
         return self._value.__name__ if callable(self._value) else repr(self._value)
 
 

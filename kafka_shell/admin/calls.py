@@ -46,6 +46,10 @@ class Calls:
 
     @cached_property
     def _cluster(self) -> Cluster:
+        return self.connect()
+
+    def connect(self) -> Cluster:
+        """A connection apart from that of the calls."""
         from .wire.client_properties import to_connection
         from .wire.connection import Cluster
         from .wire.properties import Property

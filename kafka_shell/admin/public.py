@@ -22,6 +22,9 @@ from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceT
 from .groups.model import GroupType, ResetTo, To
 from .partitions.model import TopicPartition
 from .quotas.model import DEFAULT, QuotaAlteration, QuotaEntity, QuotaFilter
+from .records.copy_plan import CopyRequest
+from .records.model import NewRecord, Record
+from .records.read import Position
 from .topics.model import NewTopic
 from .transactions.model import HangingTransaction
 from .users.model import NewScramCredential, ScramMechanism
@@ -42,16 +45,20 @@ __all__ = [
     "ConfigAlteration",
     "ConfigOp",
     "ConfigResource",
+    "CopyRequest",
     "Effect",
     "Failure",
     "GroupType",
     "HangingTransaction",
+    "NewRecord",
     "NewScramCredential",
     "NewTopic",
     "PatternType",
+    "Position",
     "QuotaAlteration",
     "QuotaEntity",
     "QuotaFilter",
+    "Record",
     "ResetTo",
     "Resource",
     "ResourceType",

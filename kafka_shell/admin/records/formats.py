@@ -11,7 +11,7 @@ from typing import Any
 import msgspec
 from msgspec import Struct
 
-from kafka_shell.admin.schemas.client import SchemaError
+from kafka_shell.admin.schemas.errors import SchemaError
 from kafka_shell.admin.schemas.registry import SCHEMA_FORMATS, SchemaRegistry, schema_id
 from kafka_shell.errors import UsageError, did_you_mean
 

@@ -17,7 +17,8 @@ import fastavro
 from kafka_shell.admin.records.numbers import finite
 from kafka_shell.units import counted
 
-from .client import Imported, SchemaError
+from .client import Imported
+from .errors import SchemaError
 
 
 def compile_avro(schema: str, imports: list[Imported]) -> Callable[[bytes], Any]:

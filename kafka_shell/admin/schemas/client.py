@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from kafka_shell.admin.wire import http
 
+from .errors import MissingSchema, SchemaError
 from .settings import RegistrySettings
 
 _TIMEOUT_S = 3.0
@@ -36,14 +37,6 @@ class Schema(Struct, frozen=True, rename="camel"):
     schema: str
     schema_type: str = "AVRO"
     references: tuple[Reference, ...] = ()
-
-
-class SchemaError(Exception):
-    """Why a schema, or a message of it, cannot be read. The text names the schema."""
-
-
-class MissingSchema(SchemaError):
-    """The registry responded that it does not have the schema."""
 
 
 class Imported(Struct, frozen=True):

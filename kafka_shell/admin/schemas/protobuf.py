@@ -15,7 +15,8 @@ from google.protobuf import descriptor_pb2, descriptor_pool, json_format, messag
 from google.protobuf.descriptor import Descriptor, FileDescriptor
 from google.protobuf.message import DecodeError
 
-from .client import Imported, SchemaError
+from .client import Imported
+from .errors import SchemaError
 
 _MAIN = "schema.proto"
 _PARSED, _COMPILED = "parsed.descriptors", "compiled.descriptors"  # files beside it

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from msgspec import Struct
 
 from kafka_shell.admin.wire.properties import Property
 
-from .client import Client, Imported, MissingSchema, SchemaError
-from .settings import registry_settings
+from .errors import MissingSchema, SchemaError
+
+if TYPE_CHECKING:
+    from .client import Client, Imported
 
 Read = Callable[[bytes], Any]
-Compile = Callable[[str, list[Imported]], Read]
+Compile = Callable[[str, list["Imported"]], Read]
 
 AVRO, PROTOBUF, JSON_SCHEMA = "avro", "protobuf", "json-schema"
 SCHEMA_FORMATS = (AVRO, PROTOBUF, JSON_SCHEMA)
@@ -88,8 +90,14 @@ class SchemaRegistry:
 def registry_of(properties: Mapping[str, Property]) -> SchemaRegistry | None:
     """The registry of client properties, or None without schema.registry.url. Raises ShellError
     with file and line. Sends nothing yet."""
+    from .settings import registry_settings
+
     settings = registry_settings(properties)
-    return None if settings is None else SchemaRegistry(Client(settings))
+    if settings is None:
+        return None
+    from .client import Client
+
+    return SchemaRegistry(Client(settings))
 
 
 def schema_id(raw: bytes) -> int | None:
