@@ -8,6 +8,7 @@ import pytest
 
 from kafka_shell.admin import Admin, CopyRequest, NewRecord, NewTopic, Position, TopicPartition
 from kafka_shell.sandbox.state import Sandbox
+from tests.admin.helpers import KEPT
 
 pytestmark = pytest.mark.quick
 
@@ -23,8 +24,7 @@ def admin(sandbox: Sandbox) -> Iterator[Admin]:
 @pytest.fixture
 def partitions(admin: Admin) -> Iterator[list[TopicPartition]]:
     """Three, with the records 0 to 29 in turns, at 1 ms to 30 ms."""
-    kept = {"retention.ms": "-1"}
-    topics = [NewTopic(name, partitions=3, configs=kept) for name in (SOURCE, TARGET)]
+    topics = [NewTopic(name, partitions=3, configs=KEPT) for name in (SOURCE, TARGET)]
     assert admin.topics.plan_create(topics).apply().ok
     records = [
         NewRecord(b"%d" % number, b"v", partition=number % 3, timestamp=number + 1)
@@ -86,7 +86,9 @@ def test_records_are_copied(
     with Admin.from_file(file) as secure:
         target = secure if from_another else admin
         if from_another:
-            assert secure.topics.plan_create([NewTopic(TARGET, partitions=3)]).apply().ok
+            assert (
+                secure.topics.plan_create([NewTopic(TARGET, partitions=3, configs=KEPT)]).apply().ok
+            )
         plan = target.records.plan_copy(request, source=admin if from_another else None)
         assert sum(change.records for change in plan.changes) == 15
         results = plan.apply()
