@@ -12,7 +12,7 @@ _BYTES = "org.apache.kafka.common.serialization.ByteArrayDeserializer"
 
 
 def read(
-    bootstrap: str, topic: str, *, isolation: str = "read_committed", values: bool = True
+    bootstrap: str, topic: str, *, committed: bool = True, values: bool = True
 ) -> list[Record]:
     """All records of a topic, by partition and offset; without `values` those are None."""
     properties = java().java.util.Properties()
@@ -20,7 +20,7 @@ def read(
         "bootstrap.servers": bootstrap,
         "key.deserializer": _BYTES,
         "value.deserializer": _BYTES,
-        "isolation.level": isolation,
+        "isolation.level": "read_committed" if committed else "read_uncommitted",
         "check.crcs": "true",
         "client.id": "java-consumer",
     }.items():

@@ -1,16 +1,14 @@
-"""Records written and read by Kafka's own Java clients, in the JVM of the tools."""
+"""Records written by Kafka's own Java producer, in the JVM of the tools."""
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from kafka_shell.admin.records.model import NewRecord, Record
+from kafka_shell.admin.records.model import NewRecord
 from tests.jvm_tools import java
 
-_PATIENCE_S = 30.0
 _BYTES = "org.apache.kafka.common.serialization.ByteArraySerializer"
 
 
@@ -51,45 +49,3 @@ def _record(topic: str, record: NewRecord) -> Any:
     return java().org.apache.kafka.clients.producer.ProducerRecord(
         topic, record.partition, record.timestamp, record.key, record.value, headers
     )
-
-
-def consume(bootstrap: str, topic: str, count: int, *, committed: bool = False) -> list[Record]:
-    """The records that Java's consumer reads from a topic with so many, by partition and offset."""
-    consumer = _consumer(bootstrap, committed)
-    found: list[Record] = []
-    try:
-        partitions = java().java.util.ArrayList()
-        for each in consumer.partitionsFor(topic):
-            partitions.add(java().org.apache.kafka.common.TopicPartition(topic, each.partition()))
-        consumer.assign(partitions)
-        consumer.seekToBeginning(partitions)
-        until = time.monotonic() + _PATIENCE_S
-        while len(found) < count and time.monotonic() < until:
-            found += _poll(consumer, 500)
-        found += _poll(consumer, 100)  # none is left
-    finally:
-        consumer.close()
-    assert len(found) == count, f"Java's consumer has {len(found)} records"
-    return sorted(found, key=lambda each: (each.partition, each.offset))
-
-
-def _consumer(bootstrap: str, committed: bool) -> Any:
-    properties = java().java.util.Properties()
-    properties.put("bootstrap.servers", bootstrap)
-    for name in ("key.deserializer", "value.deserializer"):
-        properties.put(name, _BYTES.replace("Serializer", "Deserializer"))
-    properties.put("isolation.level", "read_committed" if committed else "read_uncommitted")
-    return java().org.apache.kafka.clients.consumer.KafkaConsumer(properties)
-
-
-def _poll(consumer: Any, milliseconds: int) -> list[Record]:
-    polled = consumer.poll(java().java.time.Duration.ofMillis(milliseconds))
-    return [_read(record) for each in polled.partitions() for record in polled.records(each)]
-
-
-def _read(record: Any) -> Record:
-    return Record(
-        record.topic(), record.partition(), record.offset(), record.timestamp(),
-        record.timestampType().toString(), record.key(), record.value(),
-        tuple((header.key(), header.value()) for header in record.headers().toArray()),
-    )  # fmt: skip

@@ -15,7 +15,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.read import FROM_EARLIEST, TO_LATEST, Position, Reading, merge, spans
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests import java_records
+from tests import java_consumer, java_records
 from tests.admin.helpers import KEPT, done, make_topic
 
 pytestmark = pytest.mark.quick
@@ -79,7 +79,8 @@ def test_records_are_those_of_kafkas_own_consumer(
         batch_size="4000",
     )  # fmt: skip
     found = _all(_reading(cluster, name, 4))
-    assert _by_partition(found) == java_records.consume(sandbox.bootstrap, name, 500)
+    assert _by_partition(found) == java_consumer.read(sandbox.bootstrap, name)
+    assert len(found) == 500
     assert _by_time(found)
     reading = _reading(cluster, name, 4)
     assert reading.count() == reading.scanned == reading.done == 500
@@ -124,9 +125,10 @@ def test_transactions_are_those_of_kafkas_own_consumer(
         reading = _reading(cluster, name, 2, committed=committed)
         found = _all(reading)
         visible = 3 * 22 + 2 * 10 + 6 * 4 if committed else written
-        assert _by_partition(found) == java_records.consume(
-            sandbox.bootstrap, name, visible, committed=committed
+        assert _by_partition(found) == java_consumer.read(
+            sandbox.bootstrap, name, committed=committed
         )
+        assert len(found) == visible
         assert _reading(cluster, name, 2, committed=committed).count() == visible
         newest = tail.last(_reading(cluster, name, 2, committed=committed), 7)
         # Which of several records with one timestamp are the newest is not defined.

@@ -8,6 +8,8 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -69,23 +71,33 @@ def _numbers(cluster: Cluster, topic: str) -> list[list[int]]:
     return found
 
 
-def test_a_quota_holds_writing_back(kafka: Program, cluster: Cluster, sandbox: Sandbox) -> None:
+@contextmanager
+def _limited(cluster: Cluster, key: str) -> Iterator[None]:
+    """Clients with the ID held-back may send or read 400 kB/s."""
+    entity = QuotaEntity(client_id="held-back")
+    done(quota_changes.plan_alter(cluster, [QuotaAlteration(entity, key, 400_000)]), cluster)
+    try:
+        yield
+    finally:
+        done(quota_changes.plan_alter(cluster, [QuotaAlteration(entity, key, None)]), cluster)
+
+
+def test_a_quota_holds_writing_and_reading_back(kafka: Program, cluster: Cluster) -> None:
     """It takes longer, and nothing else."""
     topic = make_topic(cluster, f"wq-{uuid4().hex[:8]}")
-    entity = QuotaEntity(client_id="held-back")
-    limit = QuotaAlteration(entity, "producer_byte_rate", 400_000)
-    done(quota_changes.plan_alter(cluster, [limit]), cluster)
     text = "".join(f"{number} {'x' * 500}\n" for number in range(12_000))
-    began = time.monotonic()
-    try:
-        run = kafka("--adminclient-property", "client.id=held-back", "write-record", topic,
-                    "--from-file", "-", "--lines", stdin=text)  # fmt: skip
-    finally:
-        lift = QuotaAlteration(entity, "producer_byte_rate", None)
-        done(quota_changes.plan_alter(cluster, [lift]), cluster)
+    held_back = ("--adminclient-property", "client.id=held-back")
+    with _limited(cluster, "producer_byte_rate"):
+        began = time.monotonic()
+        run = kafka(*held_back, "write-record", topic, "--from-file", "-", "--lines", stdin=text)
+        assert time.monotonic() - began > 3, "it was not held back"
     assert run.status == 0, str(run)
-    assert time.monotonic() - began > 3, "it was not held back"
     assert run.stdout == f"wrote 12,000 records to partition {topic}:0: offsets 0-11999\n"
+    with _limited(cluster, "consumer_byte_rate"):
+        began = time.monotonic()
+        run = kafka(*held_back, "read-records", topic, "--from", "earliest", "--raw")
+        assert time.monotonic() - began > 3, "it was not held back"
+    assert (run.status, run.stdout == text) == (0, True), run.stderr
 
 
 @pytest.mark.quick
