@@ -112,7 +112,7 @@ class CopyRecords(Struct, BaseStep, frozen=True):
                 source.deadline = cluster.deadline
                 copier.run(source)
         except KeyboardInterrupt:
-            raise StepInterrupted(tally.results()) from None
+            raise StepInterrupted(tally.interrupted()) from None
         except ShellError as error:
             return tally.end(error)
         return tally.results()

@@ -73,7 +73,9 @@ class WriteRecords(Struct, BaseStep, frozen=True):
                     tally.skip(None if self.count is None else self.count - tally.total)
                     break
         except KeyboardInterrupt:
-            raise StepInterrupted(tally.results()) from None
+            # Ctrl-C is how an input like that of `tail -f` ends.
+            complete = self.count is None and tally.total
+            raise StepInterrupted(tally.results() if complete else tally.interrupted()) from None
         except ShellError as error:  # an invalid line, or no connection
             return tally.end(error)
         return tally.results()

@@ -75,8 +75,13 @@ class Tally(Struct, Generic[Origin]):
     def end(self, error: ShellError) -> Outcomes:
         """The changes, if this error ended them: what is not among them was not sent."""
         why = as_failure(error)
-        if why.name == "deadline":
-            why = replace(why, name=NOT_SENT)
+        return self._ended(replace(why, name=NOT_SENT) if why.name == "deadline" else why)
+
+    def interrupted(self) -> Outcomes:
+        """The changes, if Ctrl-C ended them."""
+        return self._ended(Failure(NOT_SENT, "not sent: interrupted"))
+
+    def _ended(self, why: Failure) -> Outcomes:
         self.refuse("all other records" if self.total else "records", why)
         return self.results()
 

@@ -20,7 +20,7 @@ from kafka_shell.admin.records.model import NewRecord, Record
 from kafka_shell.admin.records.partitioner import partition_of
 from kafka_shell.admin.records.write import Writer
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.plan.model import Step
+from kafka_shell.plan.model import Step, StepInterrupted
 from kafka_shell.sandbox.state import Sandbox
 from tests import java_consumer
 from tests.admin.helpers import connect, make_topic, wait_for
@@ -182,6 +182,28 @@ def test_what_was_not_sent_is_not_called_unknown(kafka: Program, cluster: Cluste
 def _step(cluster: Cluster, source: str, target: str) -> Step:
     (step,) = plan_copy(cluster, cluster, CopyRequest(source, target)).steps
     return step
+
+
+@pytest.mark.quick
+def test_what_an_interruption_between_two_windows_leaves_is_told(
+    cluster: Cluster, source: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(copying, "_WINDOW_BYTES", 1)
+    plan = plan_copy(cluster, cluster, CopyRequest(source, _topic(cluster)))
+    assert plan.monitor is not None
+    saved = []
+
+    def save(state: object) -> None:
+        saved.append(state)
+        if len(saved) == 2:
+            raise KeyboardInterrupt
+
+    plan.monitor.save = save
+    with pytest.raises(StepInterrupted) as caught:
+        plan.steps[0].send(cluster, validate_only=False)
+    assert caught.value.outcomes.values
+    (why,) = caught.value.outcomes.failures.values()
+    assert (why.name, why.message) == ("not-sent", "not sent: interrupted")
 
 
 @pytest.mark.quick
