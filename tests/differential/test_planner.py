@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections import Counter
+from math import sqrt
 
 from hypothesis import given, settings
 
@@ -24,15 +25,21 @@ def test_no_goal_is_worse_than_what_kafka_generates(problem: Problem) -> None:
     never happens to topics and leaders without racks: they are perfect."""
     theirs = generate(problem.assignment, problem.targets, problem.racks)
     ours = after(problem, rebalance(replace(problem, min_gain=0.0)))
-    our_values, their_values = (
-        tuple(
-            # Exact packing is hard: one percent of the mean beyond the tolerance counts as even.
-            0 if goal == "bytes" and score <= 1 else score
-            for goal, score in values(problem, layout).items()
-        )
-        for layout in (ours, theirs)
-    )
-    assert our_values <= their_values, f"{our_values}, Kafka's {their_values}"
+    ours_of, theirs_of = values(problem, ours), values(problem, theirs)
+    mine_off, theirs_off = (sqrt(each.get("bytes", 0)) for each in (ours_of, theirs_of))
+    if "bytes" in ours_of and mine_off - theirs_off <= _half_a_replica(problem):
+        # Exact packing is hard, and the dice of Kafka may be lucky.
+        ours_of["bytes"] = theirs_of["bytes"] = 0
+    mine, kafkas = tuple(ours_of.values()), tuple(theirs_of.values())
+    assert mine <= kafkas, f"{mine}, Kafka's {kafkas}"
+
+
+def _half_a_replica(problem: Problem) -> float:
+    """Half of the largest replica, in percent of the bytes of the mean broker: the scores are
+    squares of such."""
+    largest = max(problem.sizes.values(), default=0)
+    total = sum(problem.sizes.get(each, 0) * len(r) for each, r in problem.assignment.items())
+    return 50 * largest * len(problem.targets) / total if total else 0.0
 
 
 def test_less_is_copied_than_kafka_would() -> None:

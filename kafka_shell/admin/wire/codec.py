@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any, Protocol
 
@@ -79,6 +79,7 @@ def _response_classes() -> dict[int, Any]:
     from kafka.protocol.api_header import ResponseClassRegistry
 
     _limit_varints()
+    _refuse_nulls()
     classes: dict[int, Any] = ResponseClassRegistry._response_class_registry
     return classes
 
@@ -104,6 +105,29 @@ def _limit_varints() -> None:
         context.emit(loop, f"if {shift} > 28: raise ValueError('contains a varint too long')")
 
     UnsignedVarInt32.emit_decode_from = classmethod(bounded)
+
+
+def _refuse_nulls() -> None:
+    """Make the codec reject null in a field that cannot be null, as Kafka's own does."""
+    from kafka.protocol.schemas.fields.array import ArrayField
+    from kafka.protocol.schemas.fields.simple import SimpleField
+    from kafka.protocol.schemas.fields.struct_array import StructArrayField
+
+    for kind in (ArrayField, StructArrayField, SimpleField):
+        kind.emit_decode_from = _without_null(kind.emit_decode_from)
+
+
+def _without_null(emit: Callable[..., None]) -> Callable[..., None]:
+    def strict(
+        field: Any, context: Any, name: str, indent: str, version: int | None = None, **how: Any
+    ) -> None:
+        emit(field, context, name, indent, version=version, **how)
+        sized = field._type_str.startswith(("[]", "string", "bytes", "records"))
+        if sized and not field.nullable_for_version_q(version):
+            why = f"{field.name} is null"
+            context.emit(indent, f"if {name} is None: raise ValueError({why!r})")
+
+    return strict
 
 
 def error_of(response: Any) -> tuple[int, str | None]:

@@ -1,0 +1,38 @@
+"""What the codec accepts of a response."""
+
+from __future__ import annotations
+
+import pytest
+from kafka.protocol.admin import DescribeQuorumRequest, DescribeQuorumResponse
+
+from kafka_shell.admin.wire.codec import Message
+
+pytestmark = pytest.mark.quick
+
+Row = DescribeQuorumResponse
+VERSION = 2
+
+
+def response(
+    host: str | None = "localhost", nodes: object = (), message: str | None = None
+) -> bytes:
+    """The body of a response of DescribeQuorum (API key 55), as it is sent."""
+    listener = Row.Node.Listener(name="CONTROLLER", host=host, port=9093)
+    listed = [Row.Node(node_id=1, listeners=[listener])] if nodes == () else nodes
+    made = Row(error_code=0, error_message=message, topics=[], nodes=listed)
+    return bytes(made.encode(version=VERSION))
+
+
+def decoded(body: bytes) -> object:
+    """The message of a response."""
+    request = Message(DescribeQuorumRequest(topics=[]))
+    return request.decode(VERSION, memoryview(body))
+
+
+def test_null_is_accepted_only_where_the_protocol_allows_it() -> None:
+    assert "localhost" in repr(decoded(response()))
+    assert decoded(response(message=None))
+    with pytest.raises(ValueError, match="host is null"):
+        decoded(response(host=None))
+    with pytest.raises(ValueError, match="nodes is null"):
+        decoded(response(nodes=None))
