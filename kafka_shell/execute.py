@@ -78,7 +78,9 @@ def execute(
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
     with journal.undoing(context, plan.undoes):
-        intent = journal.record_intent(context, command, plan.changes, unknown, plan.undoes)
+        intent = journal.record_intent(
+            context, command, plan.changes, unknown, plan.undoes, plan.id
+        )
         try:
             done = send_and_journal(plan, context, intent)
         except BaseException:

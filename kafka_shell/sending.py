@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from threading import Lock
 from typing import Any
 
 from . import journal
 from .commands.undo import undo_lines, unknown_undo_lines
 from .context import Context
 from .errors import ShellError, Status, UnexpectedEnd
+from .plan.apply import SENDING
 from .plan.model import Change, Monitor, Outcomes, Plan, Report, Step, StepInterrupted
 from .plan.outcome import Done, JournalEntry
 from .plan.results import Failure
@@ -19,10 +19,6 @@ from .units import counted
 
 # Error codes after which a change may still happen: ours for a request, Kafka's for an item.
 OUTCOME_UNKNOWN = frozenset({"deadline", "outcome-unknown", "REQUEST_TIMED_OUT"})
-
-# The prompt and the end of a background change both send steps. A throttle that one of them sets
-# must not be removed by the other before the reassignment that needs it has started.
-_SENDING = Lock()
 
 
 def send_and_journal(
@@ -117,7 +113,7 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     cluster, left, total = context.cluster, list(plan.steps), progress_total(plan)
     try:
         stop = False
-        with _SENDING:
+        with SENDING:
             while left and not stop:
                 stop = _send_step(left.pop(0), cluster, done)
                 if total:
@@ -128,7 +124,7 @@ def _send(plan: Plan, context: Context, done: list[Done]) -> None:
     if plan.waited is None or stop:
         return
     unexpected_end = follow(plan, context)
-    with _SENDING:
+    with SENDING:
         for step in plan.afterwards:
             _send_step(step, cluster, done)
     if unexpected_end is not None:
@@ -145,7 +141,8 @@ def follow(plan: Plan, context: Context) -> UnexpectedEnd | None:
     except UnexpectedEnd as error:
         return error
     except ShellError as error:
-        resume = plan.resume and f"To continue: {plan.resume}"
+        resume = f"To continue: {plan.resume}"
+        resume = "" if not plan.resume or resume in error.hint else resume
         error.hint = "\n".join(filter(None, (error.hint, resume)))
         raise
     return None

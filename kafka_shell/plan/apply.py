@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 from .model import Change, Plan, Report
 from .results import Results
+
+SENDING = Lock()
+"""Held while steps are sent. A long change may send more steps in another thread: a throttle that
+one plan sets must not be removed by the other before the reassignment that needs it has started."""
 
 
 def apply(plan: Plan, cluster: Any, report: Report | None = None) -> Results[Change, Change]:

@@ -116,7 +116,8 @@ class Plan(Struct, frozen=True):
 
     `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
-    `about` are lines that say what the plan is for.
+    `about` are lines that say what the plan is for. `id` is the ID of its journal entry, if it is
+    named before the entry is written.
     """
 
     effect: Effect
@@ -139,6 +140,7 @@ class Plan(Struct, frozen=True):
     undoes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     monitor: Monitor | None = None
+    id: str = ""
 
     @property
     def waited(self) -> Callable[[Any, Report], Any] | None:
@@ -193,6 +195,7 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         undoes=tuple(id for plan in plans for id in plan.undoes),
         about=tuple(line for plan in plans for line in plan.about),
         monitor=next((plan.monitor for plan in plans if plan.monitor is not None), None),
+        id=next((plan.id for plan in plans if plan.id), ""),
     )
 
 

@@ -120,14 +120,7 @@ def _min_isr(cluster: Cluster, seen: Seen) -> Found:
     topics = [found.topic(name) for name in read.values]
     yield from _partition_finding(
         Severity.CRITICAL, "under-min-isr",
-        [
-            partition
-            for topic in topics
-            for partition in topic.partitions
-            if partition.leader is not None
-            and len(partition.isr)
-            < min_isr.needed(partition, read.values[topic.name], capped=capped)
-        ],
+        list(min_isr.below(topics, read.values, capped=capped)),
         "under min ISR (min.insync.replicas): producers with acks=all fail",
     )  # fmt: skip
     # If the minimum is capped, partitions with all replicas in sync need no check.

@@ -187,6 +187,8 @@ def follow(cluster: Cluster, report: Report, moves: Sequence[LogDirMove]) -> Non
             return
         copied = sum(_copied(move, places) for move in moves)
         report(task, min(copied, total - 1), total)
+        if cluster.deadline is not None and time.monotonic() + _POLL_S > cluster.deadline:
+            raise ShellError(f"deadline exceeded: {task.lower()}", code="deadline")
         time.sleep(_POLL_S)
 
 

@@ -9,7 +9,6 @@ another directory fail the verification, and a new plan moves them.
 from __future__ import annotations
 
 from collections.abc import Container, Mapping
-from contextlib import suppress
 
 from msgspec import Struct, field
 
@@ -216,7 +215,7 @@ def _with_status(
 
 def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
     """Wait for the end of the copies to these directories. Cancelled copies raise no error: the
-    status shows them afterwards."""
+    status shows them afterwards. Raises ShellError at the deadline."""
     places = _places(cluster, dirs) if dirs else {}
     moves = [
         move_to(*place, replicas, target_dir(replicas))
@@ -224,5 +223,8 @@ def follow(cluster: Cluster, dirs: Dirs, report: Report) -> None:
         if place in dirs and is_moving(replicas)
     ]
     if moves:
-        with suppress(ShellError):
+        try:
             log_dir_moves.follow(cluster, report, moves)
+        except ShellError as error:
+            if error.code == "deadline":
+                raise

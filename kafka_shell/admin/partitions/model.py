@@ -220,7 +220,7 @@ class Reassignment(Struct, frozen=True):
 
     `replicas` are all current replicas, with the adding and removing ones. `copied` of `size` bytes
     are on the added brokers; `lag` is how many offsets the slowest of them is behind the leader.
-    None if unknown.
+    None if unknown. `waiting_for` is a broker that is down, without which it cannot end, or None.
     """
 
     topic: str
@@ -231,6 +231,7 @@ class Reassignment(Struct, frozen=True):
     copied: int | None = None
     size: int | None = None
     lag: int | None = None
+    waiting_for: int | None = None
 
     @property
     def topic_partition(self) -> TopicPartition:
@@ -291,7 +292,7 @@ class MoveSize(Struct, frozen=True):
     """The size of a move: partitions, copies, and their bytes (None: unknown).
 
     `throttle` is in bytes per second, or None. `seconds` is the minimum duration with it, if each
-    broker receives its bytes at that rate.
+    broker receives its bytes at that rate. `batches` are moved one after the other.
     """
 
     partitions: int
@@ -299,6 +300,7 @@ class MoveSize(Struct, frozen=True):
     bytes: int | None
     throttle: int | None = None
     seconds: int | None = None
+    batches: int = 1
 
 
 class TopicLoad(Struct, frozen=True):

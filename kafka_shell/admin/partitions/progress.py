@@ -1,33 +1,28 @@
-"""The progress of partition reassignments, and waiting for their end (KIP-455; API key 46)."""
+"""The progress and the status of partition reassignments (KIP-455; API key 46)."""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Collection, Mapping, Sequence
-
-from msgspec import Struct, field
+from collections.abc import Mapping, Sequence
 
 from kafka_shell.admin.records.offsets import log_ends
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import requires
-from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
 from kafka_shell.admin.wire.requests import CONTROLLER
-from kafka_shell.errors import ShellError, Status, UnexpectedEnd
-from kafka_shell.plan.model import Report
+from kafka_shell.errors import ShellError
 from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
-from kafka_shell.units import counted
 
 from . import sizes as move_sizes
-from .log_dir_targets import Dirs, follow, with_dir_status
+from . import stalls
+from .log_dir_targets import Dirs, with_dir_status
 from .model import Assignment, Move, MoveStatus, PartitionMove, Reassignment, TopicPartition
 from .sizes import Sizes
 
 TIMEOUT_MS = 60_000
-_POLL_S = 1.0
-_MAX_SILENCE_S = 60.0  # without a response, for example while brokers restart
 _PROPAGATION_S, _RETRY_S = 0.5, 0.05  # until brokers have the controller's metadata
-_NOT_MOVING = "not being reassigned"
+NOT_MOVING = "not being reassigned"
 
 Lags = Mapping[tuple[int, TopicPartition], int]
 
@@ -69,15 +64,21 @@ def needing(error: ShellError, permission: str) -> ShellError:
 
 
 def with_sizes(cluster: Cluster, moving: Sequence[Reassignment]) -> list[Reassignment]:
-    """The same reassignments with the copied bytes (from log directories), and the offset lag of
-    the new replicas behind their leaders."""
+    """The same reassignments with the copied bytes (from log directories), the offset lag of the
+    new replicas behind their leaders, and the broker that each waits for."""
     if not moving:
         return []
-    leaders = _leaders(cluster, moving)
+    found = scan(cluster, sorted({each.topic for each in moving}))
+    leaders, running = _leaders(found), {broker.id for broker in found.brokers}
     brokers = {broker for each in moving for broker in each.replicas}
     sizes = move_sizes.read(cluster, [each.topic_partition for each in moving], brokers)
     lags = _lags(cluster, moving, leaders)
-    return [_measured(each, sizes, lags, leaders.get(each.topic_partition)) for each in moving]
+    rows = []
+    for each in moving:
+        leader = leaders.get(each.topic_partition)
+        waiting_for = stalls.waits_for(each, leader, running)
+        rows.append(replace(_measured(each, sizes, lags, leader), waiting_for=waiting_for))
+    return rows
 
 
 def _lags(
@@ -125,8 +126,8 @@ def _copied(
     return size if lags.get((broker, partition)) == 0 else min(size, copy)
 
 
-def _leaders(cluster: Cluster, moving: Sequence[Reassignment]) -> dict[TopicPartition, int | None]:
-    found = scan(cluster, sorted({each.topic for each in moving}))
+def _leaders(found: MetadataScan) -> dict[TopicPartition, int | None]:
+    """The leader of each partition; None without one."""
     return {
         TopicPartition(name, partition.partition): partition.leader
         for name in found.names
@@ -157,10 +158,10 @@ def progress(
         return tuple(
             _in_progress(each, None) for each in with_sizes(cluster, list(moving.values()))
         )
-    return tuple(with_dir_status(cluster, dirs or {}, _settled_rows(cluster, wanted)))
+    return tuple(with_dir_status(cluster, dirs or {}, settled_rows(cluster, wanted)))
 
 
-def _settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
+def settled_rows(cluster: Cluster, wanted: Assignment) -> list[PartitionMove]:
     """The rows; brokers show the end of a reassignment a moment later than the controller."""
     deadline = time.monotonic() + _PROPAGATION_S
     while True:
@@ -190,7 +191,7 @@ def _rows(
         replicas = now.get(each, ())
         done = replicas == after
         status = MoveStatus.COMPLETED if done else MoveStatus.FAILED
-        note = "" if done else _NOT_MOVING if replicas else "the partition does not exist"
+        note = "" if done else NOT_MOVING if replicas else "the partition does not exist"
         rows.append(
             PartitionMove(
                 each.topic, each.partition, status, int(status), replicas, after, note=note
@@ -200,121 +201,13 @@ def _rows(
 
 
 def _in_progress(each: Reassignment, wanted: tuple[int, ...] | None) -> PartitionMove:
-    elsewhere = wanted is not None and set(wanted) != set(each.after)
+    note = f"waiting for broker {each.waiting_for}, which is down"
+    if wanted is not None and set(wanted) != set(each.after):
+        note = f"being reassigned to {spell(each.after)} instead"
+    elif each.waiting_for is None:
+        note = ""
     return PartitionMove(
         each.topic, each.partition, MoveStatus.IN_PROGRESS, int(MoveStatus.IN_PROGRESS),
         each.replicas, each.after if wanted is None else wanted, each.copied, each.size, each.lag,
-        note=f"being reassigned to {spell(each.after)} instead" if elsewhere else "",
+        note=note,
     )  # fmt: skip
-
-
-# -- follow ----------------------------------------------------------------------------------------
-
-
-class Follow(Struct, frozen=True):
-    """Wait for the end of moves (None: of all reassignments in progress) and report copied bytes.
-
-    Then wait until replicas are in their target log directories. A broker that restarts is waited
-    for. Raises ShellError if interrupted, and UnexpectedEnd if a move was cancelled or changed.
-    """
-
-    moves: tuple[Move, ...] | None = None
-    cancel: str = ""  # the command that cancels the moves
-    resume: str = ""  # the command that continues, unless the plan has one
-    dirs: Dirs = field(default_factory=dict)
-
-    def __call__(self, cluster: Cluster, report: Report) -> None:
-        try:
-            self._check(cluster, self._follow(cluster, report))
-            follow(cluster, self.dirs, report)
-        except KeyboardInterrupt:
-            raise ShellError(
-                "interrupted: the reassignment continues, and its throttle is still set",
-                hint="\n".join(
-                    f"To {action}: {command}"
-                    for action, command in (("cancel it", self.cancel), ("continue", self.resume))
-                    if command
-                ),
-                code="interrupted",
-                status=Status.INTERRUPTED,
-            ) from None
-
-    def _follow(self, cluster: Cluster, report: Report) -> set[TopicPartition]:
-        """The partitions that were being reassigned (others were refused, or had ended already)."""
-        progress, seen = _Progress(report), set[TopicPartition]()
-        last_response = time.monotonic()
-        while True:
-            try:
-                moving = self._moving(cluster)
-                if not moving:
-                    progress.end()
-                    return seen
-                seen.update(moving)
-                progress.report(with_sizes(cluster, list(moving.values())))
-                last_response = time.monotonic()
-            except ShellError as error:
-                refused = getattr(error, "kafka_code", None) is not None
-                if refused or time.monotonic() > last_response + _MAX_SILENCE_S:
-                    raise
-            time.sleep(_POLL_S)
-
-    def _moving(self, cluster: Cluster) -> Mapping[TopicPartition, Reassignment]:
-        """The moves in progress."""
-        moving = under_way(cluster).values
-        if self.moves is None:
-            return moving
-        ours = {move.partition for move in self.moves}
-        return {key: each for key, each in moving.items() if key in ours}
-
-    def _check(self, cluster: Cluster, seen: Collection[TopicPartition]) -> None:
-        wanted = assignment_of(self.moves or ())
-        failed = [
-            row
-            for row in _settled_rows(cluster, wanted)
-            if row.status is MoveStatus.FAILED and TopicPartition(row.topic, row.partition) in seen
-        ]
-        if failed:
-            row = failed[0]
-            more = f" (and {len(failed) - 1:,} more)" if len(failed) > 1 else ""
-            state = "no longer exists"
-            if row.replicas:
-                replicas, target = spell(row.replicas), spell(row.wanted or ())
-                state = f"has replicas {replicas} instead of {target}, and is {_NOT_MOVING}"
-            raise UnexpectedEnd(
-                f"partition {row.topic}:{row.partition} {state}{more}",
-                hint="The reassignment was cancelled or changed by somebody else.",
-                code="reassignment-failed",
-            )
-
-
-class _Progress:
-    """Reports the bytes copied since waiting began, so that the remaining time can be estimated."""
-
-    def __init__(self, report: Report) -> None:
-        self._report = report
-        self._task = ""
-        self._start: int | None = None
-        self._bytes: dict[TopicPartition, tuple[int, int]] = {}  # copied, size
-
-    def report(self, moving: Sequence[Reassignment]) -> None:
-        """Report the progress of these; others that were reported before have ended."""
-        now = {each.topic_partition: each for each in moving}
-        self._task = self._task or f"Moving {counted(len(now), 'partition')}"
-        for key, (_, size) in self._bytes.items():
-            if key not in now:
-                self._bytes[key] = (size, size)
-        for key, each in now.items():
-            if each.size is not None and each.copied is not None:
-                self._bytes[key] = (each.copied, each.size)
-        copied = sum(copied for copied, _ in self._bytes.values())
-        size = sum(size for _, size in self._bytes.values())
-        self._start = copied if self._start is None else min(self._start, copied)
-        total = size - self._start
-        # Never complete: only the controller decides when a reassignment has ended.
-        done = max(0, min(copied - self._start, total - 1))
-        self._report(self._task, done, total if total > 0 else None)
-
-    def end(self) -> None:
-        """Remove the progress bar."""
-        if self._task:
-            self._report(self._task, 1, 1)

@@ -21,10 +21,11 @@ from kafka_shell.structs import replace
 
 from . import log_dir_moves
 from . import sizes as move_sizes
+from .follow import Follow
 from .log_dir_targets import Dirs, Placing, plan_revert
 from .log_dir_targets import plan as plan_dirs
 from .model import Assignment, Move, MoveState, MoveStatus, Reassignment, Throttle, TopicPartition
-from .progress import Follow, assignment_of, progress, spell, under_way
+from .progress import assignment_of, progress, spell, under_way
 from .sizes import Sizes
 from .steps import MoveReplicas, current
 from .throttle_configs import Record, ThrottleRecord
@@ -51,10 +52,10 @@ class CurrentAssignment(Struct, frozen=True):
     added: Assignment = field(default_factory=dict)
 
 
-def current_assignment(cluster: Cluster) -> CurrentAssignment:
-    """Read the brokers, the replicas and the reassignments."""
-    moving = under_way(cluster).values
-    found = scan(cluster)
+def current_assignment(cluster: Cluster, topics: Sequence[str] | None = None) -> CurrentAssignment:
+    """Read the brokers, the replicas and the reassignments: all, or those of these topics."""
+    moving = under_way(cluster, topics).values
+    found = scan(cluster, topics)
     now = current(found, moving)  # decoded once: it takes a second for 100,000 partitions
     racks = {broker.id: broker.rack for broker in found.brokers}
     replicas = {
@@ -74,6 +75,7 @@ def plan_move(
     record: ThrottleRecord | None = None,
     now: CurrentAssignment | None = None,
     sizes: Sizes | None = None,
+    quick: bool = False,
 ) -> Plan:
     """Move these partitions to these brokers, the preferred leader first.
 
@@ -81,7 +83,7 @@ def plan_move(
     `additional`, its target or throttle (bytes per second) is changed. `keep_factor` refuses to
     change replication factors. `dirs` are target log directories; the throttle does not limit
     copies within a broker. The throttle stays in the `record` until it is removed. `now` and
-    `sizes` are read if not given.
+    `sizes` are read if not given. A `quick` plan has no figures and no warnings that are measured.
     """
     now = now or current_assignment(cluster)
     leaders_and_replicas = now.current
@@ -102,7 +104,7 @@ def plan_move(
             in_progress=partition in placing.in_progress,
         )
     record = record or ThrottleRecord()
-    return _plan(cluster, requested, throttle, now, placing, dirs or {}, record, sizes)
+    return _plan(cluster, requested, throttle, now, placing, dirs or {}, record, sizes, quick)
 
 
 class _Requested(Struct):
@@ -156,12 +158,15 @@ def _plan(
     dirs: Dirs,
     record: ThrottleRecord,
     sizes: Sizes | None,
+    quick: bool,
 ) -> Plan:
     wanted = assignment_of(requested.followed)
     dirs = {place: path for place, path in dirs.items() if place[1] in wanted}
     placing = placing.of(wanted)
     rows = plan_throttle(cluster, requested.copied, throttle, record.read(), requested.partitions)
-    too_slow = move_sizes.too_slow(cluster, requested.copied, throttle) if rows and throttle else ()
+    too_slow: tuple[str, ...] = ()
+    if rows and throttle and not quick:
+        too_slow = move_sizes.too_slow(cluster, requested.copied, throttle)
     steps: list[Any] = _cancelling(
         cluster, requested.reverted, list(assignment_of(requested.reverted)), now.moving, record
     )
@@ -172,10 +177,10 @@ def _plan(
         moved = assignment_of(requested.moves)
         stay = {each: wanted[each] for each in placing.partitions if each not in moved}
         steps.append(MoveReplicas(tuple(requested.moves), removal, placing=placing, stay=stay))
-    if sizes is None:
-        sizes = move_sizes.read(cluster) if requested.moves else Sizes()
-    sizes = sizes.with_empty(now.added)
-    figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
+    figures: tuple[Any, ...] = ()
+    if requested.moves and not quick:
+        sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
+        figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
     return Plan(
         Effect.CHANGE,
         tuple(steps),
@@ -280,12 +285,13 @@ def plan_cancel(
     before: Assignment | None = None,
     dirs: Dirs | None = None,
     record: ThrottleRecord | None = None,
+    target: Assignment | None = None,
 ) -> Plan:
     """Cancel the reassignments of these partitions, and remove their throttle in the `record`.
 
     Copies to `dirs` within a broker are cancelled too. Copied replicas are deleted. Controllers do
     not remember the order of the previous replicas: `before`, if known, restores the preferred
-    leader as well.
+    leader as well. If the `target` is known, reassignments to other brokers are not cancelled.
     """
     moving = under_way(cluster).values
     dir_moves, failures = plan_revert(cluster, dirs or {})
@@ -295,6 +301,11 @@ def plan_cancel(
         if each not in moving:
             if each not in in_dirs:
                 unchanged.append(_unchanged(each.resource, (), "not being reassigned"))
+            continue
+        after = moving[each].after
+        if target and set(target.get(each, after)) != set(after):
+            note = "somebody else reassigns it to these replicas"
+            unchanged.append(_unchanged(each.resource, after, note))
             continue
         back = (before or {}).get(each, ())
         known = set(back) == set(moving[each].before)

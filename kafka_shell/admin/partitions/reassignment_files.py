@@ -10,6 +10,7 @@ from __future__ import annotations
 import json
 import os
 import time
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -32,13 +33,15 @@ class MoveFile(Struct, frozen=True):
     """The content of a reassignment file: the `target` replicas by partition.
 
     `dirs` are target log directories by broker and partition. Files written by this program also
-    have the replicas `before` and the throttle (bytes per second).
+    have the replicas `before` and the throttle (bytes per second), and the target replicas of each
+    of the `batches`, if there are several.
     """
 
     target: dict[TopicPartition, tuple[int, ...]]
     dirs: dict[Place, str] = field(default_factory=dict)
     before: dict[TopicPartition, tuple[int, ...]] = field(default_factory=dict)
     throttle: int | None = None
+    batches: tuple[Assignment, ...] = ()
 
 
 # -- read ------------------------------------------------------------------------------------------
@@ -59,6 +62,7 @@ def read_moves(path: str) -> MoveFile:
             _dirs(data["partitions"]),
             _assignment(ours.get("before", ())),
             None if throttle is None else _number(throttle, 1 << 63),
+            _batches(target, ours.get("batches", ())),
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise bad_file(path, _reason(error), hint=_FORMAT) from None
@@ -96,6 +100,12 @@ def _assignment(rows: Any) -> dict[TopicPartition, tuple[int, ...]]:
             raise ValueError(f"lists {each} twice")
         target[each] = replicas
     return target
+
+
+def _batches(target: Assignment, sizes: Any) -> tuple[Assignment, ...]:
+    """The partitions in groups of these sizes."""
+    partitions = iter(target.items())
+    return tuple(dict(islice(partitions, _number(size))) for size in sizes)
 
 
 def _dirs(rows: Any) -> dict[Place, str]:
@@ -162,14 +172,38 @@ def export(path: str, assignment: Assignment) -> None:
 
 
 class MovePaths(Struct, frozen=True):
-    """The paths of the two files of a reassignment: the move and its rollback."""
+    """The paths of the files of a reassignment: the move, its rollback, and how far it is if it is
+    moved in batches."""
 
     move: Path
     rollback: Path
+    batches: Path
+
+    @property
+    def id(self) -> str:
+        """The ID of the reassignment."""
+        return self.move.name.split("-")[-2]
 
     @classmethod
     def new(cls, folder: Path, now: float) -> MovePaths:
-        """Unique paths: 20260131-101500-0123abcd-move.json and -rollback.json."""
+        """Unique paths: 20260131-101500-0123abcd-move.json, -rollback.json and -batches.json."""
         stamp = time.strftime("%Y%m%d-%H%M%S", time.localtime(now))
-        name = f"{stamp}-{os.urandom(4).hex()}"
-        return cls(folder / f"{name}-move.json", folder / f"{name}-rollback.json")
+        return cls.named(folder, f"{stamp}-{os.urandom(4).hex()}")
+
+    @classmethod
+    def named(cls, folder: Path, name: str) -> MovePaths:
+        """The paths of a reassignment with this stamp and ID."""
+        files = (f"{name}-{what}.json" for what in ("move", "rollback", "batches"))
+        return cls(*(folder / file for file in files))
+
+    @classmethod
+    def of_file(cls, path: Path) -> MovePaths | None:
+        """The paths of the reassignment that this file is one of; None if it is another file."""
+        name, _, what = path.name.rpartition("-")
+        return cls.named(path.parent, name) if what in ("move.json", "rollback.json") else None
+
+    @classmethod
+    def unfinished(cls, folder: Path) -> list[MovePaths]:
+        """The reassignments in batches that have not ended, oldest first."""
+        files = sorted(folder.glob("*-batches.json"))
+        return [cls.named(folder, file.name.removesuffix("-batches.json")) for file in files]

@@ -16,21 +16,25 @@ from kafka_shell.private import open_private
 from kafka_shell.structs import replace
 from kafka_shell.units import counted
 
+from .batch_plans import StartBatches
+from .follow import Follow
 from .model import Assignment
-from .progress import Follow, assignment_of
+from .progress import assignment_of
 from .reassignment_files import MovePaths, rows_of, to_json
 from .steps import MoveReplicas
 from .throttles import SetThrottle
 
 
-def with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
+def with_files(
+    plan: Plan, paths: MovePaths, throttle: int | None, *, written: bool = False
+) -> Plan:
     """The plan with steps that first write the files; the same plan if it starts no reassignment.
-    `throttle` is its rate in bytes per second."""
-    starts = (step for step in plan.steps if isinstance(step, MoveReplicas) and not step.cancelled)
-    if (start := next(starts, None)) is None:
+    `throttle` is its rate in bytes per second. `written`: the files exist, as it is continued."""
+    start: Any = next(filter(_starts, plan.steps), None)
+    if start is None:
         return plan
     also = assignment_of(plan.follow.moves or ()) if isinstance(plan.follow, Follow) else {}
-    move = RecordedMove(start, paths, throttle, also)
+    move = RecordedMove(start, paths, throttle, also, written)
     steps = (
         RecordedThrottle(step, move) if isinstance(step, SetThrottle)
         else move if step is start else step
@@ -39,13 +43,18 @@ def with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
     return replace(plan, steps=tuple(steps))
 
 
+def _starts(step: Any) -> bool:
+    return isinstance(step, StartBatches) or (isinstance(step, MoveReplicas) and not step.cancelled)
+
+
 class RecordedMove(Struct, BaseStep, frozen=True):
     """A reassignment whose files are written before it starts."""
 
-    step: MoveReplicas
+    step: MoveReplicas | StartBatches
     paths: MovePaths
     throttle: int | None
     also: Assignment  # partitions that are already being reassigned; followed too
+    written: bool = False  # by the session that started it
 
     @property
     def changes(self) -> tuple[Change, ...]:
@@ -53,9 +62,12 @@ class RecordedMove(Struct, BaseStep, frozen=True):
 
     @property
     def _written(self) -> Change:
+        resource = Resource("rollback-file", str(self.paths.rollback))
+        if self.written:
+            return Change(resource, "alter", note="written when the reassignment was started")
         count = len(self.step.moves) + len(self.step.stay)
         content = f"current replicas of {counted(count, 'partition')}"
-        return Change(Resource("rollback-file", str(self.paths.rollback)), "create", after=content)
+        return Change(resource, "create", after=content)
 
     def reread(self, cluster: Cluster) -> RecordedMove:
         return replace(self, step=self.step.reread(cluster))
@@ -69,17 +81,19 @@ class RecordedMove(Struct, BaseStep, frozen=True):
             raise
         sent = self.step.send(cluster, validate_only=validate_only)
         results: Outcomes = Results(dict(sent.values), dict(sent.failures))
-        if sent.values:
+        if sent.values or self.written:
             results.values[self._written] = self._written
         else:
             results.failures[self._written] = Failure("UNUSED", "nothing was moved")
         return results
 
     def write(self) -> None:
-        """Both files."""
+        """Both files, unless they exist."""
+        if self.written:
+            return
         stay = dict(self.step.stay)
         before = {move.partition: move.before for move in self.step.moves} | stay
-        after = {move.partition: move.after for move in self.step.moves} | stay | dict(self.also)
+        after = dict(self.step.target) | dict(self.also)
         placing = self.step.placing
         # Only directories that replicas leave: the broker may move replicas that stay.
         dirs = placing.dirs
@@ -93,6 +107,8 @@ class RecordedMove(Struct, BaseStep, frozen=True):
             self.paths.rollback, to_json(before, old_dirs, **_throttle_entry(self.throttle)), why
         )
         ours = _throttle_entry(self.throttle) | {"before": rows_of(before)}
+        if isinstance(self.step, StartBatches):  # the partitions are in their order
+            ours["batches"] = [len(batch.target) for batch in self.step.run.batches]
         _write(self.paths.move, to_json(after, dirs, **ours), why)
 
 

@@ -20,7 +20,7 @@ from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
 
 from .log_dir_targets import Placing
-from .model import Move, Reassignment, TopicPartition
+from .model import Assignment, Move, Reassignment, TopicPartition
 from .progress import TIMEOUT_MS, needing, spell, under_way
 from .throttles import RemoveThrottle
 
@@ -48,6 +48,11 @@ class MoveReplicas(Struct, BaseStep, frozen=True):
         for change in (*self._replicas, *self.placing.changes):
             by_partition.setdefault(change.resource, []).append(change)
         return tuple(change for changes in by_partition.values() for change in changes)
+
+    @property
+    def target(self) -> Assignment:
+        """The target replicas of all partitions."""
+        return {move.partition: move.after for move in self.moves} | dict(self.stay)
 
     @property
     def _replicas(self) -> tuple[Change, ...]:

@@ -142,13 +142,18 @@ def spread_over(
 
 
 def drained(
-    now: CurrentAssignment, disks: Disks, broker: int, topics: Sequence[str] | None = None
+    now: CurrentAssignment,
+    disks: Disks,
+    broker: int,
+    topics: Sequence[str] | None = None,
+    partitions: Sequence[TopicPartition] | None = None,
 ) -> Targets:
-    """Move all replicas (or those of these topics) from `broker` to other brokers.
+    """Move all replicas (or those of these topics or partitions) from `broker` to other brokers.
 
     A topic with replicas on all other brokers is refused. Raises ShellError without another broker.
     """
     chosen, refused = _partitions(now, topics)
+    chosen = chosen if partitions is None else list(partitions)
     if not now.racks.keys() - {broker}:
         raise ShellError(
             f"broker {broker} is the only running broker: its replicas cannot be moved",

@@ -266,6 +266,17 @@ class RemoveThrottle(Struct, BaseStep, frozen=True):
         return results
 
 
+def remove_own(cluster: Cluster, record: ThrottleRecord, topics: Collection[str]) -> Outcomes:
+    """Remove what the record has of these topics, and the rates, as far as nothing needs it."""
+    recorded = record.read()
+    if not recorded:
+        return Results()
+    named = {each.name for each, key in recorded if key not in RATES}.intersection(topics)
+    rows, _ = left_behind(cluster, under_way(cluster).values, recorded, named)
+    own = tuple(row for row in rows if row.config in recorded)
+    return RemoveThrottle(own, record).send(cluster, validate_only=False) if own else Results()
+
+
 def _alter(
     cluster: Cluster, target: Mapping[Config, str | None], validate_only: bool = False
 ) -> dict[Config, Failure]:

@@ -16,6 +16,7 @@ from kafka_shell.plan.model import Effect, Plan, Resource
 from kafka_shell.plan.results import Failure, Results
 
 from .reassignments import FILE, chosen_topics, given_file
+from .stall_lines import stall_advice
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.model import MoveState, Reassignment, TopicPartition
@@ -78,6 +79,7 @@ def _finish(
     """Follow the reassignment, then plan the removal of its throttle."""
     from kafka_shell.admin.partitions import progress as move_progress
     from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions.follow import Follow, Hints
     from kafka_shell.admin.partitions.model import Move
     from kafka_shell.admin.partitions.throttles import RemoveThrottle, left_behind
     from kafka_shell.commands.partitions.throttle_store import throttle_record
@@ -87,7 +89,8 @@ def _finish(
         moves = None
         if wanted is not None:
             moves = tuple(Move(each, (), after) for each, after in wanted.items())
-        follow = move_progress.Follow(moves, _cancel_line(invocation), invocation.text, dirs)
+        hints = Hints(_cancel_line(invocation), invocation.text, stall_advice)
+        follow = Follow(moves, hints, dirs)
         with suppress(UnexpectedEnd):  # the state below shows it
             follow(cluster, context.report)
     record = throttle_record(context)
@@ -102,7 +105,7 @@ def _finish(
         return Plan(
             Effect.CHANGE,
             tuple(steps),
-            follow=move_progress.Follow((), dirs=dirs),
+            follow=Follow((), dirs=dirs),
             fresh=lambda later: reassignment.state(later, wanted, dirs, record.read(), topics),
             refused=Results(
                 {}, dict(state.not_read) | (_failed(state) if not invocation["dry-run"] else {})
@@ -125,13 +128,13 @@ def _failed(state: MoveState) -> dict[Resource, Failure]:
 
 
 def _cancel_line(invocation: Invocation) -> str:
-    from kafka_shell.quoting import quote
+    """The command that cancels the moves of the file; empty without one: the moves may be those of
+    somebody else."""
+    from kafka_shell.quoting import with_option
 
-    if invocation["reassignment-json-file"]:
-        file = quote(invocation["reassignment-json-file"])
-        return f"reassign-partitions --cancel --reassignment-json-file {file}"
-    topics = " ".join(f"--topics {quote(word)}" for word in invocation["topics"] or ("*",))
-    return f"reassign-partitions --cancel {topics}"
+    file = invocation["reassignment-json-file"]
+    option = with_option("--reassignment-json-file", file) if file else ""
+    return f"reassign-partitions --cancel {option}" if file else ""
 
 
 COMMANDS: tuple[Command, ...] = (

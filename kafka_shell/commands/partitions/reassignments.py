@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from kafka_shell.commands import select
 from kafka_shell.errors import ShellError, UsageError
@@ -12,16 +12,23 @@ from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.output.counts import name_few
 from kafka_shell.plan.model import Effect, Plan, Resource, merge_plans
-from kafka_shell.plan.results import Results
 from kafka_shell.structs import replace
+
+from .batches import ABOUT as BATCHES_ABOUT
+from .batches import BATCHES, resume
+from .cancel import cancel
+from .start import plan_start
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.disks import Disks
+    from kafka_shell.admin.partitions.model import Assignment
     from kafka_shell.admin.partitions.reassignment import CurrentAssignment
     from kafka_shell.admin.partitions.reassignment_files import MoveFile
     from kafka_shell.admin.partitions.targets import Brokers, Targets
     from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
+
+    from .rollback import Rollback
 
 # By topic: a replication factor, or the replicas of each partition.
 Replicas = Mapping[str, int | tuple[tuple[int, ...], ...]]
@@ -29,6 +36,8 @@ THROTTLE = Option("--throttle", kinds.RATE, "Replication throttle per broker: 50
 WAIT = Option("--wait", kinds.FLAG, "Wait until the reassignment ends, then remove its throttle.")
 FORCE = Option("--force", kinds.FLAG, "Also move replicas to cordoned brokers that are named.")
 FILE = Option("--reassignment-json-file", kinds.FILE, "A reassignment in Kafka's JSON format.")
+PARTITIONS = Option("--partitions", kinds.TOPIC_PARTITIONS, "Only these partitions, for --drain or"
+                    " --cancel: orders:0,3-5", many=True, excludes=("--topics",))  # fmt: skip
 _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "drain")
 
 
@@ -38,11 +47,12 @@ _SOURCES = ("reassignment-json-file", "topics-to-move-json-file", "topics", "dra
 def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     """Reassign partitions by a file or by the planner, or cancel reassignments."""
     if invocation["cancel"]:
-        return _cancel(invocation, context)
+        return cancel(invocation, context)
+    if invocation["resume"]:
+        return resume(invocation, context)
     _check(invocation)
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
     file = given_file(invocation)
@@ -50,7 +60,10 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
     if file is None:
         disks = move_targets.read_disks(context.cluster, now)
         planned, sizes = _planned(invocation, context.cluster, now, disks), disks.sizes
-    target = planned.replicas if planned else file.target if file else {}
+    target: Assignment = planned.replicas if planned else file.target if file else {}
+    rollback = _rollback(invocation)
+    if rollback is not None:
+        target = rollback.target(target)
     throttle = invocation["throttle"]
     if throttle is None and file is not None:
         throttle = file.throttle
@@ -58,18 +71,19 @@ def reassign_partitions(invocation: Invocation, context: Context) -> Plan:
         from kafka_shell.admin.partitions.reassignment_files import export
 
         export(invocation["export"], target)
-    plan = reassignment.plan_move(
-        context.cluster,
-        target,
-        throttle=throttle,
-        additional=invocation["additional"],
-        keep_factor=invocation["disallow-replication-factor-change"],
+    plan = plan_start(
+        invocation, context, target, now=now, sizes=sizes, planned=planned, throttle=throttle,
         dirs=file.dirs if file else None,
-        record=throttle_record(context),
-        now=now,
-        sizes=sizes,
-    )
-    return with_files(invocation, context, plan, throttle, planned)
+    )  # fmt: skip
+    return plan if rollback is None else rollback.ending(plan)
+
+
+def _rollback(invocation: Invocation) -> Rollback | None:
+    if not invocation["reassignment-json-file"]:
+        return None
+    from .rollback import rollback_of
+
+    return rollback_of(invocation["reassignment-json-file"])
 
 
 def replicate(
@@ -85,7 +99,6 @@ def replicate(
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
     from kafka_shell.admin.partitions.model import TopicPartition
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
     growth = Plan(Effect.CHANGE, ())
@@ -109,12 +122,10 @@ def replicate(
             error.span = invocation.span("replication-factor")
             error.message = f"{name_few(Resource('topic', each) for each in topics)}: {error}"
             raise
-    throttle = invocation["throttle"]
-    plan = reassignment.plan_move(
-        context.cluster, planned.replicas, throttle=throttle, record=throttle_record(context),
-        now=now, sizes=disks.sizes,
+    moves = plan_start(
+        invocation, context, planned.replicas, now=now, sizes=disks.sizes,
+        planned=replace(planned, scores=()), throttle=invocation["throttle"],
     )  # fmt: skip
-    moves = with_files(invocation, context, plan, throttle, replace(planned, scores=()))
     if not growing:
         return moves
     # What does not exist cannot be moved.
@@ -143,6 +154,12 @@ def _check(invocation: Invocation) -> None:
             hint="For example: reassign-partitions --topics 'orders.*' --broker-list 1,2,3",
             text=invocation.text,
         )
+    if invocation["partitions"] and given != ["drain"]:
+        raise UsageError(
+            "--partitions requires --drain or --cancel",
+            span=invocation.span("partitions"),
+            text=invocation.text,
+        )
     if len(given) > 1 and set(given) != {"topics", "drain"}:
         raise UsageError(
             f"--{given[0]} cannot be used with --{given[1]}",
@@ -168,7 +185,13 @@ def _planned(
 
     topics = chosen_topics(invocation, cluster)
     if invocation["drain"] is not None:
-        return move_targets.drained(now, disks, _drained(invocation, now), topics)
+        broker = _drained(invocation, now)
+        if invocation["partitions"]:
+            found = select.partitions(invocation, cluster, "partitions")
+            chosen = select.topic_partitions(found)
+            planned = move_targets.drained(now, disks, broker, partitions=chosen)
+            return replace(planned, refused=planned.refused | found.failures)
+        return move_targets.drained(now, disks, broker, topics)
     brokers = named_brokers(invocation, cluster, now, disks, "broker-list")
     return move_targets.spread_over(now, disks, topics or (), brokers)
 
@@ -213,66 +236,6 @@ def _drained(invocation: Invocation, now: CurrentAssignment) -> int:
     return int(word)
 
 
-def with_files(
-    invocation: Invocation,
-    context: Context,
-    plan: Plan,
-    throttle: int | None,
-    planned: Targets | None = None,
-) -> Plan:
-    """The plan with steps that write its files, and with what the planner says; it waits for the
-    end only with --wait."""
-    from kafka_shell.admin.partitions import recorded
-    from kafka_shell.admin.partitions.reassignment_files import MovePaths
-    from kafka_shell.quoting import quote
-
-    paths = MovePaths.new(context.paths.state / "reassignments", context.clock())
-    steps = recorded.with_files(plan, paths, throttle).steps
-    starts = steps != plan.steps  # else only a throttle is changed
-    file = f"--reassignment-json-file {quote(str(paths.move))}" if starts else ""
-    cancel = f"reassign-partitions --cancel {file}" if file else ""
-    follow: Any = plan.follow
-    refused = planned.refused if planned else {}
-    return replace(
-        plan,
-        steps=steps,
-        refused=Results({}, {**refused, **plan.refused.failures}),
-        follow=replace(follow, cancel=cancel) if follow else None,
-        figures=(*plan.figures, *(planned.scores if planned and plan.figures else ())),
-        warnings=(*(planned.warnings if planned else ()), *plan.warnings),
-        waits=bool(invocation["wait"]),
-        resume=f"verify-reassign-partitions --finish {file}".strip(),
-    )
-
-
-# -- cancel ----------------------------------------------------------------------------------------
-
-
-def _cancel(invocation: Invocation, context: Context) -> Plan:
-    from kafka_shell.admin.partitions import progress as move_progress
-    from kafka_shell.admin.partitions import reassignment
-    from kafka_shell.admin.partitions.reassignment_files import read_moves
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
-
-    given = [name for name in _SOURCES if invocation[name]]
-    if given not in (["reassignment-json-file"], ["topics"]):
-        raise UsageError(
-            "--cancel requires --reassignment-json-file or --topics",
-            hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
-            text=invocation.text,
-        )
-    if given == ["topics"]:
-        topics = chosen_topics(invocation, context.cluster)
-        moving = move_progress.under_way(context.cluster, topics).values
-        return reassignment.plan_cancel(
-            context.cluster, list(moving), record=throttle_record(context)
-        )
-    file = read_moves(invocation["reassignment-json-file"])
-    return reassignment.plan_cancel(
-        context.cluster, list(file.target), file.before, file.dirs, throttle_record(context)
-    )
-
-
 COMMANDS: tuple[Command, ...] = (
     Command(
         name="reassign-partitions",
@@ -292,16 +255,25 @@ COMMANDS: tuple[Command, ...] = (
             Option("--drain", kinds.BROKER,
                    "Move all replicas (or those of --topics) off a broker.", metavar="BROKER",
                    excludes=("--broker-list",)),
+            PARTITIONS,
             THROTTLE,
+            *BATCHES,
             Option("--additional", kinds.FLAG,
                    "Allow changing running reassignments and their throttle."),
             Option("--disallow-replication-factor-change", kinds.FLAG,
                    "Refuse partitions whose replication factor would change."),
             Option("--export", kinds.FILE, "Also write the reassignment in Kafka's JSON format."),
             WAIT,
-            Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file or of --topics.",
+            Option("--resume", kinds.TEXT, "Continue an unfinished reassignment in batches; with"
+                   " --throttle, at this rate.", metavar="ID",
+                   excludes=("--reassignment-json-file", "--topics", "--topics-to-move-json-file",
+                             "--drain", "--partitions", "--broker-list", "--export", "--batch",
+                             "--batch-bytes", "--per-broker", "--additional")),
+            Option("--cancel", kinds.FLAG, "Cancel running reassignments of a file, of --topics or"
+                   " of --partitions, or what the one of --resume has started.",
                    excludes=("--throttle", "--drain", "--broker-list", "--additional", "--export",
-                             "--wait", "--topics-to-move-json-file")),
+                             "--wait", "--topics-to-move-json-file", "--batch", "--batch-bytes",
+                             "--per-broker")),
         ),
         description=(
             "The planner is that of rebalance: it spreads each topic over the brokers, keeps racks"
@@ -313,7 +285,7 @@ COMMANDS: tuple[Command, ...] = (
             " verify-reassign-partitions --finish. Files written by kafka.sh contain their"
             " throttle; --throttle overrides it. The log_dirs of a file are respected; copies"
             " between log directories of one broker are not limited by --throttle but by"
-            " replica.alter.log.dirs.io.max.bytes.per.second of the broker."
+            " replica.alter.log.dirs.io.max.bytes.per.second of the broker.\n" + BATCHES_ABOUT
         ),
         search=("rebalance", "migrate", "decommission", "generate", "execute", "rack", "balance"),
         apis=(2, 3, 32, 34, 35, 44, 45, 46),

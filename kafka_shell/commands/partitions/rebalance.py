@@ -11,12 +11,14 @@ from kafka_shell.commands.partitions.reassignments import (
     WAIT,
     chosen_topics,
     named_brokers,
-    with_files,
 )
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Command, Example, Invocation, Option
 from kafka_shell.plan.model import Effect, Plan
 from kafka_shell.structs import replace
+
+from .batches import BATCHES
+from .start import plan_start
 
 if TYPE_CHECKING:
     from kafka_shell.admin.partitions.disks import Disks
@@ -31,21 +33,20 @@ def rebalance(invocation: Invocation, context: Context) -> Plan:
     """Plan moves between brokers by the goals of the planner."""
     from kafka_shell.admin.partitions import reassignment
     from kafka_shell.admin.partitions import targets as move_targets
-    from kafka_shell.commands.partitions.throttle_store import throttle_record
 
     now = reassignment.current_assignment(context.cluster)
     disks = move_targets.read_disks(context.cluster, now)
     planned = _planned(invocation, context, now, disks)
-    throttle = invocation["throttle"]
-    plan = reassignment.plan_move(
-        context.cluster, planned.replicas, throttle=throttle, record=throttle_record(context),
-        now=now, sizes=disks.sizes,
+    plan = plan_start(
+        invocation, context, planned.replicas, now=now, sizes=disks.sizes, planned=planned,
+        throttle=invocation["throttle"],
     )  # fmt: skip
-    if planned.replicas:
-        plan = replace(
-            plan, figures=(*plan.figures, move_targets.topic_loads(now, planned.replicas))
-        )
-    return with_files(invocation, context, plan, throttle, planned)
+    if not planned.replicas:
+        return plan
+    loads = move_targets.topic_loads(now, planned.replicas)
+    scores = len(planned.scores) if plan.figures else 0
+    at = len(plan.figures) - scores
+    return replace(plan, figures=(*plan.figures[:at], loads, *plan.figures[at:]))
 
 
 def _planned(
@@ -107,6 +108,7 @@ COMMANDS: tuple[Command, ...] = (
                    " partition, and balance leaders by it: 30s.", least=1),
             FORCE,
             THROTTLE,
+            *BATCHES,
             WAIT,
         ),
         description=(
@@ -118,7 +120,7 @@ COMMANDS: tuple[Command, ...] = (
             " replicas per broker; and as little copied as possible. A score is the sum of the"
             " squared distances of brokers from their even share (of bytes and written bytes in"
             " percent of the mean, of these and of replicas beyond 5%): 0 is best. Partitions of"
-            " unknown size are not copied. Undo, --throttle and --wait are those of"
+            " unknown size are not copied. Undo, --throttle, --batch and --wait are those of"
             " reassign-partitions. To lead by the new preferred leaders at once, run elect-leaders."
         ),
         search=("balance", "skew", "goals", "cruise", "spread", "leaders", "disk", "move"),

@@ -132,6 +132,11 @@ def _share(row: Reassignment | PartitionMove) -> str | None:
     return f"{share}% of {approximate_bytes(row.size)}"
 
 
+def _waiting_for(row: Reassignment) -> Cell:
+    """The broker that is down."""
+    return None if row.waiting_for is None else text(f"broker {row.waiting_for}", "bad")
+
+
 def _change(before: int, after: int) -> Cell:
     if before == after:
         return f"{after:,}"
@@ -186,6 +191,7 @@ COLUMNS |= {
         Column("REMOVING", lambda r: _ids(r.removing)),
         Column("COPIED", _share),
         Column("LAG", lambda r: r.lag, "right"),
+        Column("WAITING-FOR", _waiting_for, "right"),
     ),
     PartitionMove: (
         Column("TOPIC", lambda r: r.topic, role="name"),
@@ -237,6 +243,7 @@ def move_size_page(size: MoveSize, width: int | None) -> Iterator[Text]:
         counted(size.partitions, "partition"),
         to_copy if size.copies else "nothing to copy",
         weight,
+        f"{size.batches:,} batches" if size.batches > 1 else "",
         throttle,
         least,
     )

@@ -20,6 +20,7 @@ from kafka_shell.admin.partitions import (
 from kafka_shell.admin.partitions import (
     targets as move_targets,
 )
+from kafka_shell.admin.partitions.follow import Follow
 from kafka_shell.admin.partitions.model import (
     BrokerLoad,
     Move,
@@ -170,7 +171,7 @@ def test_a_partition_that_is_refused_does_not_keep_the_throttle_of_the_others(
     assert isinstance(step, MoveReplicas)
     moves = (step.moves[0], replace(step.moves[1], after=(1, 99)))
     plan = replace(plan, steps=(throttle, replace(step, moves=moves)),
-                   follow=move_progress.Follow(moves))  # fmt: skip
+                   follow=Follow(moves))  # fmt: skip
     failed = apply(plan, cluster).failures
     assert [change.resource.name for change in failed] == [f"{topic}:1"]
     assert replicas(cluster, topic) == [(1, 3), (1, 2)]
@@ -274,7 +275,7 @@ def test_a_follower_is_told_when_somebody_cancels(
             apply(plan_cancel(cluster, [wanted.partition]), cluster)
 
     with pytest.raises(ShellError, match="is not being reassigned"):
-        move_progress.Follow((wanted,))(cluster, cancel)
+        Follow((wanted,))(cluster, cancel)
 
 
 # -- refusals and warnings -------------------------------------------------------------------------

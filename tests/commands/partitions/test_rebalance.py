@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
-from kafka_shell.admin.partitions import disks
+from kafka_shell.admin.partitions import disks, sizes
+from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
 from tests import moving
@@ -109,6 +110,8 @@ def test_a_cordoned_broker_gets_nothing_unless_forced(
     kafka: Program, cluster: Cluster, cordoned: int
 ) -> None:
     topic = placed(cluster, *[(1,)] * 6)
+    parts = [TopicPartition(topic, each) for each in range(6)]
+    wait_for("their sizes are known", lambda: len(sizes.read(cluster, parts).replicas) == 6)
     planned = kafka.ok("rebalance", "--topics", topic, "--dry-run", "--output", "json")
     (loads,) = (row["topics"] for row in planned.json["figures"] if "topics" in row)
     assert loads[0]["replicas_after"] == {"1": 3, "2": 3}

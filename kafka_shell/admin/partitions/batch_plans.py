@@ -1,0 +1,267 @@
+"""Plans of reassignments in batches: start, continue, change the throttle, end."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.topics.min_isr import partitions_below
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import Change, Outcomes, Plan, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
+
+from .batch_state import Batch, BatchState, Started
+from .batched import InBatches
+from .batches import BatchLimits, split
+from .follow import Follow
+from .log_dir_targets import Placing
+from .model import Assignment, Move, MoveSize, TopicPartition
+from .progress import assignment_of, spell, under_way
+from .reassignment import CurrentAssignment, current_assignment, plan_move
+from .sizes import Sizes
+from .steps import MoveReplicas
+from .throttles import SetThrottle
+
+
+class StartBatches(Struct, BaseStep, frozen=True):
+    """The start of the first batch. Its changes are those of all batches."""
+
+    step: MoveReplicas
+    run: InBatches
+    throttle: int | None = None
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        return self.step.changes
+
+    @property
+    def moves(self) -> tuple[Move, ...]:
+        return self.step.moves
+
+    @property
+    def stay(self) -> Mapping[TopicPartition, tuple[int, ...]]:
+        return self.step.stay
+
+    @property
+    def placing(self) -> Placing:
+        return self.step.placing
+
+    @property
+    def target(self) -> Assignment:
+        """The target replicas of all partitions, in the order of the batches."""
+        return self.run.target
+
+    def reread(self, cluster: Cluster) -> StartBatches:
+        return replace(self, step=self.step.reread(cluster))
+
+    def remove_throttle(self, cluster: Cluster) -> None:
+        """Nothing: each batch has a throttle of its own."""
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Write the state, and start the first batch. The others are started by `run`."""
+        state = self.run.state
+        before = state.read()
+        with state.running():
+            state.write(Started(cluster.cluster_id, before.batches if before else 0, self.throttle))
+            try:
+                sent = self.run.start(cluster, self.run.batches[0])
+            except ShellError as error:
+                if before is None and error.code not in ("deadline", "outcome-unknown"):
+                    state.remove()
+                raise
+        refused = {str(each): why for each, why in sent.failures.items()}
+        return Results.of(
+            self.changes, (refused.get(change.resource.name) for change in self.changes)
+        )
+
+
+def in_batches(
+    cluster: Cluster,
+    plan: Plan,
+    run: InBatches,
+    *,
+    limits: BatchLimits,
+    sizes: Sizes,
+    throttle: int | None,
+) -> Plan:
+    """The plan of a reassignment in batches, if the limits do not allow to move all at once.
+
+    `run` has the state, the record of throttles, log directories and hints.
+    """
+    step = _start(plan)
+    groups = split(step.moves, sizes, limits)
+    if len(groups) < 2:
+        return plan
+    targets = [assignment_of(group) for group in groups]
+    targets[0] |= _others(plan, step)
+    batches = tuple(Batch(number, target) for number, target in enumerate(targets, 1))
+    step = replace(step, moves=tuple(move for group in groups for move in group))
+    run = replace(run, batches=batches, total=len(batches))
+    return _batched(cluster, plan, step, run, throttle)
+
+
+def resumed(
+    cluster: Cluster,
+    batches: Sequence[Assignment],
+    before: Assignment,
+    run: InBatches,
+    throttle: int | None,
+    name: str,
+) -> Plan:
+    """The plan that moves what is left of the reassignment with this ID.
+
+    Partitions that are being reassigned elsewhere, and those with other replicas than `before` and
+    than their target, are refused: somebody else has moved them.
+    """
+    now = current_assignment(cluster)
+    refused: dict[Resource, Failure] = {}
+    left: list[Batch] = []
+    for number, target in enumerate(batches, 1):
+        rest = {}
+        for each, to in target.items():
+            why = _moved_elsewhere(now, each, to, before)
+            if why is not None:
+                refused[each.resource] = why
+            elif each in now.moving or now.current[each][1] != to:
+                rest[each] = to
+        if rest:
+            left.append(Batch(number, rest))
+    run = replace(run, batches=tuple(left), total=len(batches))
+    plan = plan_move(
+        cluster, run.target, throttle=throttle, dirs=run.dirs, record=run.record, now=now,
+        additional=True,
+    )  # fmt: skip
+    plan = replace(plan, refused=Results({}, {**refused, **plan.refused.failures}))
+    if left:
+        return _batched(cluster, plan, _start(plan), run, throttle)
+    end = EndBatches(run.state, name, "nothing is left to move")
+    return replace(plan, steps=(*plan.steps, end), follow=None)
+
+
+def _moved_elsewhere(
+    now: CurrentAssignment, each: TopicPartition, to: Sequence[int], before: Assignment
+) -> Failure | None:
+    if each not in now.current:
+        return Failure("UNKNOWN_TOPIC_OR_PARTITION", f"partition {each} does not exist", 3)
+    replicas = now.current[each][1]
+    if each in now.moving:
+        after = now.moving[each].after
+        if set(after) == set(to):
+            return None
+        text = f"partition {each} is being reassigned to {spell(after)} instead"
+        return Failure("REASSIGNMENT_IN_PROGRESS", text, 60)
+    if set(replicas) in (set(to), set(before.get(each, replicas))):
+        return None
+    return Failure(
+        "INVALID_REPLICA_ASSIGNMENT",
+        f"partition {each} has replicas {spell(replicas)}: somebody else has moved it",
+        39,
+    )
+
+
+def _start(plan: Plan) -> MoveReplicas:
+    """The step that starts the moves; one without moves if there is none."""
+    steps = (step for step in plan.steps if isinstance(step, MoveReplicas) and not step.cancelled)
+    return next(steps, MoveReplicas(()))
+
+
+def _others(plan: Plan, start: MoveReplicas) -> Assignment:
+    """What is followed but not moved by the plan: it is being reassigned already, or only gets
+    other log directories."""
+    cancelled = {
+        move.partition
+        for step in plan.steps
+        if isinstance(step, MoveReplicas) and step.cancelled
+        for move in step.moves
+    }
+    sent = cancelled | {move.partition for move in start.moves}
+    followed = plan.follow.moves or () if isinstance(plan.follow, Follow) else ()
+    return assignment_of([move for move in followed if move.partition not in sent])
+
+
+def _batched(
+    cluster: Cluster, plan: Plan, step: MoveReplicas, run: InBatches, throttle: int | None
+) -> Plan:
+    run = replace(run, below=partitions_below(cluster, scan(cluster)))
+    earlier = tuple(
+        each for each in plan.steps if each != _start(plan) and not isinstance(each, SetThrottle)
+    )
+    figures = tuple(
+        replace(each, batches=len(run.batches)) if isinstance(each, MoveSize) else each
+        for each in plan.figures
+    )
+    return replace(
+        plan,
+        steps=(*earlier, StartBatches(step, run, throttle)),
+        follow=run,
+        afterwards=(),
+        fresh=None,
+        figures=figures,
+    )
+
+
+class ChangeRate(Struct, BaseStep, frozen=True):
+    """Gives the next batches another throttle."""
+
+    state: BatchState
+    name: str
+    before: int | None
+    after: int
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        resource = Resource("reassignment", self.name)
+        return (Change(resource, "alter", "throttle", self.before, self.after),)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Sends nothing."""
+        started = self.state.read()
+        if started is None:
+            raise ShellError(f"reassignment {self.name} has ended", code="complete")
+        self.state.write(replace(started, throttle=self.after))
+        return Results.of(self.changes, (None for _ in self.changes))
+
+
+def with_rate(
+    cluster: Cluster, batches: Sequence[Assignment], run: InBatches, rate: int, name: str
+) -> Plan:
+    """The plan that changes the throttle of a reassignment that another session moves: that of the
+    batch that is moved now, and of the next ones."""
+    started = run.state.read()
+    if started is None:
+        raise ShellError(f"reassignment {name} has ended", code="complete")
+    target = {each: to for batch in batches for each, to in batch.items()}
+    moving = {
+        each: target[each]
+        for each, move in under_way(cluster).values.items()
+        if each in target and set(move.after) == set(target[each])
+    }
+    plan = plan_move(cluster, moving, throttle=rate, record=run.record, additional=True, quick=True)
+    rates = tuple(step for step in plan.steps if isinstance(step, SetThrottle))
+    return Plan(plan.effect, (ChangeRate(run.state, name, started.throttle, rate), *rates))
+
+
+# -- ending ----------------------------------------------------------------------------------------
+
+
+class EndBatches(Struct, BaseStep, frozen=True):
+    """Forgets a reassignment in batches: the batches that are not started yet will not be."""
+
+    state: BatchState
+    name: str
+    note: str = ""
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        resource = Resource("reassignment", self.name)
+        return (Change(resource, "delete", note=self.note),)
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        """Sends nothing."""
+        self.state.remove()
+        return Results.of(self.changes, (None for _ in self.changes))

@@ -1,0 +1,224 @@
+"""Reassignments in batches: the next batch starts when the last one is in sync.
+
+Each batch has a throttle of its own, which is removed when the batch has ended: so the lists of
+throttled replicas contain only what moves. Between batches the cluster must be healthy: all brokers
+that receive replicas run, and no partition is below min.insync.replicas that was not before.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Mapping
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.topics.min_isr import partitions_below
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.errors import ShellError, Status, UnexpectedEnd
+from kafka_shell.plan.apply import SENDING
+from kafka_shell.plan.model import Change, Report, Resource
+from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
+from kafka_shell.units import counted, some
+
+from .batch_state import Batch, BatchState, Started
+from .follow import Follow, Hints
+from .log_dir_targets import Dirs
+from .model import Assignment, Move, MoveStatus, TopicPartition
+from .progress import progress
+from .reassignment import current_assignment, plan_move
+from .throttle_configs import ThrottleRecord
+from .throttles import remove_own
+
+_PATIENCE_S = 60.0  # to become healthy before the next batch
+_POLL_S = 1.0
+_MOST_NAMES = 3
+
+
+class InBatches(Struct, frozen=True):
+    """A reassignment in batches. Called, it waits for the first batch, then moves the others.
+
+    `below` are the partitions below min.insync.replicas before it was started; `total` is the
+    number of batches with those that are done. Raises ShellError (code `paused`) if the cluster is
+    not healthy or a batch cannot be moved, as Follow does if it is interrupted, and UnexpectedEnd
+    if partitions are not at their target at the end. The state then says how far it is.
+    """
+
+    batches: tuple[Batch, ...] = ()
+    total: int = 0
+    state: BatchState = field(default_factory=BatchState)
+    record: ThrottleRecord = field(default_factory=ThrottleRecord)
+    below: frozenset[TopicPartition] = frozenset()
+    dirs: Dirs = field(default_factory=dict)
+    hints: Hints = field(default_factory=Hints)
+
+    def __call__(self, cluster: Cluster, report: Report) -> None:
+        batch, refused = self.batches[0], dict[TopicPartition, Failure]()
+        try:
+            with self.state.running():
+                left = self._finish(cluster, batch, report)
+                for batch in self.batches[1:]:
+                    self._until_healthy(cluster, batch, report)
+                    with SENDING:
+                        refused |= self.start(cluster, batch).failures
+                    left = self._finish(cluster, batch, report)
+                self._end(cluster, refused, left)
+        except KeyboardInterrupt:
+            raise ShellError(
+                f"interrupted at {self._name(batch)}",
+                hint=self.hints.lines(()),
+                code="interrupted",
+                status=Status.INTERRUPTED,
+            ) from None
+        except UnexpectedEnd:
+            raise
+        except ShellError as error:
+            error.message = f"paused at {self._name(batch)}: {error.message}"
+            raise
+
+    @property
+    def target(self) -> Assignment:
+        """The target replicas of all partitions, in the order of the batches."""
+        return {each: to for batch in self.batches for each, to in batch.target.items()}
+
+    def start(self, cluster: Cluster, batch: Batch) -> Results[TopicPartition, tuple[int, ...]]:
+        """Start a batch, with its throttle. Returns what was started and what was refused.
+
+        Raises ShellError if nothing was started, and UnexpectedEnd if it was cancelled meanwhile.
+        """
+        started = self._started()
+        self.state.write(replace(started, batches=max(started.batches, batch.number)))
+        topics = sorted({each.topic for each in batch.target})
+        plan = plan_move(
+            cluster,
+            batch.target,
+            throttle=started.throttle,
+            dirs=self._dirs_of(batch),
+            record=self.record,
+            now=current_assignment(cluster, topics),
+            quick=True,
+        )
+        names = {str(each): each for each in batch.target}
+        refused = {names[about.name]: why for about, why in plan.refused.failures.items()}
+        for step in plan.steps:
+            sent = step.send(cluster, validate_only=False)
+            refused |= {
+                names[change.resource.name]: why
+                for change, why in sent.failures.items()
+                if change.resource.name in names
+            }
+        moved = {each: to for each, to in batch.target.items() if each not in refused}
+        return Results(moved, refused)
+
+    def _started(self) -> Started:
+        started = self.state.read()
+        if started is None:
+            raise UnexpectedEnd("the reassignment was cancelled", code="cancelled")
+        return started
+
+    def _dirs_of(self, batch: Batch) -> Dirs:
+        return {place: path for place, path in self.dirs.items() if place[1] in batch.target}
+
+    def _name(self, batch: Batch) -> str:
+        return f"batch {batch.number:,} of {self.total:,}"
+
+    def _finish(self, cluster: Cluster, batch: Batch, report: Report) -> Mapping[Change, Failure]:
+        """Wait until the batch is in sync, then remove its throttle. Returns what of the throttle
+        could not be removed."""
+        moves = tuple(Move(each, (), after) for each, after in batch.target.items())
+        follow = Follow(moves, self.hints, self._dirs_of(batch))
+        try:
+            follow(cluster, self._reporting(batch, report))
+        except UnexpectedEnd as error:
+            self._remove_throttle(cluster)
+            self._started()
+            raise ShellError(error.message, hint=error.hint, code="paused") from None
+        return self._remove_throttle(cluster)
+
+    def _reporting(self, batch: Batch, report: Report) -> Report:
+        name = self._name(batch)
+        return lambda task, done, total: report(f"{name}: {task}", done, total)
+
+    def _remove_throttle(self, cluster: Cluster) -> Mapping[Change, Failure]:
+        with SENDING:
+            topics = {each.topic for each in self.target}
+            return remove_own(cluster, self.record, topics).failures
+
+    # -- between batches ---------------------------------------------------------------------------
+
+    def _until_healthy(self, cluster: Cluster, batch: Batch, report: Report) -> None:
+        """Wait until the cluster is healthy. Raises ShellError if it takes too long."""
+        until, task = time.monotonic() + _PATIENCE_S, ""
+        if cluster.deadline is not None:
+            until = min(until, cluster.deadline)
+        report = self._reporting(batch, report)
+        while problem := self._problem(cluster, batch):
+            if time.monotonic() + _POLL_S > until:
+                raise ShellError(f"not started: {problem}", code="paused")
+            if task and task != f"waiting: {problem}":
+                report(task, 1, 1)
+            task = f"waiting: {problem}"
+            report(task, 0, None)
+            time.sleep(_POLL_S)
+        if task:
+            report(task, 1, 1)
+
+    def _problem(self, cluster: Cluster, batch: Batch) -> str:
+        """Why the batch cannot be started now; empty if it can."""
+        try:
+            found = scan(cluster)
+            below = sorted(partitions_below(cluster, found) - self.below)
+        except ShellError as error:
+            return error.message
+        running = {broker.id for broker in found.brokers}
+        down = sorted({broker for broker in _receiving(found, batch) if broker not in running})
+        if down:
+            return f"broker {down[0]} is down"
+        if not below:
+            return ""
+        names = some(below, _MOST_NAMES)
+        return f"{counted(len(below), 'partition')} below min.insync.replicas: {names}"
+
+    # -- the end -----------------------------------------------------------------------------------
+
+    def _end(
+        self,
+        cluster: Cluster,
+        refused: Mapping[TopicPartition, Failure],
+        throttle: Mapping[Change, Failure],
+    ) -> None:
+        """Check that all partitions are at their target. Raises UnexpectedEnd if not, or if a
+        throttle could not be removed."""
+        rows = progress(cluster, self.target, self.dirs)
+        left = [row for row in rows if row.status is not MoveStatus.COMPLETED]
+        if not any(row.replicas for row in left):  # what was deleted is not moved later
+            self.state.remove()
+        if not left:
+            self._check_throttle(throttle)
+            return
+        names = [TopicPartition(row.topic, row.partition) for row in left]
+        why = next((refused[name].message for name in names if name in refused), left[0].note)
+        are = "is" if len(left) == 1 else "are"
+        raise UnexpectedEnd(
+            f"{counted(len(left), 'partition')} {are} not at the target: {some(names, 10)}: {why}",
+            hint=replace(self.hints, cancel="").lines(()),
+            code="reassignment-failed",
+        )
+
+    def _check_throttle(self, left: Mapping[Change, Failure]) -> None:
+        for change, why in left.items():
+            raise UnexpectedEnd(
+                f"all partitions are moved, but {change.resource} is still set: {why.message}",
+                code="throttle-left",
+                see=Resource("throttle"),
+            )
+
+
+def _receiving(found: MetadataScan, batch: Batch) -> Iterator[int]:
+    """The brokers that get replicas which they do not have."""
+    topics = {name: found.topic(name) for name in {e.topic for e in batch.target} if name in found}
+    for each, after in batch.target.items():
+        partitions = topics[each.topic].partitions if each.topic in topics else ()
+        now = next((p.replicas for p in partitions if p.partition == each.partition), after)
+        yield from (broker for broker in after if broker not in now)

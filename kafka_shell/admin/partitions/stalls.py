@@ -1,0 +1,88 @@
+"""Reassignments that have stalled: which broker they wait for, and for how long."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Collection, Sequence
+
+from msgspec import Struct
+
+from kafka_shell.units import counted
+
+from .model import Reassignment, TopicPartition
+
+_QUIET_S = 60.0  # without a copied byte before a reassignment counts as stalled
+_MINUTE = 60
+_HOUR = 60 * _MINUTE
+
+
+class Stall(Struct, frozen=True):
+    """Partitions that wait for a broker that is down; or, if `broker` is None, of which nothing has
+    been copied for a while. `seconds` is for how long."""
+
+    broker: int | None
+    partitions: tuple[TopicPartition, ...]
+    seconds: float = 0.0
+
+    @property
+    def reason(self) -> str:
+        """`waiting for broker 2, which is down (4 partitions)`."""
+        what = f"waiting for broker {self.broker}, which is down"
+        if self.broker is None:
+            what = "nothing is being copied"
+        return f"{what} ({counted(len(self.partitions), 'partition')})"
+
+    def __str__(self) -> str:
+        since = _rounded(self.seconds)
+        return f"stalled for {since}: {self.reason}" if since else self.reason
+
+
+def _rounded(seconds: float) -> str:
+    """`2 min`, `3 h`; empty for less than a minute."""
+    if seconds < _MINUTE:
+        return ""
+    if seconds < _HOUR:
+        return f"{int(seconds) // _MINUTE} min"
+    return f"{int(seconds) // _HOUR} h"
+
+
+def waits_for(each: Reassignment, leader: int | None, running: Collection[int]) -> int | None:
+    """The broker without which a reassignment cannot end: a new replica that is down, or if there
+    is no leader to copy from, one of the previous replicas."""
+    needed = each.adding if leader is not None else (*each.adding, *each.before)
+    return next((broker for broker in needed if broker not in running), None)
+
+
+class StallWatch:
+    """Watches reassignments, and remembers since when each of them has stalled."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[TopicPartition, tuple[int, float]] = {}  # broker, since
+        self._copied: dict[TopicPartition, tuple[object, float]] = {}  # progress, since
+
+    def see(self, moving: Sequence[Reassignment]) -> list[Stall]:
+        """The stalls now, given the reassignments in progress with their sizes: first those that
+        concern most partitions."""
+        now = time.monotonic()
+        stalled: dict[int | None, dict[TopicPartition, float]] = {}
+        waiting: dict[TopicPartition, tuple[int, float]] = {}
+        copied: dict[TopicPartition, tuple[object, float]] = {}
+        for each in moving:
+            key = each.topic_partition
+            broker = each.waiting_for
+            progress = (each.copied, each.lag)
+            before = self._copied.get(key, (None, now))
+            copied[key] = (progress, before[1] if before[0] == progress else now)
+            if broker is not None:
+                known = self._waiting.get(key)
+                since = known[1] if known is not None and known[0] == broker else now
+                waiting[key] = (broker, since)
+                stalled.setdefault(broker, {})[key] = since
+            elif None not in progress and now - copied[key][1] >= _QUIET_S:
+                stalled.setdefault(None, {})[key] = copied[key][1]
+        self._waiting, self._copied = waiting, copied
+        stalls = [
+            Stall(broker, tuple(since), now - min(since.values()))
+            for broker, since in stalled.items()
+        ]
+        return sorted(stalls, key=lambda stall: -len(stall.partitions))

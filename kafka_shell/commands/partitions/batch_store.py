@@ -1,0 +1,69 @@
+"""Store how far reassignments in batches are, in a file each, next to their move files."""
+
+from __future__ import annotations
+
+import fcntl
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import msgspec
+
+from kafka_shell.admin.partitions.batch_state import BatchState, Started
+from kafka_shell.admin.partitions.reassignment_files import MovePaths
+from kafka_shell.errors import ShellError
+from kafka_shell.private import open_private, write_private
+
+
+class BatchFile(BatchState):
+    """The state in a file, which is removed when all is moved."""
+
+    def __init__(self, paths: MovePaths) -> None:
+        self._paths = paths
+
+    def read(self) -> Started | None:
+        """The state; None if the reassignment has ended. Raises ShellError if it is damaged."""
+        try:
+            return msgspec.json.decode(self._paths.batches.read_bytes(), type=Started)
+        except FileNotFoundError:
+            return None
+        except (OSError, msgspec.MsgspecError) as error:
+            raise ShellError(
+                f"cannot read {self._paths.batches}: {error}", code="no-file"
+            ) from None
+
+    def write(self, started: Started) -> None:
+        """Replace the file. Raises ShellError if it cannot be written."""
+        try:
+            write_private(self._paths.batches, msgspec.json.encode(started))
+        except OSError as error:
+            raise ShellError(
+                f"cannot write {self._paths.batches}: {error.strerror}",
+                hint="No further batch was started.",
+                code="no-file",
+            ) from None
+
+    def remove(self) -> None:
+        """Remove the file."""
+        self._paths.batches.unlink(missing_ok=True)
+
+    @contextmanager
+    def running(self) -> Iterator[None]:
+        """Lock the move file, which is never replaced, until the end of the block or process."""
+        with open_private(self._paths.move, "a") as file:
+            try:
+                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise ShellError(
+                    f"reassignment {self._paths.id} is being moved by another session",
+                    code="in-use",
+                ) from None
+            yield
+
+    @property
+    def in_use(self) -> bool:
+        """Whether a session moves the batches now."""
+        try:
+            with self.running():
+                return False
+        except ShellError:
+            return True

@@ -1,0 +1,163 @@
+"""Reassignments in batches: their options, and --resume."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.errors import ShellError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Invocation, Option
+from kafka_shell.plan.model import Plan
+from kafka_shell.quoting import with_option
+from kafka_shell.structs import replace
+
+from .stall_lines import stall_advice
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.batched import InBatches
+    from kafka_shell.admin.partitions.log_dir_targets import Dirs
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths
+    from kafka_shell.admin.partitions.sizes import Sizes
+    from kafka_shell.context import Context
+
+BATCHES = (
+    Option("--batch", kinds.INTEGER, "Move at most this many partitions at a time (default: 100).",
+           least=1, metavar="N"),
+    Option("--batch-bytes", kinds.SIZE, "Copy at most this much at a time: 50GiB.", least=1,
+           metavar="SIZE"),
+    Option("--per-broker", kinds.INTEGER, "Move at most this many partitions to or from a broker at"
+           " a time.", least=1, metavar="N"),
+)  # fmt: skip
+ABOUT = (
+    "A reassignment that copies more than 100 partitions runs in batches of 100, with at most five"
+    " per broker, unless --batch, --batch-bytes or --per-broker is given. The next batch starts"
+    " when the last one is in sync, its throttle is removed, the brokers that receive replicas run,"
+    " and no partition is below min.insync.replicas that was not before; otherwise it pauses and"
+    " says why. What is left after a pause, Ctrl-C or the loss of the terminal is moved by"
+    " reassign-partitions --resume ID. Without --wait, the prompt moves the batches in the"
+    " background; elsewhere, the command ends when the first one is started."
+)
+
+
+def paths_of(context: Context) -> MovePaths:
+    """The paths of a new reassignment."""
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths
+
+    return MovePaths.new(_folder(context), context.clock())
+
+
+def resume_line(paths: MovePaths) -> str:
+    """The command that continues a reassignment in batches."""
+    return f"reassign-partitions --resume {paths.id}"
+
+
+def cancel_line(paths: MovePaths) -> str:
+    """The command that cancels what a reassignment has started."""
+    option = with_option("--reassignment-json-file", str(paths.move))
+    return f"reassign-partitions --cancel {option}"
+
+
+def in_batches(
+    invocation: Invocation,
+    context: Context,
+    plan: Plan,
+    paths: MovePaths,
+    *,
+    sizes: Sizes,
+    throttle: int | None,
+    dirs: Dirs | None = None,
+) -> Plan:
+    """The plan in batches, if it has to be."""
+    from kafka_shell.admin.partitions import batch_plans
+    from kafka_shell.admin.partitions.batches import BatchLimits, limits_of
+    from kafka_shell.admin.partitions.steps import MoveReplicas
+
+    moves = [
+        move
+        for step in plan.steps
+        if isinstance(step, MoveReplicas) and not step.cancelled
+        for move in step.moves
+    ]
+    given = (invocation.get(name) for name in ("batch", "batch-bytes", "per-broker"))
+    limits = limits_of(BatchLimits(*given), sum(bool(move.adding) for move in moves))
+    return batch_plans.in_batches(
+        context.cluster, plan, _run(context, paths, dirs or {}),
+        limits=limits, sizes=sizes, throttle=throttle,
+    )  # fmt: skip
+
+
+def _run(context: Context, paths: MovePaths, dirs: Dirs) -> InBatches:
+    from kafka_shell.admin.partitions.batched import InBatches
+    from kafka_shell.admin.partitions.follow import Hints
+
+    from .batch_store import BatchFile
+    from .throttle_store import throttle_record
+
+    return InBatches(
+        state=BatchFile(paths),
+        record=throttle_record(context),
+        dirs=dirs,
+        hints=Hints(cancel_line(paths), resume_line(paths), stall_advice),
+    )
+
+
+# -- continuing ------------------------------------------------------------------------------------
+
+
+def resume(invocation: Invocation, context: Context) -> Plan:
+    """The plan that moves what is left of a reassignment in batches, or changes its throttle."""
+    from kafka_shell.admin.partitions import batch_plans, recorded
+    from kafka_shell.admin.partitions.reassignment_files import read_moves
+
+    from .batch_store import BatchFile
+
+    paths = unfinished(invocation, context)
+    state, file = BatchFile(paths), read_moves(str(paths.move))
+    started = state.read()
+    if started is None or started.cluster != context.cluster.cluster_id:
+        raise ShellError(
+            f"reassignment {paths.id} is one of cluster {started and started.cluster}, not of"
+            f" {context.cluster.cluster_id}",
+            hint="Nothing was sent. Use the profile of that cluster.",
+            code="other-cluster",
+        )
+    given = invocation["throttle"]
+    throttle = started.throttle if given is None else given
+    run = _run(context, paths, file.dirs)
+    if state.in_use and given is None:
+        raise ShellError(
+            f"reassignment {paths.id} is being moved by another session",
+            hint=f"To change its throttle: {resume_line(paths)} --throttle RATE",
+            code="in-use",
+        )
+    if state.in_use:
+        return batch_plans.with_rate(context.cluster, file.batches, run, given, paths.id)
+    plan = batch_plans.resumed(context.cluster, file.batches, file.before, run, throttle, paths.id)
+    plan = recorded.with_files(plan, paths, throttle, written=True)
+    follow: Any = plan.follow
+    return replace(
+        plan,
+        waits=bool(invocation["wait"]) or context.shell is None,
+        resume=resume_line(paths) if follow else "",
+    )
+
+
+def unfinished(invocation: Invocation, context: Context) -> MovePaths:
+    """The files of the reassignment that --resume names. Raises ShellError if it has ended."""
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths
+
+    known = {each.id: each for each in MovePaths.unfinished(_folder(context))}
+    if invocation["resume"] not in known:
+        ids = ", ".join(known)
+        raise ShellError(
+            f"there is no unfinished reassignment '{invocation['resume']}'",
+            hint=f"Unfinished reassignments: {ids}." if ids else "",
+            code="no-entry",
+            span=invocation.span("resume"),
+        )
+    return known[invocation["resume"]]
+
+
+def _folder(context: Context) -> Path:
+    return context.paths.state / "reassignments"

@@ -1,0 +1,84 @@
+"""`reassign-partitions --cancel` (KIP-455)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from kafka_shell.commands import select
+from kafka_shell.errors import UsageError
+from kafka_shell.language.command import Invocation
+from kafka_shell.plan.model import Plan, Resource
+from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
+
+from .batches import unfinished
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.context import Context
+
+_SUBJECTS = ("reassignment-json-file", "topics", "partitions", "resume")
+
+
+def cancel(invocation: Invocation, context: Context) -> Plan:
+    """The plan that cancels reassignments in progress: those of a file, of topics or of partitions,
+    or those that a reassignment in batches has started."""
+    from kafka_shell.admin.partitions import reassignment
+
+    from .throttle_store import throttle_record
+
+    given = [name for name in _SUBJECTS if invocation[name]]
+    if len(given) != 1 or invocation["drain"]:
+        raise UsageError(
+            "--cancel requires --reassignment-json-file, --topics, --partitions or --resume",
+            hint="To cancel all reassignments, run reassign-partitions --cancel --topics '*'",
+            text=invocation.text,
+        )
+    if given[0] in ("topics", "partitions"):
+        moving = _moving(invocation, context)
+        plan = reassignment.plan_cancel(
+            context.cluster, list(moving), record=throttle_record(context)
+        )
+        return replace(plan, refused=Results.merge([plan.refused, Results({}, moving.failures)]))
+    return _of_file(invocation, context)
+
+
+def _moving(invocation: Invocation, context: Context) -> Results[Resource, TopicPartition]:
+    from kafka_shell.admin.partitions import progress as move_progress
+    from kafka_shell.admin.partitions.model import TopicPartition
+
+    if invocation["partitions"]:
+        chosen = select.partitions(invocation, context.cluster, "partitions")
+        return chosen.map(lambda each: TopicPartition(each.topic, each.partition))
+    topics = select.topics(invocation, context.cluster, "topics")
+    moving = move_progress.under_way(context.cluster, topics).values
+    return Results({each.resource: each for each in moving})
+
+
+def _of_file(invocation: Invocation, context: Context) -> Plan:
+    """Cancel what the file has started. What it has not started yet is not started later."""
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions.batch_plans import EndBatches
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths, read_moves
+    from kafka_shell.units import to_path
+
+    from .batch_store import BatchFile
+    from .throttle_store import throttle_record
+
+    paths = unfinished(invocation, context) if invocation["resume"] else None
+    file = read_moves(str(paths.move) if paths else invocation["reassignment-json-file"])
+    if paths is None:
+        paths = MovePaths.of_file(to_path(invocation["reassignment-json-file"]))
+    state = BatchFile(paths) if paths is not None else None
+    started = state.read() if state is not None else None
+    partitions = list(file.target)
+    if started is not None:
+        partitions = [each for batch in file.batches[: started.batches] for each in batch]
+    plan = reassignment.plan_cancel(
+        context.cluster, partitions, file.before, file.dirs, throttle_record(context), file.target
+    )
+    if started is None or state is None or paths is None:
+        return plan
+    left = len(file.target) - len(partitions)
+    end = EndBatches(state, paths.id, f"{left:,} of {len(file.target):,} partitions not started")
+    return replace(plan, steps=(end, *plan.steps))

@@ -1,0 +1,44 @@
+"""What to do about reassignments that wait for a broker that is down."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from kafka_shell.language import kinds
+from kafka_shell.quoting import with_option
+from kafka_shell.units import counted
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.model import TopicPartition
+    from kafka_shell.admin.partitions.stalls import Stall
+
+_MOST = 50  # topics in a command
+
+
+def stall_advice(stalls: Sequence[Stall]) -> list[str]:
+    """The commands that cancel exactly the stalled reassignments, or move them to other brokers."""
+    lines = []
+    for stall in stalls:
+        words = list(_partitions(stall.partitions))
+        if stall.broker is None or len(words) > _MOST:
+            continue
+        what = counted(len(stall.partitions), "partition")
+        waits = "waits" if len(stall.partitions) == 1 else "wait"
+        options = " ".join(with_option("--partitions", word) for word in words)
+        lines += [
+            f"To cancel the {what} that {waits} for broker {stall.broker}:"
+            f" reassign-partitions --cancel {options}",
+            f"To move {'it' if len(stall.partitions) == 1 else 'them'} to other brokers:"
+            f" reassign-partitions --drain {stall.broker} {options} --additional",
+        ]
+    return lines
+
+
+def _partitions(partitions: Sequence[TopicPartition]) -> Iterator[str]:
+    """`orders:0,3-5` for each topic."""
+    by_topic: dict[str, list[int]] = {}
+    for each in sorted(partitions):
+        by_topic.setdefault(each.topic, []).append(each.partition)
+    for topic, numbers in by_topic.items():
+        yield kinds.TOPIC_PARTITIONS.spell((topic, tuple(numbers)))

@@ -1,0 +1,94 @@
+"""The plan that starts a reassignment: with its files, in batches, and with what the planner says.
+
+Every command that moves replicas is built on it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from kafka_shell.language.command import Invocation
+from kafka_shell.plan.model import Plan
+from kafka_shell.plan.results import Results
+from kafka_shell.quoting import with_option
+from kafka_shell.structs import replace
+
+from .batches import cancel_line, in_batches, paths_of, resume_line
+from .stall_lines import stall_advice
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.partitions.log_dir_targets import Dirs
+    from kafka_shell.admin.partitions.model import Assignment
+    from kafka_shell.admin.partitions.reassignment import CurrentAssignment
+    from kafka_shell.admin.partitions.reassignment_files import MovePaths
+    from kafka_shell.admin.partitions.sizes import Sizes
+    from kafka_shell.admin.partitions.targets import Targets
+    from kafka_shell.context import Context
+
+
+def plan_start(
+    invocation: Invocation,
+    context: Context,
+    target: Assignment,
+    *,
+    now: CurrentAssignment,
+    sizes: Sizes | None = None,
+    planned: Targets | None = None,
+    throttle: int | None = None,
+    dirs: Dirs | None = None,
+) -> Plan:
+    """The plan that moves partitions to these replicas.
+
+    Its options (--wait, --additional, --batch, ...) are those of the command, as far as it has
+    them. `planned` is what the planner returned; `sizes` are read if not given.
+    """
+    from kafka_shell.admin.partitions import reassignment
+    from kafka_shell.admin.partitions import sizes as move_sizes
+
+    from .throttle_store import throttle_record
+
+    if sizes is None:
+        sizes = move_sizes.read(context.cluster)
+    plan = reassignment.plan_move(
+        context.cluster,
+        target,
+        throttle=throttle,
+        additional=bool(invocation.get("additional")),
+        keep_factor=bool(invocation.get("disallow-replication-factor-change")),
+        dirs=dirs,
+        record=throttle_record(context),
+        now=now,
+        sizes=sizes,
+    )
+    paths = paths_of(context)
+    plan = in_batches(invocation, context, plan, paths, sizes=sizes, throttle=throttle, dirs=dirs)
+    plan = _with_files(plan, paths, throttle)
+    return replace(
+        plan,
+        refused=Results({}, {**(planned.refused if planned else {}), **plan.refused.failures}),
+        figures=(*plan.figures, *(planned.scores if planned and plan.figures else ())),
+        warnings=(*(planned.warnings if planned else ()), *plan.warnings),
+        waits=bool(invocation["wait"]),
+    )
+
+
+def _with_files(plan: Plan, paths: MovePaths, throttle: int | None) -> Plan:
+    """The plan with steps that write its files, and with the lines that continue and cancel it."""
+    from kafka_shell.admin.partitions import recorded
+    from kafka_shell.admin.partitions.batched import InBatches
+    from kafka_shell.admin.partitions.follow import Hints
+
+    steps = recorded.with_files(plan, paths, throttle).steps
+    starts = steps != plan.steps  # else only a throttle is changed
+    follow: Any = plan.follow
+    if isinstance(follow, InBatches):
+        return replace(plan, steps=steps, resume=resume_line(paths), id=paths.id)
+    file = with_option("--reassignment-json-file", str(paths.move)) if starts else ""
+    hints = Hints(cancel_line(paths) if starts else "", advice=stall_advice)
+    return replace(
+        plan,
+        steps=steps,
+        follow=replace(follow, hints=hints) if follow else None,
+        resume=f"verify-reassign-partitions --finish {file}".strip(),
+        id=paths.id if starts else "",
+    )
