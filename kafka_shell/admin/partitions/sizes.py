@@ -38,7 +38,7 @@ class Sizes(Struct, frozen=True):
     def with_empty(self, added: Assignment) -> Sizes:
         """The same with the replicas of partitions that have no records yet."""
         empty = {each: dict.fromkeys(replicas, 0) for each, replicas in added.items()}
-        return Sizes({**self.replicas, **empty}, self.told)
+        return Sizes({**self.replicas, **empty}, self.told, self.totals)
 
     def on(self, broker: int) -> int | None:
         """The size of all replicas of a broker; None if unknown."""
