@@ -20,6 +20,7 @@ from kafka_shell.output.renderers import Renderers
 from kafka_shell.output.theme import Theme, load_or_default
 from kafka_shell.output.writer import Writer
 from kafka_shell.plan.model import Plan
+from kafka_shell.plan.runbook import Runbook
 from kafka_shell.structs import replace
 
 from .commands import REGISTRY, render_module
@@ -362,6 +363,17 @@ def _run_and_write(invocation: Invocation, context: Context, writer: Writer) -> 
     target = context
     if isinstance(value, Elsewhere):
         target, value = value.context, value.plan
+    if isinstance(value, Runbook):
+        from .runbook import run
+
+        return run(
+            value,
+            context,
+            writer,
+            command=render(invocation),
+            dry_run=bool(invocation.get("dry-run")),
+            yes=invocation.get("yes"),
+        )
     if isinstance(value, Plan):
         from kafka_shell.output.plans import draw_plan
 

@@ -73,7 +73,7 @@ def execute(
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
-    if confirm and _confirmed(plan, context, guard, yes):
+    if confirm and _confirmed(question(plan.changes), context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)
@@ -106,9 +106,20 @@ def execute(
 # -- before anything is sent -----------------------------------------------------------------------
 
 
+def consent(context: Context, question: str, yes: str | bool | None) -> str | bool:
+    """Ask once for several plans that follow one another. Returns the `yes` to execute each of them
+    with. Raises ShellError if a guard forbids changes, or if it was not confirmed."""
+    guard = _guard_of_changes(context)
+    _check_consent(context, yes)
+    _confirmed(question, context, guard, yes)
+    return _cluster_name(context) if guard == "typed" else True
+
+
 def _guard(context: Context, plan: Plan) -> str:
-    if not plan.steps:
-        return context.settings.guard
+    return _guard_of_changes(context) if plan.steps else context.settings.guard
+
+
+def _guard_of_changes(context: Context) -> str:
     guard, profile = identity.guard_of(context)
     if guard == "read-only":
         raise ShellError(
@@ -192,28 +203,28 @@ def _will_ask(context: Context, guard: str, yes: str | bool | None) -> bool:
     return context.ask is not None and not answered
 
 
-def _confirmed(plan: Plan, context: Context, guard: str, yes: str | bool | None) -> bool:
+def _confirmed(what: str, context: Context, guard: str, yes: str | bool | None) -> bool:
     """True if the user was asked and agreed, False if --yes answered the question. Raises
     ShellError if it was not confirmed."""
     if guard == "typed":
-        return _confirmed_by_name(plan, context, yes)
+        return _confirmed_by_name(what, context, yes)
     if yes:
         return False
     if context.ask is None:
         raise _no_terminal("--yes")
-    if context.ask(f"{question(plan.changes)} [y/N] ").strip().lower() not in ("y", "yes"):
+    if context.ask(f"{what} [y/N] ").strip().lower() not in ("y", "yes"):
         raise ShellError("not confirmed: nothing was changed", code="declined")
     return True
 
 
-def _confirmed_by_name(plan: Plan, context: Context, yes: str | bool | None) -> bool:
+def _confirmed_by_name(what: str, context: Context, yes: str | bool | None) -> bool:
     name = _cluster_name(context)
     if isinstance(yes, str):
         answer, asked = yes, False
     elif context.ask is None:
         raise _no_terminal(f"--yes={name}")
     else:
-        prompt = f"{question(plan.changes)} Type {name} to confirm: "
+        prompt = f"{what} Type {name} to confirm: "
         answer, asked = context.ask(prompt).strip(), True
     if answer != name:
         raise ShellError(

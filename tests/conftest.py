@@ -44,11 +44,12 @@ def pytest_configure() -> None:
 
 
 # Clusters that are dear to start, the dearest first.
-_DEAR = ("three_brokers", "secure_sandbox", "demo_sandbox")
+_DEAR = ("five_brokers", "three_brokers", "secure_sandbox", "demo_sandbox")
 # What takes longest is begun first, so that the workers end at about the same time.
 _LONGEST = (
-    "three_brokers", "tests/audit", "tests/clients", "secure_sandbox", "tests/faults/test_scale.py",
-    "tests/shell/test_terminal.py", "tests/faults/test_streams.py", "tests/sandbox/test_life.py",
+    "three_brokers", "five_brokers", "tests/audit", "tests/clients", "secure_sandbox",
+    "tests/faults/test_scale.py", "tests/shell/test_terminal.py", "tests/faults/test_streams.py",
+    "tests/sandbox/test_life.py",
     "tests/sandbox/test_command.py", "tests/sandbox/test_demo.py",
 )  # fmt: skip
 
@@ -83,6 +84,8 @@ def _together(nodeid: str) -> str:
         look = {each for name in look for each in _mentions(file).get(name, ())} - found
     if "three" in found:
         return "three_brokers"
+    if "five" in found:
+        return "five_brokers"
     own = folder if folder == "tests/clients" else file
     return next((cluster for cluster in _DEAR if cluster in found), own)
 
@@ -158,6 +161,23 @@ def registry(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Registry]:
 def three_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
     """Three brokers of Kafka 4.3 in three racks. A test that stops one brings it back."""
     yield from _running(tmp_path_factory.mktemp("three"), brokers=3)
+
+
+@pytest.fixture(scope="session")
+def five_brokers(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Sandbox]:
+    """Five brokers of Kafka 4.3, of which brokers 1 to 3 vote, in three racks."""
+    yield from _running(tmp_path_factory.mktemp("five"), brokers=5)
+
+
+@pytest.fixture
+def five(five_brokers: Sandbox) -> Iterator[Cluster]:
+    """A connection to the five brokers. Those that a test removes are back after it."""
+    with connect(five_brokers) as cluster:
+        before = well.state(cluster)
+        yield cluster
+        well.start_all(five_brokers)
+        well.uncordon(cluster)  # a cordoned broker is never well again
+        well.restore(five_brokers, before)
 
 
 _FAILED = pytest.StashKey[bool]()

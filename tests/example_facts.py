@@ -266,6 +266,8 @@ FACTS: dict[str, tuple[str, ...]] = {
     "check-restart 1": ("broker 1: unsafe", "would have no leader"),
     "check-restart --plan": ("cannot be stopped safely", "would have no leader"),
     "check-restart 1 --wait": ("broker 1 is up", "in sync"),
+    "decommission 1 --dry-run": ("broker 1 is the only running broker",),
+    "decommission 1 --undo": SAME,
     "health": ("healthy", "1 broker"),
     "health --output json": ('"findings": []',),
     "api-versions": ("3 Metadata 0-13",),

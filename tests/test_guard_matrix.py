@@ -56,6 +56,7 @@ LINES: dict[str, str] = {
     "reset-offsets": f"reset-offsets {GROUP} --to latest --topic {TOPIC} --yes",
     "delete-offsets": f"delete-offsets {GROUP} --topic {TOPIC} --yes",
     "unregister-broker": "unregister-broker 77 --yes",
+    "decommission": "decommission 1 --yes",
     "alter-quorum": "alter-quorum --remove 1 --yes",
     "update-features": "update-features transaction.version=0 --yes",
     "abort-transaction": "abort-transaction --hanging --yes",
@@ -71,7 +72,7 @@ NOTHING_TO_DO = {
     "renew-token", "expire-token", "create-token", "reassign-partitions", "alter-log-dirs",
     "preferred-replica-leader-election", "elect-leaders", "remove-members", "alter-quorum",
     "abort-transaction", "verify-reassign-partitions", "unregister-broker", "alter-acls",
-    "delete-records", "fence-producer", "rebalance",
+    "delete-records", "fence-producer", "rebalance", "decommission",
 }  # fmt: skip
 # Metadata, ApiVersions, Fetch, List..., Describe..., FindCoordinator, OffsetFetch.
 QUESTIONS = {

@@ -97,8 +97,19 @@ MAY_IMPORT: dict[str, set[str]] = {
         "resource_kinds",
         "sending",
     },
+    "runbook": VALUES | {"context", "execute", "output"},
     "dispatch": VALUES
-    | {"execute", "commands", "context", "crash", "identity", "language", "output", "settings"}
+    | {
+        "execute",
+        "runbook",
+        "commands",
+        "context",
+        "crash",
+        "identity",
+        "language",
+        "output",
+        "settings",
+    }
     | {"pasted", "pipe", "redirect", "connection_options"},
     "pasted": VALUES | {"commands", "context", "language", "admin"},
     "script": VALUES | {"context", "dispatch", "journal", "language"},
@@ -113,6 +124,7 @@ EXCEPT = {"shell": {"admin.*.model"}}
 CHANGES_ELSEWHERE = {
     ("admin.client_configs.store", "admin.topics.change"),  # creates its topics on first use
     ("admin.partitions.throttles", "admin.configs.change"),  # throttles are configs (KIP-73)
+    ("admin.cluster.decommission.plans", "admin.configs.change"),  # so is a cordon (KIP-1066)
 }
 
 # Libraries that belong to one place each.

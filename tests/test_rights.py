@@ -80,6 +80,7 @@ delete-offsets {topic} --topic {topic} --yes
 describe-quorum
 health
 check-restart 1
+decommission 1 --yes
 describe-broker 1
 alter-quorum --remove 1 --yes
 update-features streams.version=0 --yes

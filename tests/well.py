@@ -11,6 +11,7 @@ from kafka_shell.admin.acls import change as acl_changes
 from kafka_shell.admin.acls import read as acls
 from kafka_shell.admin.acls.model import AclFilter
 from kafka_shell.admin.cluster import feature_change, features, health, quorum, quorum_change
+from kafka_shell.admin.cluster.decommission.plans import plan_uncordon
 from kafka_shell.admin.cluster.model import Endpoint, Severity, Voter
 from kafka_shell.admin.configs import change as config_changes
 from kafka_shell.admin.configs import read as configs
@@ -226,6 +227,12 @@ def _cancel_moves(cluster: Cluster) -> list[str]:
     _settle(plan_cancel(cluster, [each.topic_partition for each in moving]), cluster)
     wait_for("nothing moves any more", lambda: not under_way(cluster).values)
     return [f"reassignment of {each.topic_partition}: in progress" for each in moving]
+
+
+def uncordon(cluster: Cluster) -> None:
+    """Let every broker get replicas."""
+    for broker in cluster.brokers(refresh=True):
+        _settle(plan_uncordon(cluster, broker.id), cluster)
 
 
 def _repair(

@@ -92,6 +92,11 @@ class ClusterPlan:
         return self.plan.warnings
 
     @property
+    def figures(self) -> tuple[Any, ...]:
+        """Models that describe the plan, such as the load of brokers before and after it."""
+        return self.plan.figures
+
+    @property
     def effect(self) -> Effect:
         """The effect of the plan. Effect.DESTROY means that data or access is lost."""
         return self.plan.effect

@@ -18,6 +18,7 @@ from .acls.model import (
 from .client import Admin
 from .client_configs.model import ClientConfigAlteration, ClientConfigFilter, ClientEntity
 from .cluster.model import Voter
+from .cluster.restart.model import Verdict
 from .configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
 from .groups.model import GroupType, ResetTo, To
 from .partitions.model import TopicPartition
@@ -68,5 +69,6 @@ __all__ = [
     "ShellError",
     "To",
     "TopicPartition",
+    "Verdict",
     "Voter",
 ]

@@ -60,6 +60,7 @@ INDEX = {
     ),
     "cluster.brokers": ("describe-broker", "broker"),
     "cluster.restart": ("check-restart",),
+    "cluster.decommission": ("decommission",),
     "cluster.quorum": ("describe-quorum", "alter-quorum", "describe-features", "update-features"),
     "activity.commands": ("top",),
     "transactions.commands": (

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from kafka_shell.errors import ShellError
+from kafka_shell.errors import ShellError, UsageError
 from kafka_shell.language.command import Invocation
 from kafka_shell.language.selectors import is_pattern, select, split
 
@@ -73,6 +73,18 @@ def unknown_broker(word: str, ids: Iterable[object], span: tuple[int, int] | Non
         code="no-match",
         span=span,
     )
+
+
+def broker_id(word: str, span: tuple[int, int] | None, text: str) -> int:
+    """The ID of a broker that need not be running. Raises UsageError if it is not a number."""
+    if not word.isdecimal() or int(word) >= 1 << 31:
+        raise UsageError(
+            f"'{word}' is not a broker ID",
+            hint="Name each broker by its ID: 4 or 4,5.",
+            span=span,
+            text=text,
+        )
+    return int(word)
 
 
 def _refuse_too_long(items: Sequence[str], span: tuple[int, int] | None) -> None:

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from kafka_shell.admin.calls import Family, Plans, Reads
 
 from . import feature_change, quorum_change, read, unregister
+from .decommission import plans as decommission_plans
+from .decommission import read as decommission
 from .features import api_versions
 from .features import describe as describe_features
 from .health import health as find_problems
 from .quorum import describe as describe_quorum
 from .restart import read as restart
+from .restart.model import BackInSync
 
 
 class ClusterApi(Family):
@@ -24,6 +29,11 @@ class ClusterApi(Family):
         health = admin.cluster.health()
         assert health.ok, health.findings
         assert admin.cluster.quorum().leader == metadata.controller
+
+        (check,) = admin.cluster.check_restart([metadata.controller]).checks
+        assert check.verdict > Verdict.SAFE  # it is the only broker
+        order = admin.cluster.restart_order()
+        assert order.batches == () and order.unsafe[0].broker == metadata.controller
     """
 
     metadata = Reads(read.metadata)
@@ -34,6 +44,20 @@ class ClusterApi(Family):
     check_restart = Reads(restart.check_together)
     check_each_restart = Reads(restart.check_each)
     restart_order = Reads(restart.plan_order)
+    check_decommission = Reads(decommission.describe)
+    plan_cordon = Plans(decommission_plans.plan_cordon)
+    plan_uncordon = Plans(decommission_plans.plan_uncordon)
+    plan_delete_configs = Plans(decommission_plans.plan_delete_configs)
     plan_voters = Plans(quorum_change.plan_alter)
     plan_features = Plans(feature_change.plan_update)
     plan_unregister = Plans(unregister.plan_unregister)
+
+    def wait_in_sync(self, brokers: Sequence[int]) -> BackInSync:
+        """Wait until these brokers respond and all their replicas are in sync. Raises ShellError
+        (code `deadline`) after the timeout of the client."""
+        return self._calls.call(restart.wait_in_sync, brokers, lambda *_: None)
+
+    def wait_stopped(self, broker: int) -> None:
+        """Wait until a broker has left the cluster and does not respond any more. Raises ShellError
+        (code `deadline`) after the timeout of the client."""
+        self._calls.call(decommission.wait_stopped, broker)

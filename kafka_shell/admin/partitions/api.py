@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from kafka_shell.admin.calls import ClusterPlan, Family
 from kafka_shell.admin.topics import partitions
@@ -10,8 +10,11 @@ from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.plan.model import Plan
 from kafka_shell.plan.results import Results
 
-from . import elections, log_dir_moves, log_dirs, progress, reassignment
+from . import drain, elections, log_dir_moves, log_dirs, progress, reassignment, rebalance
 from .model import LogDir, Reassignment, TopicPartition
+from .planner.plan import Scope
+from .planner.problem import MIN_GAIN, Limits
+from .targets import Brokers
 
 
 class PartitionsApi(Family):
@@ -27,6 +30,10 @@ class PartitionsApi(Family):
         assert not plan.changes and len(plan.unchanged) == 1
         assert not admin.partitions.reassignments().values
         assert admin.partitions.log_dirs()[broker][0].replicas
+
+        plan = admin.partitions.plan_rebalance(["example.partitions"], max_bytes=10**9)
+        assert not plan.changes  # one broker is always in balance
+        assert all(score.before == score.after for score in plan.figures)
     """
 
     def reassignments(
@@ -53,6 +60,47 @@ class PartitionsApi(Family):
         a rate in bytes per second (KIP-73); it is removed when the reassignment has ended. `apply`
         waits for that."""
         return self._calls.plan(reassignment.plan_move, replicas, throttle=throttle)
+
+    def plan_rebalance(
+        self,
+        topics: Sequence[str] | None = None,
+        *,
+        brokers: Collection[int] = (),
+        exclude_brokers: Collection[int] = (),
+        force: bool = False,
+        only_leaders: bool = False,
+        only_racks: bool = False,
+        max_bytes: int | None = None,
+        max_partitions: int | None = None,
+        min_gain: float = MIN_GAIN,
+        measure: float | None = None,
+        throttle: int | None = None,
+    ) -> ClusterPlan:
+        """Balance these topics (None: all) between `brokers` (empty: all that can receive
+        replicas; with `force` also cordoned ones that are named), but not `exclude_brokers`.
+
+        `only_leaders` only changes the order of replicas, `only_racks` only spreads them over
+        racks. At most `max_bytes` are copied and `max_partitions` changed. A goal must gain
+        `min_gain` of its score to copy data. With `measure`, leaders are balanced by what is
+        written in so many seconds. `throttle` is a rate in bytes per second. The `figures` of the
+        plan are the load of brokers and topics and the score of each goal, before and after.
+        """
+        limited = max_bytes is not None or max_partitions is not None
+        return self._calls.plan(
+            rebalance.plan_rebalance,
+            topics,
+            Brokers(frozenset(brokers), frozenset(exclude_brokers), force),
+            scope=Scope.LEADERS if only_leaders else Scope.RACKS if only_racks else Scope.ALL,
+            limits=Limits(max_bytes, max_partitions) if limited else None,
+            min_gain=min_gain,
+            measure=measure,
+            throttle=throttle,
+        )
+
+    def plan_drain(self, broker: int, *, throttle: int | None = None) -> ClusterPlan:
+        """Move all replicas off a broker, those that are already moving included (API key 45).
+        `throttle` is as in plan_reassign; `apply` waits for the end."""
+        return self._calls.plan(drain.plan_drain, broker, throttle=throttle)
 
     def plan_cancel(self, partitions: Sequence[TopicPartition]) -> ClusterPlan:
         """Cancel reassignments in progress (API key 45)."""

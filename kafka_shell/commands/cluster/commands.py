@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from kafka_shell.admin.cluster.model import ClusterMetadata, Health
 from kafka_shell.answers import Nothing
 from kafka_shell.commands import select
-from kafka_shell.errors import UsageError
 from kafka_shell.language import kinds
 from kafka_shell.language.command import Argument, Command, Example, Invocation, Option, Short
 from kafka_shell.plan.model import Effect, Plan
@@ -53,18 +52,11 @@ def unregister_broker(invocation: Invocation, context: Context) -> Plan:
 
 def _ids(invocation: Invocation) -> list[int]:
     """The broker IDs as given; patterns would match running brokers only."""
-    ids = []
-    for index, words in enumerate(invocation["broker-id"]):
-        for word in words.split(","):
-            if not word.isdecimal() or int(word) >= 1 << 31:
-                raise UsageError(
-                    f"'{word}' is not a broker ID",
-                    hint="Name each broker by its ID: 4 or 4,5.",
-                    span=invocation.span("broker-id", index),
-                    text=invocation.text,
-                )
-            ids.append(int(word))
-    return ids
+    return [
+        select.broker_id(word, invocation.span("broker-id", index), invocation.text)
+        for index, words in enumerate(invocation["broker-id"])
+        for word in words.split(",")
+    ]
 
 
 def api_versions(
@@ -167,7 +159,8 @@ COMMANDS = (
         search=("remove broker", "decommission"),
         description=(
             "First move the replicas away (reassign-partitions --drain), then stop the broker."
-            " A running broker is refused."
+            " A running broker is refused. Its dynamic configs can only be deleted before"
+            " (alter-configs --broker-id 4 --delete-config KEY). decommission does all of it."
         ),
         examples=(
             Example("unregister-broker 1 --dry-run", "preview (a running broker is refused)",

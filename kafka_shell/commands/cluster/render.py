@@ -27,7 +27,7 @@ from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, hang, pad, text, wrap
 from kafka_shell.units import counted
 
-from . import restart_render
+from . import decommission_render, restart_render
 from .look import FindingWithLook, look_of
 
 _LABEL = 10
@@ -206,9 +206,9 @@ def broker_page(described: BrokerDescription, width: int | None) -> Iterator[Tex
 
 
 PAGES |= {BrokerDescription: broker_page}
-COLUMNS |= restart_render.COLUMNS
-PAGES |= restart_render.PAGES
-ROWS |= restart_render.ROWS
+COLUMNS |= restart_render.COLUMNS | decommission_render.COLUMNS
+PAGES |= restart_render.PAGES | decommission_render.PAGES
+ROWS |= restart_render.ROWS | decommission_render.ROWS
 
 
 _SLOW_MS = 1_000

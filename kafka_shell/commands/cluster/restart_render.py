@@ -30,7 +30,8 @@ _ROLES: dict[Verdict, Role] = {
 }
 
 
-def _verdict(verdict: Verdict) -> Text:
+def verdict_text(verdict: Verdict) -> Text:
+    """The verdict in its color."""
     return text(verdict.name.lower(), _ROLES[verdict])
 
 
@@ -45,7 +46,7 @@ def _named(brokers: Sequence[int]) -> str:
 COLUMNS: dict[type, tuple[Column, ...]] = {
     RestartCheck: (
         Column("BROKER", lambda c: _ids(c.brokers), "right", "name"),
-        Column("VERDICT", lambda c: _verdict(c.verdict)),
+        Column("VERDICT", lambda c: verdict_text(c.verdict)),
         Column("LEADERS", lambda c: c.leaders, "right"),
         Column("REPLICAS", lambda c: c.replicas, "right"),
         Column("COORDINATOR", lambda c: c.groups + c.transactions, "right"),
@@ -73,7 +74,7 @@ def checks_page(found: RestartChecks, width: int | None) -> Iterator[Text]:
     ):
         yield Text()
         about = "" if len(found.checks) == 1 else _about(brokers, len(found.checks))
-        yield from _reason(reason, about, width)
+        yield from reason_lines(reason, about, width)
 
 
 def _about(brokers: Sequence[int], total: int) -> str:
@@ -83,7 +84,7 @@ def _about(brokers: Sequence[int], total: int) -> str:
 def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
     yield from summary(
         width,
-        text(f"{_named(check.brokers)}: ", "heading") + _verdict(check.verdict),
+        text(f"{_named(check.brokers)}: ", "heading") + verdict_text(check.verdict),
         f"leads {counted(check.leaders, 'partition')}",
         counted(check.replicas, "replica"),
         f"coordinator of {counted(check.groups, 'group partition')} and"
@@ -92,7 +93,8 @@ def _single(check: RestartCheck, width: int | None) -> Iterator[Text]:
     )
 
 
-def _reason(reason: Reason, about: str, width: int | None) -> Iterator[Text]:
+def reason_lines(reason: Reason, about: str, width: int | None) -> Iterator[Text]:
+    """The verdict, the summary after `about`, and the examples."""
     indent = Text((("", " " * _LABEL),))
     room = max(20, (width or 10_000) - indent.width)
     label = pad(text(reason.verdict.name, _ROLES[reason.verdict]), _LABEL)

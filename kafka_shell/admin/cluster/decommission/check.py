@@ -1,0 +1,197 @@
+"""Whether a broker can be decommissioned, and which steps are left. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from kafka_shell.admin.cluster.restart import judge
+from kafka_shell.admin.cluster.restart.model import ClusterState, Reason, Verdict
+from kafka_shell.admin.partitions.drain import Drain
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.units import counted
+
+from .model import (
+    CORDON,
+    DONE,
+    NOT_CHECKED,
+    SKIPPED,
+    TO_DO,
+    BrokerState,
+    Decommission,
+    DecommissionStep,
+)
+
+_STATIC = "voters of a static quorum (kraft.version 0) cannot be removed"
+
+
+def decommission(
+    others: ClusterState, state: BrokerState, drain: Drain, default_factor: int | None
+) -> Decommission:
+    """The verdict and the steps. `others` is the state for check-restart without partitions: all
+    of them leave the broker before it is stopped."""
+    reasons = sorted(
+        (
+            *judge.check(judge.Index(others), [state.broker.id]).reasons,
+            *_moves(drain),
+            *_quorum(state),
+            *_factor(others, state, default_factor),
+        ),
+        key=lambda reason: reason.verdict,
+        reverse=True,
+    )
+    held = drain.held
+    return Decommission(
+        broker=state.broker.id,
+        state=state.broker.state,
+        verdict=max((reason.verdict for reason in reasons), default=Verdict.SAFE),
+        reasons=tuple(reasons),
+        replicas=len(held),
+        leaving=len(drain.leaving),
+        size=drain.disks.sizes.on(state.broker.id),
+        steps=tuple(_steps(state, held, len(drain.leaving))),
+    )
+
+
+# -- reasons ---------------------------------------------------------------------------------------
+
+
+def _moves(drain: Drain) -> Iterator[Reason]:
+    """What prevents the replicas from leaving, or is worse when they have left."""
+    refused = drain.targets.refused
+    if refused:
+        why = next(iter(refused.values()))
+        yield _reason(
+            Verdict.UNSAFE, "drain",
+            f"{counted(len(refused), 'topic')} cannot be moved: {why.message}. {why.hint}",
+            [each.name for each in refused],
+        )  # fmt: skip
+    if busy := drain.busy:
+        yield _reason(
+            Verdict.UNSAFE, "moves",
+            f"{counted(len(busy), 'partition')} being reassigned with a replica on the broker: wait"
+            " until that is complete, or cancel it",
+            busy,
+        )  # fmt: skip
+    wanted = {*drain.targets.replicas, *drain.leaving}
+    stuck = [each for each in sorted(wanted) if drain.now.current[each][0] is None]
+    if stuck:
+        yield _reason(
+            Verdict.UNSAFE, "offline",
+            f"{counted(len(stuck), 'partition')} without a leader cannot be moved",
+            stuck,
+        )  # fmt: skip
+    fewer = [each for each in drain.targets.replicas if _fewer_racks(drain, each)]
+    if fewer:
+        yield _reason(
+            Verdict.RISKY, "racks",
+            f"{counted(len(fewer), 'partition')} would have replicas in fewer racks", fewer,
+        )  # fmt: skip
+    for warning in drain.targets.warnings:
+        yield Reason(Verdict.RISKY, "brokers", warning, 1)
+
+
+def _reason(
+    verdict: Verdict, check: str, summary: str, subjects: Sequence[TopicPartition | str]
+) -> Reason:
+    examples = tuple(map(str, subjects[: judge.EXAMPLES]))
+    return Reason(verdict, check, summary, len(subjects), examples)
+
+
+def _fewer_racks(drain: Drain, each: TopicPartition) -> bool:
+    racks = drain.now.racks
+
+    def spread(replicas: Iterable[int]) -> int:
+        return len({racks.get(id) or id for id in replicas})
+
+    return spread(drain.targets.replicas[each]) < spread(drain.now.replicas[each])
+
+
+def _quorum(state: BrokerState) -> Iterator[Reason]:
+    if not state.voter:
+        return
+    if not state.dynamic:
+        yield Reason(Verdict.UNSAFE, "quorum", f"broker {state.broker.id} is a voter: {_STATIC}", 1)
+    elif state.voters == 1:
+        yield Reason(
+            Verdict.UNSAFE, "quorum",
+            f"broker {state.broker.id} is the only voter of the metadata quorum", 1,
+        )  # fmt: skip
+    else:
+        left = state.voters - 1
+        tolerated = counted((left - 1) // 2, "failure")
+        yield Reason(
+            Verdict.RISKY, "quorum",
+            f"{counted(left, 'voter')} of the metadata quorum would be left, which"
+            f" {'tolerates' if left == 1 else 'tolerate'} {tolerated}",
+            1,
+        )  # fmt: skip
+
+
+def _factor(others: ClusterState, state: BrokerState, factor: int | None) -> Iterator[Reason]:
+    left = len(others.brokers.keys() - {state.broker.id})
+    if factor is not None and factor > left:
+        yield Reason(
+            Verdict.RISKY, "replication-factor",
+            f"topics could no longer be created with the default replication factor {factor}:"
+            f" {counted(left, 'broker')} would be left",
+            1,
+        )  # fmt: skip
+
+
+# -- steps -----------------------------------------------------------------------------------------
+
+
+def _steps(
+    state: BrokerState, held: Sequence[TopicPartition], leaving: int
+) -> Iterator[DecommissionStep]:
+    yield _cordon(state, len(held))
+    detail = counted(len(held), "replica")
+    if leaving:
+        detail += f", {leaving:,} of them already being moved"
+    yield DecommissionStep("drain", TO_DO if held else DONE, detail if held else "no replicas")
+    stopped = not state.running
+    yield DecommissionStep("stop", DONE if stopped else TO_DO, "" if stopped else "by you")
+    yield _voter(state)
+    yield _configs(state)
+    yield _unregister(state)
+
+
+def _cordon(state: BrokerState, held: int) -> DecommissionStep:
+    if state.cordoned:
+        return DecommissionStep("cordon", DONE, "all log directories")
+    if not state.running:
+        return DecommissionStep("cordon", SKIPPED, "the broker is not running")
+    if state.can_cordon:
+        return DecommissionStep("cordon", TO_DO, "all log directories")
+    if state.configs is None:
+        return DecommissionStep("cordon", NOT_CHECKED, "the configs of the broker were not read")
+    detail = (
+        "requires metadata.version 4.3: until it stops, the broker may get replicas of new topics"
+    )
+    return DecommissionStep("cordon", SKIPPED, detail)
+
+
+def _voter(state: BrokerState) -> DecommissionStep:
+    if state.voter:
+        return DecommissionStep("voter", TO_DO, f"1 of {counted(state.voters, 'voter')}")
+    return DecommissionStep("voter", DONE, "not a voter")
+
+
+def _unregister(state: BrokerState) -> DecommissionStep:
+    if not state.kraft:
+        return DecommissionStep("unregister", SKIPPED, "not required with ZooKeeper")
+    if state.registered is None:
+        return DecommissionStep("unregister", NOT_CHECKED, "registrations were not read")
+    return DecommissionStep("unregister", TO_DO if state.registered else DONE)
+
+
+def _configs(state: BrokerState) -> DecommissionStep:
+    if state.registered is False:
+        detail = "controllers accept no configs of a broker that is not registered"
+        return DecommissionStep("configs", SKIPPED, detail)
+    if state.configs is None:
+        return DecommissionStep("configs", NOT_CHECKED, "only a running broker returns its configs")
+    count = len({*state.configs, *((CORDON,) if state.can_cordon else ())})
+    if not count:
+        return DecommissionStep("configs", DONE, "no dynamic configs")
+    return DecommissionStep("configs", TO_DO, counted(count, "dynamic config"))

@@ -1,0 +1,98 @@
+"""Plans that cordon a broker, and delete the dynamic configs of one that is gone."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from msgspec import Struct
+
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.configs import leftovers
+from kafka_shell.admin.configs.leftovers import DeleteLeftoverConfigs
+from kafka_shell.admin.configs.model import ConfigAlteration, ConfigOp, ConfigResource, ResourceType
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.throttle_configs import RATES
+from kafka_shell.admin.steps import BaseStep
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.propagation import wait_until_visible
+from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource
+from kafka_shell.plan.results import Results
+from kafka_shell.structs import replace
+
+from .model import CORDON
+from .read import dynamic_configs
+
+ALL = "*"
+_NOTE = "unknown values: only the broker itself returns them"
+
+
+def plan_cordon(cluster: Cluster, broker: int) -> Plan:
+    """Cordon all log directories of a broker: it gets no new replicas (KIP-1066, Kafka 4.3)."""
+    plan = _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.SET, ALL))
+    return replace(plan, fresh=None)
+
+
+def plan_uncordon(cluster: Cluster, broker: int) -> Plan:
+    """Remove the cordon of a broker. If it is not running, the active controller does it."""
+    if any(each.id == broker for each in cluster.brokers(refresh=True)):
+        return _alter(cluster, broker, ConfigAlteration(CORDON, ConfigOp.DELETE))
+    return leftovers.plan_delete(cluster, [broker], [CORDON])
+
+
+def _alter(cluster: Cluster, broker: int, alteration: ConfigAlteration) -> Plan:
+    resource = ConfigResource(ResourceType.BROKER, str(broker))
+    return config_changes.plan_alter(cluster, {resource: [alteration]})
+
+
+def is_cordoned(cluster: Cluster, broker: int) -> bool:
+    """Whether the broker reports its log directories as cordoned, a moment after the change."""
+
+    def cordoned() -> bool:
+        return broker in log_dirs.cordoned(log_dirs.describe(cluster, [broker], []))
+
+    wait_until_visible(cordoned)
+    return cordoned()
+
+
+class DeleteAllConfigs(Struct, BaseStep, frozen=True):
+    """All dynamic configs of a broker that is gone, deleted by the active controller: these keys,
+    which need not be set."""
+
+    broker: int
+    keys: tuple[str, ...]
+    validates = True
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        resource = Resource("broker", str(self.broker))
+        note = f"{_NOTE}; a missing one counts as deleted"
+        return (Change(resource, "delete", "dynamic configs", note=note, reversible=False),)
+
+    @property
+    def _step(self) -> DeleteLeftoverConfigs:
+        return DeleteLeftoverConfigs(self.broker, self.keys)
+
+    def reread(self, cluster: Cluster) -> DeleteAllConfigs:
+        self._step.reread(cluster)
+        return self
+
+    def send(self, cluster: Cluster, *, validate_only: bool) -> Outcomes:
+        sent = self._step.send(cluster, validate_only=validate_only)
+        return Results.of(self.changes, [next(iter(sent.failures.values()), None)])
+
+
+def plan_delete_configs(cluster: Cluster, broker: int, keys: Sequence[str] | None = None) -> Plan:
+    """Delete the dynamic configs of a broker that is not running: these, or all (None).
+
+    Nobody returns them. So all are deleted that another broker accepts as dynamic configs, and the
+    rates of replication throttles.
+    """
+    if keys is not None and not keys:
+        return Plan(Effect.CHANGE, ())
+    if keys is not None:
+        return leftovers.plan_delete(cluster, [broker], keys)
+    plan = leftovers.plan_delete(cluster, [broker], [CORDON])
+    if not plan.steps:
+        return plan
+    every = dict.fromkeys((*dynamic_configs(cluster), *RATES))
+    return replace(plan, steps=(DeleteAllConfigs(broker, tuple(every)),))

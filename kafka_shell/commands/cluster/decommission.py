@@ -1,0 +1,280 @@
+"""`decommission`: remove a broker for good, as a runbook that can be continued at any step."""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Iterator
+from typing import TYPE_CHECKING
+
+from kafka_shell.commands import select
+from kafka_shell.commands.partitions.batches import BATCHES
+from kafka_shell.commands.partitions.reassignments import THROTTLE
+from kafka_shell.commands.partitions.start import plan_start
+from kafka_shell.errors import ShellError
+from kafka_shell.language import kinds
+from kafka_shell.language.command import Argument, Command, Example, Invocation, Option
+from kafka_shell.language.render import render
+from kafka_shell.plan.model import Effect, Plan, Resource
+from kafka_shell.plan.runbook import Runbook, Stage, Stages
+from kafka_shell.structs import replace
+from kafka_shell.units import counted
+
+if TYPE_CHECKING:
+    from kafka_shell.admin.cluster.decommission.model import BrokerState, Decommission
+    from kafka_shell.admin.partitions.drain import Drain
+    from kafka_shell.context import Context
+    from kafka_shell.plan.outcome import Outcome
+
+_REMOVED = ("voter", "configs", "unregister")  # unregistered, its configs could not be deleted
+_ROUNDS = 5  # of draining: without a cordon, new topics may get replicas on the broker meanwhile
+
+
+def decommission(invocation: Invocation, context: Context) -> Runbook | Plan:
+    """The runbook that removes a broker, or the plan that removes its cordon."""
+    broker = select.broker_id(
+        invocation["broker-id"], invocation.span("broker-id"), invocation.text
+    )
+    if invocation["undo"]:
+        return _undo(context, broker)
+    from kafka_shell.admin.cluster.decommission import read
+
+    found, state, drain = read.read(context.cluster, broker)
+    work = _Work(invocation, context, broker, cordoned=bool(state.cordoned))
+    moves = f": move {counted(found.replicas, 'replica')} to other brokers, then unregister it"
+    return Runbook(
+        about=found,
+        possible=found.possible,
+        question=f"Decommission broker {broker}{moves if found.replicas else ''}?",
+        stages=work.stages,
+        previews=lambda: tuple(work.previews(found, state, drain)),
+        result=work.result,
+        resume=render(invocation),
+        undo=lambda: f"decommission {broker} --undo" if work.cordoned else "",
+    )
+
+
+def _undo(context: Context, broker: int) -> Plan:
+    """The plan that removes the cordon; its warnings say what stays."""
+    from kafka_shell.admin.cluster.decommission import plans
+    from kafka_shell.admin.partitions.progress import under_way
+
+    plan = plans.plan_uncordon(context.cluster, broker)
+    if not plan.steps:
+        return plan
+    moving = [move for move in under_way(context.cluster) if broker in move.removing]
+    warnings = [f"replicas that were moved off broker {broker} stay where they are"]
+    if moving:
+        warnings.append(
+            f"{counted(len(moving), 'partition')} still being moved off broker {broker};"
+            " to cancel that, run reassign-partitions --cancel --topics '*'"
+        )
+    return replace(plan, warnings=(*plan.warnings, *warnings))
+
+
+class _Work:
+    """The stages of one run. `cordoned` is whether the broker is left cordoned if it ends now."""
+
+    def __init__(
+        self, invocation: Invocation, context: Context, broker: int, *, cordoned: bool
+    ) -> None:
+        self._invocation = invocation
+        self._context = context
+        self._broker = broker
+        self.cordoned = cordoned
+        self._keys: tuple[str, ...] | None = None  # its dynamic configs after the drain, if it ran
+        self._cleaned = False  # these are deleted
+
+    def stages(self) -> Stages:
+        """Cordon, drain, wait for the broker to stop, and remove what is left of it."""
+        from kafka_shell.admin.cluster.decommission import plans
+
+        cluster = self._context.cluster
+        found, state, _ = self._read()
+        if found.is_left("cordon"):
+            self.cordoned = True  # or may be, if the request is not answered
+            outcome = yield Stage("cordon", plans.plan_cordon(cluster, self._broker))
+            if not _is_done(outcome):
+                self.cordoned = _may_be_applied(outcome)
+                return
+            if not plans.is_cordoned(cluster, self._broker):
+                self._context.note(
+                    f"broker {self._broker} does not report its log directories as cordoned: it may"
+                    " get new replicas until it stops"
+                )
+        while True:
+            if not (yield from self._drain()):
+                return
+            yield from self._stop(state)
+            found, state, _ = self._read()
+            if not found.replicas:
+                break  # else a topic was created between draining and the stop
+        yield from self._remove(found)
+
+    def _read(self) -> tuple[Decommission, BrokerState, Drain]:
+        """How far it is. Raises ShellError if it cannot go on."""
+        from kafka_shell.admin.cluster.decommission import read
+
+        found, state, drain = read.read(self._context.cluster, self._broker)
+        if not found.possible:
+            reasons = [each for each in found.reasons if each.verdict is found.verdict]
+            more = f" (and {len(reasons) - 1} more)" if len(reasons) > 1 else ""
+            verdict = found.verdict.name.lower()
+            raise ShellError(
+                f"stopped: decommissioning broker {self._broker} is now {verdict}:"
+                f" {reasons[0].summary}{more}",
+                code="not-safe",
+            )
+        return found, state, drain
+
+    def _drain(self) -> Generator[Stage, Outcome | None, bool]:
+        """Move replicas until none is left. Returns whether that worked."""
+        from kafka_shell.admin.partitions.drain import plan_remove_throttle, wait_until_drained
+        from kafka_shell.commands.partitions.throttle_store import throttle_record
+
+        for _ in range(_ROUNDS):
+            found, state, drain = self._read()
+            if not found.replicas:
+                self._keys = state.configs
+                break
+            outcome = yield Stage("drain", self.plan_drain(drain))
+            if not _is_done(outcome, besides=self._broker):
+                return False
+            wait_until_drained(self._context.cluster, self._broker)
+        else:
+            raise ShellError(
+                f"broker {self._broker} still has {counted(found.replicas, 'replica')} after"
+                f" {_ROUNDS} reassignments",
+                code="not-drained",
+            )
+        record = throttle_record(self._context)
+        left = plan_remove_throttle(self._context.cluster, self._broker, record)
+        outcome = (yield Stage("drain", left)) if left.steps else None
+        return outcome is None or _is_done(outcome, besides=self._broker)
+
+    def plan_drain(self, drain: Drain) -> Plan:
+        """The reassignment of what the broker still has. It is waited for, and what is already
+        moving off the broker is followed."""
+        given = {**self._invocation.values, "wait": True, "additional": True}
+        plan = plan_start(
+            replace(self._invocation, values=given), self._context,
+            {**drain.targets.replicas, **drain.leaving}, now=drain.now, sizes=drain.disks.sizes,
+            planned=drain.targets, throttle=self._invocation["throttle"],
+        )  # fmt: skip
+        return replace(plan, resume="")
+
+    def _stop(self, state: BrokerState) -> Iterator[Stage]:
+        from kafka_shell.admin.cluster.decommission import read
+
+        cluster, broker = self._context.cluster, self._broker
+        message = f"broker {broker} has no replicas left. Stop it now; this command continues then."
+        yield Stage(
+            "stop",
+            wait=lambda report: read.wait_stopped(cluster, broker, state.address, report),
+            message=message if state.running else "",
+        )
+
+    def _remove(self, found: Decommission) -> Stages:
+        for name in filter(found.is_left, _REMOVED):
+            plan = self._removal(name)
+            if plan.steps or not plan.refused.ok:
+                outcome = yield Stage(name, plan)
+                if not _is_done(outcome):
+                    return
+            if name == "configs":
+                self._cleaned, self.cordoned = True, False
+
+    def _removal(self, name: str) -> Plan:
+        """The plan that removes the voter, the registration or the configs of a stopped broker."""
+        from kafka_shell.admin.cluster import quorum_change, unregister
+        from kafka_shell.admin.cluster.decommission import plans
+        from kafka_shell.admin.cluster.model import Voter
+
+        cluster, broker = self._context.cluster, self._broker
+        if name == "voter":
+            return quorum_change.plan_alter(cluster, remove=[Voter(broker)])
+        if name == "unregister":
+            return unregister.plan_unregister(cluster, [broker])
+        return plans.plan_delete_configs(cluster, broker, self._keys)
+
+    def previews(self, found: Decommission, state: BrokerState, drain: Drain) -> Iterator[Plan]:
+        """The plans that can be made now."""
+        from kafka_shell.admin.cluster.decommission import plans
+
+        if found.is_left("cordon"):
+            yield plans.plan_cordon(self._context.cluster, self._broker)
+        if found.replicas:
+            yield self.plan_drain(drain)
+        if not state.running:
+            yield from (self._removal(name) for name in _REMOVED if found.is_left(name))
+
+    def result(self) -> Decommission:
+        """How far it is now. Nobody returns the configs of a broker that is gone: they are deleted
+        if this run did it."""
+        from kafka_shell.admin.cluster.decommission import read
+        from kafka_shell.admin.cluster.decommission.model import DONE, DecommissionStep
+
+        found = read.describe(self._context.cluster, self._broker)
+        if not self._cleaned:
+            return found
+        steps = tuple(
+            DecommissionStep("configs", DONE) if step.name == "configs" else step
+            for step in found.steps
+        )
+        return replace(found, steps=steps)
+
+
+def _is_done(outcome: Outcome | None, besides: int | None = None) -> bool:
+    """Whether the plan was applied, except for the throttle of the broker `besides`: if it does not
+    run, that cannot be removed, but is deleted with its configs."""
+    if outcome is None:
+        return True
+    about = {Resource("throttle", f"broker {besides}"), Resource("broker", str(besides))}
+    return outcome.plan.refused.ok and all(
+        item.status == "done" or (besides is not None and item.change.resource in about)
+        for item in outcome.changes
+    )
+
+
+def _may_be_applied(outcome: Outcome | None) -> bool:
+    """Whether a change was applied, or has an unknown outcome."""
+    return outcome is not None and any(
+        item.status in ("done", "unknown") for item in outcome.changes
+    )
+
+
+COMMANDS = (
+    Command(
+        name="decommission",
+        summary="Remove a broker for good: cordon, drain, wait for its stop, unregister.",
+        family="cluster",
+        run=decommission,
+        effect=Effect.DESTROY,
+        arguments=(
+            Argument("broker-id", kinds.BROKER, "The ID of the broker: 4.", option="--broker-id"),
+        ),
+        options=(
+            replace(THROTTLE, excludes=("--undo",)),
+            *BATCHES,
+            Option("--undo", kinds.FLAG,
+                   "Only remove the cordon, so that the broker gets new replicas again. Replicas"
+                   " that were moved stay where they are."),
+        ),
+        search=("remove broker", "retire", "shrink", "scale in", "cordon", "drain"),
+        description=(
+            "First checks whether the other brokers can hold everything: replication factors,"
+            " racks, disk space, and the majority of the metadata quorum. Then, after one question:"
+            " cordons the log directories of the broker (Kafka 4.3), moves all replicas off it and"
+            " removes the throttle, waits until you stop the broker, removes its voter and its"
+            " dynamic configs, and unregisters it.\n"
+            "What is done already is read from the cluster: if the command was interrupted at any"
+            " step, the same line continues. A broker that is down for good is decommissioned in"
+            " the same way, if every partition has a leader.\n"
+            "Exit status: 0 if the broker is decommissioned; 1 if it cannot be, or a step failed;"
+            " 130 after Ctrl-C, also while waiting for the broker to stop."
+        ),
+        apis=(2, 32, 34, 35, 44, 45, 46, 55, 60, 64, 81),
+        examples=(
+            Example("decommission 1 --dry-run", "check whether broker 1 can be removed", status=1),
+            Example("decommission 1 --undo", "let broker 1 get new replicas again"),
+        ),
+    ),
+)  # fmt: skip

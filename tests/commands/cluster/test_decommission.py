@@ -1,0 +1,142 @@
+"""`decommission`: a broker of five is removed, in one go and in several."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from uuid import uuid4
+
+import pytest
+
+from kafka_shell.admin.cluster import quorum
+from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.sandbox.cluster import start_broker, stop_broker
+from kafka_shell.sandbox.state import Sandbox
+from tests import moving
+from tests.admin.helpers import make_topic, wait_for
+from tests.decommissioning import (
+    STOP_IT,
+    decommission,
+    dynamic_configs,
+    held,
+    is_cordoned,
+    is_registered,
+)
+from tests.in_process import Shell
+from tests.moving import put
+from tests.program import Program
+from tests.test_readme import python_example
+
+
+@pytest.fixture
+def kafka(five_brokers: Sandbox, tmp_path: Path) -> Program:
+    return Program(tmp_path / "home", five_brokers.bootstrap)
+
+
+def topic(cluster: Cluster, *assignment: tuple[int, ...]) -> str:
+    return make_topic(cluster, f"retire.{uuid4().hex[:8]}", assignment=assignment)
+
+
+def steps(found: dict[str, object]) -> dict[str, str]:
+    rows = found["steps"]
+    assert isinstance(rows, list)
+    return {row["name"]: row["state"] for row in rows}
+
+
+def test_a_broker_is_removed_after_an_interruption(
+    five: Cluster, five_brokers: Sandbox, kafka: Program
+) -> None:
+    name = topic(five, (5, 1), (2, 5), (1, 2))
+    moving.fill(five_brokers, name, 400_000)
+    put(five, ConfigResource(ResourceType.BROKER, "5"), "log.cleaner.threads", "2")
+
+    previewed = kafka.ok("decommission", "5", "--dry-run")
+    assert "cordoned.log.dirs" in previewed.stdout and f"{name}:0" in previewed.stdout, previewed
+    assert not is_cordoned(five, 5)
+
+    with decommission(kafka, "5 --throttle 100MB/s") as run:
+        run.said(STOP_IT)
+        assert held(five, 5) == []
+        assert is_cordoned(five, 5)
+        assert moving.throttles(five, name, brokers=(1, 2, 3, 4, 5)) == {}
+        assert run.interrupt() == 130, run
+        assert "To continue: decommission 5 --throttle 100MB/s --yes" in run.err
+        assert "To undo: decommission 5 --undo" in run.err
+
+    undone = kafka.ok("decommission", "5", "--undo")
+    assert "replicas that were moved off broker 5 stay where they are" in undone.stderr
+    wait_for("broker 5 is not cordoned", lambda: not is_cordoned(five, 5))
+
+    with decommission(kafka, "5 --output json") as run:
+        run.said(STOP_IT)
+        stop_broker(five_brokers.folder, 5)
+        assert run.ended() == 0, run
+        assert set(steps(json.loads(run.out)).values()) == {"done", "skipped"}, run
+    assert not is_registered(five, 5)
+    assert sorted(moving.replicas(five, name)[2]) == [1, 2], "what stays is not touched"
+
+    again = kafka.ok("decommission", "5")  # nothing is left, so nothing is asked
+    assert "decommissioned" in again.stdout, again
+    start_broker(five_brokers.folder, 5)
+    assert dynamic_configs(five, 5) == {}
+
+
+def test_a_voter_is_removed_and_a_dead_broker_is_decommissioned(
+    five: Cluster, five_brokers: Sandbox, kafka: Program
+) -> None:
+    name = topic(five, (3, 1), (2, 3))
+    stop_broker(five_brokers.folder, 3)
+    wait_for("broker 3 is out", lambda: 3 not in {each.id for each in five.brokers(refresh=True)})
+    checked = kafka.ok("decommission", "3", "--dry-run", "--output", "json").json
+    assert checked["verdict"] == "risky"
+    assert steps(checked)["voter"] == "to do"
+
+    ended = kafka.ok("decommission", "3", "--yes")
+    assert STOP_IT not in ended.stderr
+    assert held(five, 3) == []
+    assert {len(set(each)) for each in moving.replicas(five, name)} == {2}
+    assert 3 not in {voter.id for voter in quorum.describe(five).voters}
+    assert not is_registered(five, 3)
+
+
+def test_nothing_is_cordoned_unless_it_is_confirmed_and_possible(
+    five: Cluster, five_brokers: Sandbox, tmp_path: Path
+) -> None:
+    shell = Shell(tmp_path, five_brokers.bootstrap)
+    declined = shell("decommission 4", answer="n")
+    assert declined.status == 1 and "not confirmed" in declined.err, declined
+    silent = shell("decommission 4")
+    assert silent.status == 2 and "--yes" in silent.err, silent
+    everywhere = topic(five, (1, 2, 3, 4, 5))
+    refused = shell("decommission 4 --yes")
+    assert refused.status == 1, refused
+    assert "1 topic cannot be moved" in refused.out and everywhere in refused.out, refused
+    assert not is_cordoned(five, 4)
+    shell.ok(f"delete-topic {everywhere} --yes")
+
+
+def test_the_library_example_runs(five: Cluster, five_brokers: Sandbox) -> None:
+    name = topic(five, (4, 1), (2, 4))
+    names = {
+        "BROKER": five_brokers.bootstrap,
+        "stop_broker": lambda broker: stop_broker(five_brokers.folder, broker),
+    }
+    exec(compile(python_example("library.md", "decommission"), "library.md", "exec"), names)
+    assert not is_registered(five, 4)
+    assert all(4 not in replicas for replicas in moving.replicas(five, name))
+
+
+@pytest.mark.quick
+@pytest.mark.parametrize(
+    ("line", "status", "message"),
+    [
+        ("decommission x", 2, "'x' is not a broker ID"),
+        ("decommission 1 --undo --throttle 1MB/s", 2, "--throttle cannot be used with --undo"),
+        ("decommission 1 --yes", 1, "broker 1 is the only running broker"),
+    ],
+)
+def test_what_is_refused_at_once(shell: Shell, line: str, status: int, message: str) -> None:
+    run = shell(line)
+    assert (run.status, run.out) == (status, ""), str(run)
+    assert message in run.err
