@@ -73,7 +73,7 @@ def execute(
     if len(verdicts) == len(plan.changes):
         refused = tuple(Done(change, "failed", verdicts[change]) for change in plan.changes)
         return Outcome(plan, refused)
-    if confirm and _confirmed(question(plan.changes), context, guard, yes):
+    if confirm and _confirmed(question(plan.changes, plan.stakes), context, guard, yes):
         plan = _check_unchanged(plan, context.cluster)
     # Until the outcome is written, the outcome of every change is unknown.
     unknown = unknown_undo_lines(plan.changes)

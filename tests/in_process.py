@@ -38,18 +38,24 @@ class Shell:
     bootstrap: str
     resources: Resources = field(default_factory=Resources)
     answers: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)  # the questions so far
 
     def __call__(self, line: str, *, answer: str | None = None) -> Answer:
         paths = Paths.of({"KAFKA_SH_HOME": str(self.home)})
         found = settings.load({"broker": self.bootstrap}, {}, paths.config_file)
         out, err = io.StringIO(), io.StringIO()
+
+        def ask(question: str, secret: bool = False) -> str:
+            self.asked.append(question)
+            return answer or ""
+
         context = Context(
             ClusterSession(found),
             paths,
             out,
             err,
             environ={},
-            ask=None if answer is None else lambda question, secret=False: answer,
+            ask=None if answer is None else ask,
             resources=self.resources,
         )
         try:

@@ -58,20 +58,26 @@ def count_records(changes: Iterable[Change]) -> str:
     return counted(count, "record") if count else "records"
 
 
-def question(changes: Iterable[Change]) -> str:
-    """What would happen and how much of it: `Delete 6 topics?`, `Apply 3 changes to 2 topics?`."""
+def question(changes: Iterable[Change], stakes: str = "") -> str:
+    """What would happen and how much of it: `Delete 6 topics (1.2 GiB, 3 groups)?`, `Apply 3
+    changes to 2 topics?`."""
+    asked = _question(changes)
+    return f"{asked} ({stakes})?" if stakes else f"{asked}?"
+
+
+def _question(changes: Iterable[Change]) -> str:
     changes = [change for change in changes if change.resource.kind != "rollback-file"]
     verbs = {change.verb for change in changes}
     verb = verbs.pop() if len(verbs) == 1 else "alter"
     if changes and changes[0].of_records:
-        return f"{verb.capitalize()} {count_changes(changes)}?"
+        return f"{verb.capitalize()} {count_changes(changes)}"
     if verb != "alter" and not any(change.field for change in changes):
-        return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}?"
+        return f"{verb.capitalize()} {count_kinds(change.resource for change in changes)}"
     if changes and _only_offsets(changes):
-        return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}?"
+        return f"{'Delete' if verb == 'delete' else 'Reset'} {count_changes(changes)}"
     deleted = [c.resource for c in changes if c.verb == "delete" and not c.field]
     tail = f", which deletes {count_kinds(deleted)}" if deleted else ""
-    return f"Apply {count_changes(changes)}{tail}?"
+    return f"Apply {count_changes(changes)}{tail}"
 
 
 def _only_offsets(changes: Iterable[Change]) -> bool:

@@ -8,8 +8,8 @@
 - A change is `{"resource", "verb", "field", "before", "after", "status", "error", "message"}`
   with raw values. An Outcome is `{"changes", "undo", "warnings", "dry_run"}`. Its changes include
   those refused while planning (status `refused`) and those already in place (`unchanged`). The
-  figures of a plan (broker load before and after a reassignment) are in `figures`, the IDs of the
-  journal entries that it undoes in `undoes`.
+  figures of a plan (broker load before and after a reassignment) are in `figures`, what could not
+  be read for it in `not_checked`, the IDs of the journal entries that it undoes in `undoes`.
 """
 
 from __future__ import annotations
@@ -174,6 +174,7 @@ def _outcome(outcome: Outcome) -> dict[str, Data]:
         ],
         "undo": _undo(outcome.undo),
         "warnings": list(outcome.plan.warnings),
+        **({"not_checked": plain(outcome.plan.not_checked)} if outcome.plan.not_checked else {}),
         "dry_run": outcome.dry_run,
         **({"undoes": list(outcome.plan.undoes)} if outcome.plan.undoes else {}),
         **({"figures": plain(outcome.plan.figures)} if outcome.plan.figures else {}),

@@ -68,7 +68,8 @@ def plan_lines(
     room: int | None = None,
     refused: bool = True,
 ) -> Iterator[Text]:
-    """The lines of a plan: changes by resource, refusals, warnings, counts, the undo."""
+    """The lines of a plan: changes by resource, refusals, warnings, what was not checked, counts,
+    the undo."""
     for about in plan.about:
         yield from hang(text(about, "heading"), room, 2)
     for line in changes_lines(_with_unchanged(plan), limit):
@@ -78,22 +79,40 @@ def plan_lines(
         yield from refused_lines(plan, room)
     for warning in plan.warnings:
         yield from hang(text("warning: ", "warning") + text(warning), room, 2)
+    for each in plan.not_checked:
+        line = text("not checked: ", "warning") + text(f"{each.what}: {each.reason}")
+        yield from hang(line, room, 2)
     if len(plan.changes) != 1 and (plan.changes or plan.refused.ok):
         yield from hang(text(closing(plan), "heading"), room, 2)
     yield from undo_lines(undo, lost_by(plan.changes))
 
 
 def figure_lines(plan: Plan, renderers: Renderers, room: int | None = None) -> Iterator[Text]:
-    """The figures of the plan as pages and tables, with blank lines around."""
-    for kind, run in groupby(plan.figures, type):
-        rows, page = list(run), renderers.page(kind)
+    """The figures of the plan as pages and tables, with blank lines around if there are several
+    lines."""
+    runs = [
+        list(_figures(kind, list(run), renderers, room))
+        for kind, run in groupby(plan.figures, type)
+    ]
+    if len(runs) == 1 and len(runs[0]) == 1:
+        yield from runs[0]
+        return
+    for lines in runs:
         yield Text()
-        if page is None:
-            yield from draw_table(columns_of(rows[0], renderers), rows, width=room)
-        else:
-            yield from (line for row in rows for line in page(row, room))
-    if plan.figures:
+        yield from lines
+    if runs:
         yield Text()
+
+
+def _figures(
+    kind: type, rows: Sequence[object], renderers: Renderers, room: int | None
+) -> Iterator[Text]:
+    """Figures of the same kind."""
+    page = renderers.page(kind)
+    if page is None:
+        yield from draw_table(columns_of(rows[0], renderers), rows, width=room)
+    else:
+        yield from (line for row in rows for line in page(row, room))
 
 
 def _with_unchanged(plan: Plan) -> tuple[Change, ...]:

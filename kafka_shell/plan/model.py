@@ -96,6 +96,13 @@ class Step(Protocol):
         instead."""
 
 
+class NotChecked(Struct, frozen=True):
+    """Something about a plan that could not be read (`producers`), and why, in one line."""
+
+    what: str
+    reason: str
+
+
 class Plan(Struct, frozen=True):
     """Everything one command would do. Only `execute` and `apply` send it.
 
@@ -112,7 +119,8 @@ class Plan(Struct, frozen=True):
     `waits`, the prompt follows the change in the background, and one-shot commands do not follow
     it. `resume` is the command that shows the progress of such a change, or continues it. If the
     plan is `repeatable`, the same command continues when not everything was sent.
-    `figures` are models that are shown with the changes.
+    `figures` are models that are shown with the changes. `stakes` is what is lost, for the question
+    (`1,200 records, 3 groups`). `not_checked` is what could not be read for warnings and figures.
 
     `monitor` is where a step that runs long reports to.
     `undoes` are the IDs of the journal entries that are undone when the whole plan is applied.
@@ -137,6 +145,8 @@ class Plan(Struct, frozen=True):
     refused: Results[Resource, Any] = field(default_factory=Results)
     unchanged: tuple[Change, ...] = ()
     figures: tuple[Any, ...] = ()
+    stakes: str = ""
+    not_checked: tuple[NotChecked, ...] = ()
     undoes: tuple[str, ...] = ()
     about: tuple[str, ...] = ()
     monitor: Monitor | None = None
@@ -192,6 +202,8 @@ def merge_plans(plans: Sequence[Plan]) -> Plan:
         refused=Results.merge(plan.refused for plan in plans),
         unchanged=tuple(change for plan in plans for change in plan.unchanged),
         figures=tuple(figure for plan in plans for figure in plan.figures),
+        stakes="; ".join(plan.stakes for plan in plans if plan.stakes),
+        not_checked=tuple(each for plan in plans for each in plan.not_checked),
         undoes=tuple(id for plan in plans for id in plan.undoes),
         about=tuple(line for plan in plans for line in plan.about),
         monitor=next((plan.monitor for plan in plans if plan.monitor is not None), None),

@@ -197,3 +197,44 @@ def test_voters_brokers_and_features_are_not_hers_to_change(alice: Cluster) -> N
         (why,) = step.send(alice, validate_only=False).failures.values()
         assert why.name == "CLUSTER_AUTHORIZATION_FAILED", step
         assert why.hint == "Requires ALTER on the cluster."
+
+
+def test_a_deletion_says_what_it_could_not_check(admin: Cluster, alice: Cluster, name: str) -> None:
+    """Who may only delete a topic does not see who uses it: that is said, not left out."""
+    topic = make_topic(admin, name)
+    allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DELETE)
+    plan = topic_changes.plan_delete(alice, [topic])
+    (use,) = plan.figures
+    assert use.topics[0].records == 0, "DESCRIBE on the topic is enough for its offsets"
+    missing = {each.what: each.reason for each in plan.not_checked}
+    assert set(missing) == {
+        "the size of replicas on 1 broker", "other groups", "ACLs", "the producers of 1 partition",
+    }, missing  # fmt: skip
+    for what in ("the size of replicas on 1 broker", "other groups", "ACLs"):
+        assert "DESCRIBE on the cluster" in missing[what], missing
+    assert f"READ on topic {topic}" in missing["the producers of 1 partition"]
+
+
+def test_a_new_topic_says_that_min_isr_is_not_checked(
+    admin: Cluster, alice: Cluster, name: str
+) -> None:
+    topic = name
+    allow(admin, topic, AclOperation.CREATE)
+    plan = topic_changes.plan_create_checked(alice, [NewTopic(topic, 1, 1)])
+    (missing,) = plan.not_checked
+    assert missing.what == "min.insync.replicas against the replication factor"
+    assert "DESCRIBE_CONFIGS on the cluster" in missing.reason
+    own = NewTopic(topic, 1, 1, configs=(("min.insync.replicas", "1"),))
+    assert topic_changes.plan_create_checked(alice, [own]).not_checked == ()
+
+
+def test_lower_retention_says_that_sizes_are_not_checked(
+    admin: Cluster, alice: Cluster, name: str
+) -> None:
+    topic = make_topic(admin, name)
+    allow(admin, topic, AclOperation.DESCRIBE, AclOperation.DESCRIBE_CONFIGS)
+    lower = ConfigAlteration("retention.ms", ConfigOp.SET, "3600000")
+    plan = config_changes.plan_alter(alice, {resource_of(topic): [lower]})
+    assert [each.what for each in plan.not_checked] == ["the size of replicas on 1 broker"]
+    assert "DESCRIBE on the cluster" in plan.not_checked[0].reason
+    assert "no records of 1 partition are deleted now" in plan.warnings

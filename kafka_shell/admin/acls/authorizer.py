@@ -29,14 +29,14 @@ from .model import (
     Verdict,
 )
 
-_ANYONE = "User:*"
+ANYONE = "User:*"
 _IMPLY = {
     AclOperation.DESCRIBE: frozenset(
         {AclOperation.READ, AclOperation.WRITE, AclOperation.DELETE, AclOperation.ALTER}
     ),
     AclOperation.DESCRIBE_CONFIGS: frozenset({AclOperation.ALTER_CONFIGS}),
 }
-_STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
+STANDARD = "org.apache.kafka.metadata.authorizer.StandardAuthorizer"
 _SUPER_USERS, _NO_ACL = "super.users", "allow.everyone.if.no.acl.found"
 _AUTHORIZER = "authorizer.class.name"
 
@@ -48,7 +48,7 @@ class Rules(Struct, frozen=True):
     bindings: tuple[AclBinding, ...]
     super_users: frozenset[str] | None = frozenset()
     no_acl_allows: bool | None = False
-    authorizer: str = _STANDARD
+    authorizer: str = STANDARD
 
 
 # -- the verdict -----------------------------------------------------------------------------------
@@ -86,7 +86,7 @@ def _matches(binding: AclBinding, access: Access) -> bool:
 
 def _applies_to(binding: AclBinding, access: Access) -> bool:
     """Whether the binding applies to this principal, host and operation."""
-    if binding.principal not in (access.principal, _ANYONE):
+    if binding.principal not in (access.principal, ANYONE):
         return False
     if binding.host not in ("*", access.host):
         return False
@@ -110,10 +110,10 @@ def read(cluster: Cluster, asked: Sequence[Access]) -> Rules:
     )
     found = acls.describe_each(cluster, list(filters))
     bindings = tuple(dict.fromkeys(binding for each in found for binding in each))
-    return replace(_configured(cluster), bindings=bindings)
+    return replace(configured(cluster), bindings=bindings)
 
 
-def _configured(cluster: Cluster) -> Rules:
+def configured(cluster: Cluster) -> Rules:
     """Super users and the rule for resources without ACLs, as far as a broker returns them.
 
     A config listed without a value is set to an unknown value; one that is not listed has Kafka's
@@ -186,7 +186,7 @@ def _besides(requested: Iterable[Access]) -> Iterator[Access]:
 
 
 def _notes(rules: Rules, requested: Sequence[Access]) -> Iterator[str]:
-    if rules.authorizer not in ("", _STANDARD):
+    if rules.authorizer not in ("", STANDARD):
         yield f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
     if not rules.authorizer:
         yield "the configs of the brokers cannot be read: super users are unknown"

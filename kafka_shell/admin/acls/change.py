@@ -15,6 +15,7 @@ from kafka_shell.admin.wire.propagation import wait_until_visible
 from kafka_shell.admin.wire.requests import CONTROLLER
 from kafka_shell.plan.model import Change, Effect, Outcomes, Plan, Resource, merge_plans
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.structs import replace
 
 from .model import AclBinding, AclFilter, AclOperation, PatternType
 from .read import EVERYTHING, describe_each, doubts, filter_fields, lowest_version
@@ -57,14 +58,21 @@ class CreateAcls(Struct, BaseStep, frozen=True):
         return results
 
 
-def plan_create(
+def plan_create(cluster: Cluster, bindings: Sequence[AclBinding], *, of_new: bool = False) -> Plan:
+    """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
+    parts that only filters can have. Existing bindings are not sent. If an ACL denies, the warnings
+    say who loses access, as far as it can be read in a few seconds; not for resources that are new
+    (`of_new`)."""
+    plan = _creation(cluster, bindings)
+    return plan if of_new else _with_consequences(cluster, plan)
+
+
+def _creation(
     cluster: Cluster,
     bindings: Sequence[AclBinding],
     deleted: frozenset[AclBinding] = frozenset(),
 ) -> Plan:
-    """Create ACLs (API key 30). A binding given twice is refused alone (KIP-4), as is one with
-    parts that only filters can have. Existing bindings are not sent, except for those that are
-    `deleted` first."""
+    """Existing bindings are sent only if they are `deleted` first."""
     count = Counter(bindings)
     refused = {}
     for binding, times in count.items():
@@ -95,14 +103,35 @@ def plan_alter(cluster: Cluster, removed: Sequence[AclFilter], added: Sequence[A
     """Delete the bindings that the filters match, then create bindings (KIP-4)."""
     if not removed:
         return plan_create(cluster, added)
-    deletion = plan_delete(cluster, removed)
-    if not added:
-        return deletion
-    deleted = frozenset(
-        binding for step in deletion.steps if isinstance(step, DeleteAcls)
-        for binding in step.bindings
-    )  # fmt: skip
-    return merge_plans([deletion, plan_create(cluster, added, deleted)])
+    deletion = _deletion(cluster, removed)
+    if added:
+        deleted, _ = _bindings_of(deletion)
+        deletion = merge_plans([deletion, _creation(cluster, added, frozenset(deleted))])
+    return _with_consequences(cluster, deletion)
+
+
+def _with_consequences(cluster: Cluster, plan: Plan) -> Plan:
+    """The plan with warnings about who loses access."""
+    from .consequences import find
+
+    deleted, created = _bindings_of(plan)
+    found = find(cluster, deleted, created)
+    return replace(
+        plan,
+        warnings=(*plan.warnings, *found.warnings),
+        not_checked=(*plan.not_checked, *found.not_checked),
+    )
+
+
+def _bindings_of(plan: Plan) -> tuple[list[AclBinding], list[AclBinding]]:
+    """The bindings that a plan deletes, and those that it creates."""
+    deleted, created = list[AclBinding](), list[AclBinding]()
+    for step in plan.steps:
+        if isinstance(step, DeleteAcls):
+            deleted += step.bindings
+        elif isinstance(step, CreateAcls):
+            created += step.bindings
+    return deleted, created
 
 
 def _is_incomplete(binding: AclBinding) -> bool:
@@ -150,7 +179,12 @@ class DeleteAcls(Struct, BaseStep, frozen=True):
 
 def plan_delete(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     """Delete the bindings that match the filters (API key 31). A filter without a match is refused,
-    as is one that is given twice (KIP-4)."""
+    as is one that is given twice (KIP-4). The warnings say who loses access, as far as it can be
+    read in a few seconds."""
+    return _with_consequences(cluster, _deletion(cluster, filters))
+
+
+def _deletion(cluster: Cluster, filters: Sequence[AclFilter]) -> Plan:
     count = Counter(filters)
     requested = [each for each, times in count.items() if times == 1]
     refused: dict[Resource, Failure] = {

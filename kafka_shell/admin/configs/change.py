@@ -25,7 +25,6 @@ from .checks import (
     refuse_twice,
 )
 from .losses import Loss, losses, related
-from .losses import warnings as loss_warnings
 from .model import (
     ConfigAlteration,
     ConfigEntry,
@@ -35,7 +34,7 @@ from .model import (
     ResourceType,
     own_source,
 )
-from .read import answerer, by_answerer, by_name, describe, own_values, why_not
+from .read import answerer, by_answerer, by_name, describe, why_not
 
 HIDDEN = "[hidden]"  # shown for a sensitive value, as Kafka's tools do
 Alterations = Mapping[ConfigResource, Sequence[ConfigAlteration]]
@@ -125,6 +124,8 @@ def plan_alter(
     604800000). Raises ConfigRefused for an invalid key or value; a resource that cannot be read is
     refused alone.
     """
+    from .consequences import Altered, Consequences, find
+
     for resource, given in alterations.items():
         refuse_twice((alteration.key for alteration in given), str(resource))
     known = _known(cluster, {each: given for each, given in alterations.items() if given})
@@ -134,18 +135,22 @@ def plan_alter(
         for resource, keys in known.values.items()
     }
     wanted, unchanged = _without_unchanged(checked, known.values)
-    for message in _override_warnings(cluster, wanted):
-        warnings[message] = None
     steps = []
     for group in by_answerer(wanted).values():
         for batch in in_requests(group, lambda resource: len(wanted[resource])):
             pairs = tuple((resource, wanted[resource]) for resource in batch)
             steps.append(AlterConfigs(pairs, _now(pairs, known.values)))
-    lossy = [(change, loss) for step in steps for change, loss in step.with_losses() if loss]
-    warnings |= dict.fromkeys(loss_warnings(cluster, lossy) if lossy else ())
+    entries = {Resource(each.kind, each.name): of for each, of in known.values.items()}
+    altered = [
+        Altered(change, _value_after(change, entries[change.resource]), loss)
+        for step in steps
+        for change, loss in step.with_losses()
+    ]
+    means = find(cluster, altered) if altered else Consequences()
+    warnings |= dict.fromkeys(means.warnings)
     keys = list(dict.fromkeys(a.key for group in checked.values() for a in group))
     return Plan(
-        Effect.DESTROY if lossy else Effect.CHANGE,
+        Effect.DESTROY if any(each.loss for each in altered) else Effect.CHANGE,
         tuple(steps),
         touches=frozenset({"configs"}),
         warnings=tuple(warnings),
@@ -154,7 +159,16 @@ def plan_alter(
         ),
         fresh=lambda later: describe(later, list(checked), keys),
         unchanged=unchanged,
+        stakes=means.stakes,
+        not_checked=tuple(means.not_checked),
     )
+
+
+def _value_after(change: Change, entries: Mapping[str, ConfigEntry]) -> str | None:
+    """The value that applies after a change: the inherited one after a deletion, if known."""
+    if change.after is not None:
+        return str(change.after)
+    return inherited(entries[change.field]) if change.field in entries else None
 
 
 def _checked(
@@ -227,32 +241,6 @@ def _now(
         entries = (entry_of(resource, known[resource], key) for key in keys)
         found.append((resource, tuple(entry for entry in entries if entry is not None)))
     return tuple(found)
-
-
-def _override_warnings(
-    cluster: Cluster, checked: Mapping[ConfigResource, Sequence[ConfigAlteration]]
-) -> list[str]:
-    """Warnings of brokers whose own value overrides the cluster-wide default."""
-    keys = [
-        alteration.key
-        for resource, wanted in checked.items()
-        if resource.kind == "broker-default"
-        for alteration in wanted
-    ]
-    if not keys:
-        return []
-    own, unread = own_values(cluster, keys)
-    return [
-        *(
-            f"broker {broker} overrides {entry.name}"
-            + ("" if entry.sensitive else f"={entry.value}")
-            for broker, entry in own
-        ),
-        *(
-            f"broker {broker} may override it: its configs could not be read: {failure.message}"
-            for broker, failure in unread.items()
-        ),
-    ]
 
 
 # -- what a change looks like ----------------------------------------------------------------------

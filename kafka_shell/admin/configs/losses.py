@@ -1,4 +1,4 @@
-"""Which altered configs delete records: which records, and in how many topics."""
+"""Which altered configs delete records, and which records."""
 
 from __future__ import annotations
 
@@ -6,16 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from msgspec import Struct
 
-from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.metadata_scan import scan
 from kafka_shell.config_units import convert_unit, format_config_value
-from kafka_shell.plan.model import Change, Resource
-from kafka_shell.units import counted
 
 from .model import ConfigEntry, ConfigResource, ConfigType, ResourceType
-from .read import by_name, describe
 
-_POLICY = "cleanup.policy"
+POLICY = "cleanup.policy"
+_AGE, _SIZE = "retention.ms", "retention.bytes"
 _REMOTE, _REMOTE_DELETED = "remote.storage.enable", "remote.log.delete.on.disable"
 _OF_TOPIC = (
     "retention.ms",
@@ -23,12 +19,12 @@ _OF_TOPIC = (
     "local.retention.ms",
     "local.retention.bytes",
     "delete.retention.ms",
-    _POLICY,
+    POLICY,
     _REMOTE,
     _REMOTE_DELETED,
 )
 # A broker's key -> the topic's key that inherits it; the first that is set wins.
-_OF_BROKER = {
+OF_BROKER = {
     "log.retention.ms": "retention.ms",
     "log.retention.minutes": "retention.ms",
     "log.retention.hours": "retention.ms",
@@ -36,18 +32,32 @@ _OF_BROKER = {
     "log.local.retention.ms": "local.retention.ms",
     "log.local.retention.bytes": "local.retention.bytes",
     "log.cleaner.delete.retention.ms": "delete.retention.ms",
-    "log.cleanup.policy": _POLICY,
+    "log.cleanup.policy": POLICY,
 }
 # The cleanup policy that makes the limit delete records.
-_DELETED_BY = dict.fromkeys(_OF_TOPIC[:4], "delete") | {"delete.retention.ms": "compact"}
+DELETED_BY = dict.fromkeys(_OF_TOPIC[:4], "delete") | {"delete.retention.ms": "compact"}
 _UNLIMITED = float("inf")
 
 
+class Limits(Struct, frozen=True):
+    """The age (ms) and size (bytes per partition) beyond which records are deleted. None is
+    unlimited."""
+
+    age: int | None = None
+    size: int | None = None
+
+    def lower(self, other: Limits) -> Limits:
+        """The lower one of each."""
+        return Limits(_lower(self.age, other.age), _lower(self.size, other.size))
+
+
 class Loss(Struct, frozen=True):
-    """What one altered key deletes: `what` ("records older than 3d"), in short `noun`."""
+    """What one altered key deletes: `what` ("records older than 3d"), in short `noun`. `limits` are
+    those of records that the key deletes by age or size, as far as the new value is known."""
 
     what: str
     noun: str = "records"
+    limits: Limits = Limits()
 
     @property
     def final(self) -> str:
@@ -71,11 +81,11 @@ def losses(
     found = {}
     for key in after:
         name = names.get(key, "")
-        if name == _POLICY:
+        if name == POLICY:
             loss = _by_policy(old, new)
         elif name == _REMOTE:
             loss = _by_remote(old, new)
-        elif name in _DELETED_BY:
+        elif name in DELETED_BY:
             loss = _by_limit(name, old, new, resource.type is ResourceType.TOPIC)
         else:
             loss = None
@@ -88,7 +98,7 @@ def _names(resource: ConfigResource) -> Mapping[str, str]:
     """The resource's key -> the key of topics."""
     if resource.type is ResourceType.TOPIC:
         return {key: key for key in _OF_TOPIC}
-    return _OF_BROKER if resource.type is ResourceType.BROKER else {}
+    return OF_BROKER if resource.type is ResourceType.BROKER else {}
 
 
 def _values(
@@ -106,14 +116,15 @@ def _values(
 
 
 def _by_policy(old: Mapping[str, str], new: Mapping[str, str]) -> Loss | None:
-    before, after = _policies(old.get(_POLICY, "")), _policies(new.get(_POLICY, "delete"))
+    before, after = policies(old.get(POLICY, "")), policies(new.get(POLICY, "delete"))
     what = []
+    limits = Limits()
     if "delete" in after - before:
-        limits = ("retention.ms", "retention.bytes")
-        what += [_beyond(key, new) for key in limits if _limit(new, key) != _UNLIMITED]
+        limits = Limits(_known_limit(new, _AGE), _known_limit(new, _SIZE))
+        what += [_beyond(key, new) for key in (_AGE, _SIZE) if _limit(new, key) != _UNLIMITED]
     if "compact" in after - before:
         what.append("all but the latest record of each key")
-    return Loss(" and ".join(what)) if what else None
+    return Loss(" and ".join(what), limits=limits) if what else None
 
 
 def _by_remote(old: Mapping[str, str], new: Mapping[str, str]) -> Loss | None:
@@ -126,18 +137,22 @@ def _by_remote(old: Mapping[str, str], new: Mapping[str, str]) -> Loss | None:
 def _by_limit(
     name: str, old: Mapping[str, str], new: Mapping[str, str], is_topic: bool
 ) -> Loss | None:
-    policy = new.get(_POLICY)
-    if is_topic and policy is not None and _DELETED_BY[name] not in _policies(policy):
+    policy = new.get(POLICY)
+    if is_topic and policy is not None and DELETED_BY[name] not in policies(policy):
         return None
     before, after = _limit(old, name), _limit(new, name)
     if after == _UNLIMITED or (before is not None and after is not None and after >= before):
         return None
     if name.startswith("local."):
         return Loss(f"local copies of {_beyond(name, new)}", "local copies")
-    return Loss(_beyond(name, new), "tombstones" if name == "delete.retention.ms" else "records")
+    if name == "delete.retention.ms":
+        return Loss(_beyond(name, new), "tombstones")
+    limit = _known_limit(new, name)
+    return Loss(_beyond(name, new), limits=Limits(limit) if name == _AGE else Limits(None, limit))
 
 
-def _policies(value: str) -> set[str]:
+def policies(value: str) -> set[str]:
+    """The items of a cleanup.policy."""
     return {item.strip() for item in value.split(",")} - {""}
 
 
@@ -150,6 +165,16 @@ def _limit(values: Mapping[str, str], key: str) -> float | None:
     return limit if limit >= 0 else _UNLIMITED
 
 
+def _known_limit(values: Mapping[str, str], key: str) -> int | None:
+    """A limit of age or size, if there is one and it is known."""
+    limit = _limit(values, key)
+    return None if limit is None or limit == _UNLIMITED else int(limit)
+
+
+def _lower(one: int | None, other: int | None) -> int | None:
+    return min((each for each in (one, other) if each is not None), default=None)
+
+
 def _beyond(key: str, values: Mapping[str, str]) -> str:
     """`records older than 3d`, `the oldest records of partitions larger than 1GiB`."""
     limit = (
@@ -159,42 +184,3 @@ def _beyond(key: str, values: Mapping[str, str]) -> str:
         return f"the oldest records of partitions larger than {limit}"
     noun = "tombstones" if key == "delete.retention.ms" else "records"
     return f"{noun} older than {limit}" if limit != "0" else f"all {noun}"
-
-
-# -- warnings --------------------------------------------------------------------------------------
-
-
-def warnings(cluster: Cluster, changes: Iterable[tuple[Change, Loss]]) -> list[str]:
-    """One warning for each key and limit: what is deleted, and in how many topics."""
-    groups: dict[tuple[str, str, Loss], list[Resource]] = {}
-    for change, loss in changes:
-        limited = _OF_BROKER.get(change.field, change.field) in _DELETED_BY
-        verb = "removing" if change.after is None else "lowering" if limited else "changing"
-        groups.setdefault((verb, change.field, loss), []).append(change.resource)
-    of_brokers = {key for (_, key, _), about in groups.items() if about[0].kind != "topic"}
-    inheriting = _inheriting(cluster, of_brokers) if of_brokers else {}
-    found = []
-    for (verb, key, loss), about in groups.items():
-        several = f" in {len(about):,} topics" if len(about) > 1 else ""
-        where = inheriting.get(key) or several
-        found.append(f"{verb} {key} deletes {loss.what}{where}; {loss.final}")
-    return found
-
-
-def _inheriting(cluster: Cluster, keys: Iterable[str]) -> dict[str, str]:
-    """The number of topics that inherit these broker configs, as text by key."""
-    topics = [ConfigResource(ResourceType.TOPIC, name) for name in scan(cluster).names]
-    names = {key: _OF_BROKER[key] for key in keys}
-    read = describe(cluster, topics, [*dict.fromkeys(names.values()), _POLICY])
-    counts = dict.fromkeys(names, 0)
-    for found in map(by_name, read.values.values()):
-        policy = found.get(_POLICY)
-        for key, name in names.items():
-            wanted = _DELETED_BY.get(name)
-            spared = policy is not None and wanted and wanted not in _policies(policy.value or "")
-            counts[key] += not spared and (name not in found or not found[name].overridden)
-    unread = f" ({len(read.failures):,} could not be read)" if read.failures else ""
-    return {
-        key: f" in the {counted(count, 'topic')} without a {names[key]} of their own{unread}"
-        for key, count in counts.items()
-    }

@@ -163,6 +163,19 @@ class GroupTotals(Struct, frozen=True):
         )  # fmt: skip
 
 
+class TopicReader(Struct, frozen=True):
+    """A group that reads a topic. `members` of it, with these client IDs, subscribe to the topic or
+    have partitions of it; `offsets` counts the partitions with a committed offset."""
+
+    topic: str
+    group: str
+    type: GroupType
+    state: str
+    members: int
+    clients: tuple[str, ...]
+    offsets: int
+
+
 class To(Enum):
     """The target of a reset of offsets. CURRENT is the committed offset, else the end."""
 

@@ -10,7 +10,7 @@ from msgspec import Struct
 from kafka_shell.admin.partitions.model import LATEST, Offset, TopicPartition
 from kafka_shell.admin.records.offsets import known, list_offsets
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import Answers, Question, ask
+from kafka_shell.admin.wire.coordinators import Answer, Answers, Question, ask
 from kafka_shell.admin.wire.failures import as_error, error_name
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.structs import replace
@@ -73,6 +73,12 @@ def committed(cluster: Cluster, group: str, kind: GroupType) -> Offsets:
     return _read(response, kind)
 
 
+def of_answer(kind: GroupType, answer: Answer) -> Offsets | Failure:
+    """The offsets in the answer for a group, or why they could not be read."""
+    row = answer.rows[SHARED if kind is GroupType.SHARE else COMMITTED]
+    return row if isinstance(row, Failure) else _read(row, kind)
+
+
 def _read(row: Any, kind: GroupType) -> Offsets:
     found = _read_shared(row) if kind is GroupType.SHARE else _read_committed(row)
     return dict(sorted(found))
@@ -121,11 +127,11 @@ def with_offsets(
     failures = dict(groups.failures)
     offsets: dict[str, Offsets] = {}
     for name, group in groups.values.items():
-        row = answers[name].rows[SHARED if group.type is GroupType.SHARE else COMMITTED]
-        if isinstance(row, Failure):
-            failures[name] = row
+        found = of_answer(group.type, answers[name])
+        if isinstance(found, Failure):
+            failures[name] = found
         else:
-            offsets[name] = _read(row, group.type)
+            offsets[name] = found
     readers = {
         name: {each: member for member in groups[name].members for each in member.assignment}
         for name in offsets

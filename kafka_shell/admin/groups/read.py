@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from kafka_shell.admin.wire.connection import Cluster
-from kafka_shell.admin.wire.coordinators import Question, ask
+from kafka_shell.admin.wire.coordinators import Answer, Question, ask
+from kafka_shell.admin.wire.failures import failure, requires
 from kafka_shell.errors import ShellError, did_you_mean
 from kafka_shell.plan.results import Failure, Results
 from kafka_shell.resource import Resource
@@ -13,9 +15,12 @@ from kafka_shell.structs import replace
 
 from . import offsets as group_offsets
 from .describe import QUESTIONS, read
-from .model import Group, GroupListing, GroupType
+from .model import Group, GroupListing, GroupType, TopicReader
 
 _NOT_FOUND = 69
+_WITHOUT_MEMBERS = ("Empty", "Dead")
+_CLUSTER_AUTHORIZATION_FAILED = 31
+_DESCRIBE = 8  # the code of the operation
 _BY_STATE, _BY_TYPE = 4, 5  # the first versions of ListGroups with filters (Kafka 2.6, 3.8)
 
 
@@ -49,6 +54,26 @@ def list_groups(
     }
     in_order = {name: listed[name] for name in sorted(listed)}
     return Results(in_order, {f"broker {id}": failure for id, failure in found.failures.items()})
+
+
+def hidden(cluster: Cluster) -> Failure | None:
+    """Why groups may be missing from the list: brokers list all only with DESCRIBE on the cluster
+    (DescribeCluster, API key 60). None if all are listed, or if a broker is too old to tell."""
+    from kafka.protocol.admin import DescribeClusterRequest as Request
+
+    if not cluster.supports(Request):
+        return None
+    response = cluster.send(Request(include_cluster_authorized_operations=True), highest=1)
+    if response.authorized_operations is None or _DESCRIBE in response.authorized_operations:
+        return None
+    hint = requires(_CLUSTER_AUTHORIZATION_FAILED, "DESCRIBE on the cluster")
+    text = "only groups that you may DESCRIBE are visible"
+    return failure(_CLUSTER_AUTHORIZATION_FAILED, text=text, hint=hint)
+
+
+def is_active(listing: GroupListing) -> bool:
+    """Whether a group has members."""
+    return listing.state not in _WITHOUT_MEMBERS
 
 
 def describe(
@@ -90,6 +115,60 @@ def _questions(kind: GroupType, offsets: bool) -> list[Question]:
     if offsets and GroupType.SHARE in kinds:
         requested.append(group_offsets.SHARED)
     return requested
+
+
+# -- who reads a topic -----------------------------------------------------------------------------
+
+
+def readers(
+    cluster: Cluster, groups: Sequence[GroupListing], topics: Collection[str]
+) -> Results[str, tuple[TopicReader, ...]]:
+    """The topics that each group reads: those of its members, and those with committed offsets.
+
+    All coordinators are asked at once, about members only for groups that have some.
+    """
+    answers = ask(cluster, {each.name: _about_topics(each) for each in groups})
+    results: Results[str, tuple[TopicReader, ...]] = Results()
+    for each in groups:
+        found = _readers(each, answers[each.name], topics)
+        if isinstance(found, Failure):
+            results.failures[each.name] = found
+        else:
+            results.values[each.name] = tuple(found)
+    return results
+
+
+def _about_topics(listing: GroupListing) -> list[Question]:
+    questions = _questions(listing.type, True)
+    if is_active(listing):
+        return questions
+    return [each for each in questions if each not in QUESTIONS.values()] or questions
+
+
+def _readers(
+    listing: GroupListing, answer: Answer, topics: Collection[str]
+) -> Iterator[TopicReader] | Failure:
+    """The readers of one group, or why it could not be read; a group that is gone has none."""
+    told = {kind: answer.rows[each] for kind, each in QUESTIONS.items() if each in answer.rows}
+    group = read(listing.name, answer.coordinator, told) if told else None
+    offsets = group_offsets.of_answer(listing.type, answer)
+    for found in (group, offsets):
+        if isinstance(found, Failure):
+            return iter(()) if found.code == _NOT_FOUND else found
+    assert not isinstance(group, Failure) and not isinstance(offsets, Failure)
+    committed = Counter(each.topic for each in offsets if each.topic in topics)
+    members: dict[str, list[str]] = {}
+    for member in group.members if group else ():
+        for topic in {*member.subscription, *(each.topic for each in member.assignment)}:
+            if topic in topics:
+                members.setdefault(topic, []).append(member.client_id)
+    return (
+        TopicReader(
+            topic, listing.name, listing.type, listing.state, len(members.get(topic, ())),
+            tuple(sorted(set(members.get(topic, ())))), committed[topic],
+        )
+        for topic in sorted({*members, *committed})
+    )  # fmt: skip
 
 
 def _with_similar_names(cluster: Cluster, failures: Mapping[str, Failure]) -> dict[str, Failure]:

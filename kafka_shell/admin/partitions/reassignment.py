@@ -12,6 +12,7 @@ from typing import Any
 from msgspec import Struct, field
 
 from kafka_shell.admin.cluster.model import Broker
+from kafka_shell.admin.topics import min_isr
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.failures import failure
 from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
@@ -181,6 +182,7 @@ def _plan(
     if requested.moves and not quick:
         sizes = (sizes or move_sizes.read(cluster)).with_empty(now.added)
         figures = move_sizes.figures(requested.moves, now.racks, now.replicas, sizes, throttle)
+    too_high, not_checked = min_isr.of_reduced(cluster, {} if quick else _reduced(requested.moves))
     return Plan(
         Effect.CHANGE,
         tuple(steps),
@@ -188,11 +190,22 @@ def _plan(
         afterwards=(removal,) if removal else (),
         touches=frozenset({"topics"}),
         fresh=lambda later: state(later, wanted, dirs),
-        warnings=(*too_slow, *placing.warnings),
+        warnings=(*too_slow, *placing.warnings, *too_high),
         refused=Results({}, requested.refused),
         unchanged=tuple(requested.unchanged),
         figures=figures,
+        not_checked=not_checked,
     )
+
+
+def _reduced(moves: Sequence[Move]) -> dict[str, int]:
+    """The smallest replication factor of each topic with partitions that lose replicas."""
+    factors: dict[str, int] = {}
+    for move in moves:
+        if len(move.after) < len(move.before):
+            topic = move.partition.topic
+            factors[topic] = min(len(move.after), factors.get(topic, len(move.after)))
+    return factors
 
 
 def _unchanged(resource: Resource, replicas: Sequence[int], note: str) -> Change:

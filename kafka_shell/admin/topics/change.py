@@ -59,6 +59,17 @@ def plan_create(topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT
     )
 
 
+def plan_create_checked(
+    cluster: Cluster, topics: Sequence[NewTopic], *, timeout_ms: int = DEFAULT_TIMEOUT_MS
+) -> Plan:
+    """The same, with warnings about topics whose min.insync.replicas is too high."""
+    from . import min_isr
+
+    warnings, not_checked = min_isr.of_new(cluster, topics) if topics else ((), ())
+    plan = plan_create(topics, timeout_ms=timeout_ms)
+    return replace(plan, warnings=warnings, not_checked=not_checked)
+
+
 def with_checked_configs(cluster: Cluster, topics: Sequence[NewTopic]) -> list[NewTopic]:
     """The topics to create with checked configs, units converted. Raises ConfigRefused."""
     known = configs.topic_types(cluster) if any(new.configs for new in topics) else {}
@@ -141,14 +152,18 @@ def plan_delete(
 ) -> Plan:
     """Delete topics by their IDs (API key 20; by name before Kafka 2.8).
 
-    A name given twice is sent once; a topic that does not exist is refused.
+    A name given twice is sent once; a topic that does not exist is refused. The figures of the plan
+    are what the topics contain and who uses them, as far as it can be read in a few seconds.
     """
+    from . import use as topic_use
+
     found = describe(cluster, names)
     warnings = tuple(
         f"{topic.name} is an internal topic: Kafka stores its own state in it"
         for topic in found
         if topic.internal
     )
+    use, not_checked = topic_use.read(cluster, list(found))
     return Plan(
         Effect.DESTROY,
         tuple(
@@ -158,6 +173,9 @@ def plan_delete(
         touches=frozenset({"topics"}),
         warnings=warnings,
         refused=refused_of("topic", found.failures),
+        figures=(use,) if use.topics else (),
+        stakes=topic_use.stakes(use),
+        not_checked=not_checked,
     )
 
 

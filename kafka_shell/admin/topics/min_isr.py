@@ -1,18 +1,26 @@
-"""The number of in-sync replicas that acks=all producers require."""
+"""The number of in-sync replicas that acks=all producers require, and warnings about it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from msgspec import Struct
 
 from kafka_shell.admin.configs import read as configs
+from kafka_shell.admin.configs.known import of_some_broker
 from kafka_shell.admin.configs.model import ConfigResource, ResourceType
+from kafka_shell.admin.facts import BUDGET_S, attempt, not_checked
 from kafka_shell.admin.partitions.model import TopicPartition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.admin.wire.metadata_scan import MetadataScan
+from kafka_shell.plan.model import NotChecked
 from kafka_shell.plan.results import Failure, Results
+from kafka_shell.units import counted, some
 
-from .model import Partition, Topic
+from .model import NewTopic, Partition, Topic
 
+_DEFAULT_FACTOR = "default.replication.factor"
+_NAMED = 3  # topics that a warning names
 KEY = "min.insync.replicas"
 _CAPPED_SINCE = (3, 7)  # KAFKA-15583
 
@@ -76,3 +84,98 @@ def partitions_below(cluster: Cluster, found: MetadataScan) -> frozenset[TopicPa
         *(each for each in unknown if each.under_replicated or each.leader is None),
     ]
     return frozenset(TopicPartition(each.topic, each.partition) for each in partitions)
+
+
+# -- warnings of plans -----------------------------------------------------------------------------
+
+
+class Requirement(Struct, frozen=True):
+    """The min.insync.replicas that a topic would have, and its replication factor: the smallest of
+    its partitions."""
+
+    topic: str
+    minimum: int
+    factor: int
+
+
+def warnings(cluster: Cluster, after: Iterable[Requirement]) -> list[str]:
+    """A warning for each combination with which acks=all producers fail, or fail as soon as one
+    broker is down."""
+    groups: dict[tuple[int, int], list[str]] = {}
+    for each in after:
+        if each.minimum > 1 and each.minimum >= each.factor > 0:
+            groups.setdefault((each.minimum, each.factor), []).append(each.topic)
+    if not groups:
+        return []
+    capped = is_capped(cluster)
+    return [
+        _warning(minimum, factor, sorted(topics), capped)
+        for (minimum, factor), topics in sorted(groups.items())
+    ]
+
+
+def _warning(minimum: int, factor: int, topics: Sequence[str], capped: bool) -> str:
+    which = f"topic {topics[0]}" if len(topics) == 1 else f"{len(topics):,} topics"
+    named = f" ({some(topics, _NAMED)})" if len(topics) > 1 else ""
+    relation = "equal to" if minimum == factor else "above"
+    about = f"{KEY}={minimum} is {relation} the replication factor {factor} of {which}{named}"
+    if minimum == factor:
+        return f"{about}: any broker down stops acks=all producers"
+    if not capped:
+        return f"{about}: acks=all producers fail at once"
+    if factor == 1:
+        return f"{about}: brokers require only this one replica"
+    return f"{about}: all replicas must be in sync, so any broker down stops acks=all producers"
+
+
+def of_new(
+    cluster: Cluster, topics: Sequence[NewTopic]
+) -> tuple[tuple[str, ...], tuple[NotChecked, ...]]:
+    """The warnings about topics to create, and what could not be checked. The defaults of the
+    cluster apply to what a topic does not set."""
+    needed = not all(_factor(new, None) and KEY in dict(new.configs) for new in topics)
+    defaults: dict[str, str | None] = {}
+    if needed:
+        with cluster.within(BUDGET_S):
+            found = attempt(lambda: _defaults(cluster))
+        if isinstance(found, Failure):
+            return (), (not_checked(f"{KEY} against the replication factor", found),)
+        defaults = found
+    after = []
+    for new in topics:
+        minimum = dict(new.configs).get(KEY, defaults.get(KEY)) or ""
+        factor = _factor(new, defaults.get(_DEFAULT_FACTOR))
+        if factor and minimum.isdecimal():
+            after.append(Requirement(new.name, int(minimum), factor))
+    return tuple(warnings(cluster, after)), ()
+
+
+def _defaults(cluster: Cluster) -> dict[str, str | None]:
+    found = of_some_broker(cluster, [KEY, _DEFAULT_FACTOR])
+    return {key: entry.value for key, entry in found.items()}
+
+
+def _factor(new: NewTopic, default: str | None) -> int:
+    """The replication factor of a new topic; 0 if unknown."""
+    if new.assignment:
+        return min(map(len, new.assignment))
+    return new.replication_factor or int(default or 0)
+
+
+def of_reduced(
+    cluster: Cluster, factors: Mapping[str, int]
+) -> tuple[tuple[str, ...], tuple[NotChecked, ...]]:
+    """The same for existing topics that get fewer replicas: their new replication factors."""
+    if not factors:
+        return (), ()
+    with cluster.within(BUDGET_S):
+        found = attempt(lambda: read(cluster, factors))
+    if isinstance(found, Failure):
+        found = Results({}, dict.fromkeys(factors, found))
+    after = [Requirement(topic, found[topic], factors[topic]) for topic in found.values]
+    missing = list(found.failures.values())
+    about = f"{KEY} of {counted(len(missing), 'topic')}"
+    return (
+        tuple(warnings(cluster, after)),
+        (not_checked(about, missing[0]),) if missing else (),
+    )

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 if TYPE_CHECKING:
     from kafka_shell.admin.configs.model import ConfigEntry
+    from kafka_shell.admin.groups.model import TopicReader
 
 
 class Partition(Struct, frozen=True):
@@ -92,3 +93,27 @@ class TopicDescription(Struct, frozen=True):
     topic: Topic
     overrides: tuple[ConfigEntry, ...] = ()
     shown: tuple[Partition, ...] | None = None  # the partitions that match a filter; None is all
+
+
+class TopicUse(Struct, frozen=True):
+    """What a topic contains, and who uses it. None is unknown.
+
+    `records` are offsets, `bytes` those of all replicas. `readers` are groups with members or
+    committed offsets there. `producers` are those whose state the brokers remember (idempotent and
+    transactional ones, for a day), and `last_written` is when the last of them wrote (epoch ms).
+    `acls` are those on exactly this name.
+    """
+
+    topic: str
+    records: int | None = None
+    bytes: int | None = None
+    readers: tuple[TopicReader, ...] | None = None
+    producers: int | None = None
+    last_written: int | None = None
+    acls: tuple[str, ...] | None = None
+
+
+class TopicsUse(Struct, frozen=True):
+    """The use of the topics that a plan deletes."""
+
+    topics: tuple[TopicUse, ...]

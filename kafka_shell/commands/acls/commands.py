@@ -295,7 +295,7 @@ COMMANDS: tuple[Command, ...] = (
             Example("alter-acls --remove 'any User:dave Any on any resource' --yes",
                     "remove all ACLs of dave with a rule"),
         ),
-        apis=(29, 30, 31),
+        apis=(15, 16, 29, 30, 31, 32, 60, 69, 77, 89),
     ),
     Command(
         name="check-acl",

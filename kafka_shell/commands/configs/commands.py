@@ -383,6 +383,6 @@ COMMANDS = (
             Example("alter-configs --logger 1 kafka.request.logger=DEBUG",
                     "change the log level of a running broker"),
         ),
-        apis=(32, 44, 55, 74),
+        apis=(2, 32, 35, 44, 55, 74),
     ),
 )  # fmt: skip

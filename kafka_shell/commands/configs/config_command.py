@@ -218,7 +218,7 @@ COMMANDS = (
         ),
         exactly_one=(("describe", "alter"),),
         at_least_one=(("entity-type", *(name.lstrip("-") for name in _SPELLINGS)),),
-        apis=(0, 1, 2, 3, 19, 22, 32, 44, 48, 49, 50, 51, 74),
+        apis=(0, 1, 2, 3, 19, 22, 32, 35, 44, 48, 49, 50, 51, 74),
         description=(
             "--describe without a name describes all entities of the type. --alter requires"
             " --entity-name or --entity-default (an empty name is the default entity) and shows"

@@ -18,7 +18,6 @@ from .journal import JOURNAL_ENTRY, entries
 from .moved_on import about_change, moved_on
 
 if TYPE_CHECKING:
-    from kafka_shell.admin.wire.connection import Cluster
     from kafka_shell.context import Context
 
 _SETTLE_S = 2.0  # the change itself was waited for already
@@ -73,7 +72,6 @@ def undo(invocation: Invocation, context: Context) -> Plan | Nothing:
             *_few(moved, "values"),
             *plan.warnings,
             *_irreversible(applied),
-            *_records(plan, context.cluster),
         ),
     )
 
@@ -293,37 +291,6 @@ def _few(lines: Sequence[str], what: str) -> list[str]:
     return [*lines[:_NAMED], f"... and {len(lines) - _NAMED:,} more {what}"]
 
 
-def _records(plan: Plan, cluster: Cluster) -> Iterator[str]:
-    """How many records are deleted with the topics that the plan deletes."""
-    names = [
-        change.resource.name
-        for change in plan.changes
-        if change.resource.kind == "topic" and change.verb == "delete"
-    ]
-    if not names:
-        return
-    from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
-    from kafka_shell.admin.records.offsets import list_offsets
-    from kafka_shell.admin.wire.metadata_scan import scan
-
-    found = scan(cluster, names)
-    partitions = [
-        TopicPartition(name, number)
-        for name in names
-        if name in found
-        for number in range(found.summary(name).partitions)
-    ]
-    start = list_offsets(cluster, dict.fromkeys(partitions, EARLIEST))
-    end = list_offsets(cluster, dict.fromkeys(partitions, LATEST))
-    topics = f"topic {names[0]}" if len(names) == 1 else f"{len(names):,} topics"
-    if not (start.ok and end.ok):
-        failure = next(iter({**start.failures, **end.failures}.values()))
-        yield f"the records of {topics} could not be counted: {failure}"
-        return
-    count = sum((end[each].offset or 0) - (start[each].offset or 0) for each in partitions)
-    yield f"deletes {topics} with {count:,} record{'' if count == 1 else 's'}"
-
-
 COMMANDS = (
     Command(
         name="undo",
@@ -351,7 +318,7 @@ COMMANDS = (
             " and asks; --yes does not answer that question, --force does."
         ),
         apis=(0, 1, 2, 3, 8, 9, 15, 16, 20, 22, 29, 30, 31, 32, 34, 35, 39, 40, 41, 44, 45, 46, 47,
-              48, 49, 50, 51, 55, 57, 69, 74, 77, 80, 81, 89, 90, 91, 92),
+              48, 49, 50, 51, 55, 57, 60, 61, 69, 74, 77, 80, 81, 89, 90, 91, 92),
         examples=(
             Example("undo --dry-run", "preview undoing the last change"),
             Example("undo --yes", "undo the last change without a question"),

@@ -286,7 +286,8 @@ COMMANDS: tuple[Command, ...] = (
         summary="Make the cluster match a state file.",
         family="state",
         run=apply,
-        apis=(19, 20, 29, 30, 31, 32, 37, 44, 45, 46, 48, 49, 50, 51, 74),
+        apis=(2, 9, 15, 16, 19, 20, 29, 30, 31, 32, 35, 37, 44, 45, 46, 48, 49, 50, 51, 60, 61, 69,
+              74, 77, 89, 90),
         effect=Effect.CHANGE,
         arguments=(_FILE,),
         options=(

@@ -267,11 +267,12 @@ def _create(cluster: Cluster, wanted: State, work: _Work) -> Plan | None:
     """Create topics, with checked configs."""
     if not work.create:
         return None
-    from kafka_shell.admin.topics.change import plan_create, with_checked_configs
+    from kafka_shell.admin.topics.change import plan_create_checked, with_checked_configs
 
     topics = [new_topic(each.key, each.whole) for each in work.create]
     with _at_its_place(wanted):
-        return replace(plan_create(with_checked_configs(cluster, topics)), fresh=None)
+        checked = with_checked_configs(cluster, topics)
+    return replace(plan_create_checked(cluster, checked), fresh=None)
 
 
 @contextmanager

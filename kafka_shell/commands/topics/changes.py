@@ -99,7 +99,9 @@ def create_topic(invocation: Invocation, context: Context) -> Plan:
     if invocation["if-not-exists"]:
         existing = metadata_scan.scan(context.cluster, [new.name for new in checked])
         checked = [new for new in checked if new.name not in existing]
-    plan = topic_changes.plan_create(checked, timeout_ms=_timeout(invocation))
+    plan = topic_changes.plan_create_checked(
+        context.cluster, checked, timeout_ms=_timeout(invocation)
+    )
     return _with_acls(plan, checked, invocation, context.cluster)
 
 
@@ -167,7 +169,9 @@ def _with_acls(
     )
     bindings = acls.describe(cluster, which)
     copies = [replace(each, name=new.name) for new in created for each in bindings]
-    return merge_plans([plan, acl_changes.plan_create(cluster, copies)]) if copies else plan
+    if not copies:
+        return plan
+    return merge_plans([plan, acl_changes.plan_create(cluster, copies, of_new=True)])
 
 
 def _assignment(invocation: Invocation, context: Context) -> tuple[tuple[int, ...], ...]:
@@ -312,7 +316,7 @@ COMMANDS = (
         summary="Add partitions, change the replication factor, set and delete configs.",
         family="topics",
         run=alter_topic,
-        apis=(32, 35, 37, 44, 45, 46),
+        apis=(2, 32, 35, 37, 44, 45, 46),
         effect=Effect.CHANGE,
         arguments=(_TOPICS,),
         options=(
@@ -348,7 +352,7 @@ COMMANDS = (
         summary="Delete topics and all their records.",
         family="topics",
         run=delete_topic,
-        apis=(20,),
+        apis=(2, 9, 15, 16, 20, 29, 35, 60, 61, 69, 77, 89, 90),
         effect=Effect.DESTROY,
         arguments=(_TOPICS,),
         options=(

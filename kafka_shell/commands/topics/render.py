@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from kafka_shell.admin.topics.model import Partition, Topic, TopicDescription, TopicSummary
+from kafka_shell.admin.topics.model import (
+    Partition,
+    Topic,
+    TopicDescription,
+    TopicSummary,
+    TopicsUse,
+    TopicUse,
+)
 from kafka_shell.commands.configs.render import OVERRIDE
 from kafka_shell.output.page import summary
 from kafka_shell.output.renderers import Page
 from kafka_shell.output.tables import Cell, Column, draw_table
 from kafka_shell.output.text import Role, Text, join, text
 from kafka_shell.units import counted
+
+from .use_render import USE, use_page
 
 
 def _brokers(ids: Iterable[int], role_of: dict[int, Role] | None = None) -> Text | None:
@@ -79,6 +88,7 @@ COLUMNS: dict[type, tuple[Column, ...]] = {
         *_TOPIC_REST,
     ),
     Partition: (Column("TOPIC", lambda p: p.topic, role="name"), *PARTITION),
+    TopicUse: USE,
 }
 
 
@@ -122,6 +132,7 @@ def bare_topic_page(topic: Topic, width: int | None) -> Iterator[Text]:
 PAGES: dict[type, Page] = {
     TopicDescription: topic_page,
     Topic: bare_topic_page,
+    TopicsUse: use_page,
 }
 
 
@@ -133,4 +144,5 @@ def _partitions_of(description: TopicDescription) -> Sequence[Partition]:
 ROWS = {
     Topic: lambda topic: topic.partitions,
     TopicDescription: _partitions_of,
+    TopicsUse: lambda use: use.topics,
 }

@@ -8,11 +8,17 @@ import pytest
 from kafka import KafkaProducer
 
 from kafka_shell.admin.cluster import health
+from kafka_shell.admin.configs import change as config_changes
+from kafka_shell.admin.partitions import reassignment
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.topics import change as topic_changes
 from kafka_shell.admin.topics import min_isr
-from kafka_shell.admin.topics.model import Partition
+from kafka_shell.admin.topics.min_isr import Requirement
+from kafka_shell.admin.topics.model import NewTopic, Partition
 from kafka_shell.admin.wire.connection import Cluster
 from kafka_shell.sandbox.state import Sandbox
-from tests.admin.helpers import make_topic
+from tests.admin.altering import DEFAULT, delete, restored, set_, topic_of
+from tests.admin.helpers import done, make_topic
 from tests.program import Program
 
 
@@ -53,3 +59,80 @@ def test_older_brokers_take_min_insync_replicas_as_it_is() -> None:
     assert min_isr.needed(one, 2, capped=True) == 1
     three = Partition("t", 0, 1, 0, (1, 2, 3), (1,))
     assert min_isr.needed(three, 2, capped=True) == 2
+
+
+# -- warnings of plans -----------------------------------------------------------------------------
+
+KEY = "min.insync.replicas"
+ANY_DOWN = "any broker down stops acks=all producers"
+
+
+def test_as_many_as_there_are_replicas_is_a_warning(three: Cluster, name: str) -> None:
+    make_topic(three, name, factor=3)
+    plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "3")]})
+    assert plan.warnings == (
+        f"{KEY}=3 is equal to the replication factor 3 of topic {name}: {ANY_DOWN}",
+    )
+    plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "2")]})
+    assert plan.warnings == ()
+    plan = config_changes.plan_alter(three, {topic_of(name): [set_(KEY, "4")]})
+    assert plan.warnings == (
+        f"{KEY}=4 is above the replication factor 3 of topic {name}: all replicas must be in sync,"
+        f" so {ANY_DOWN}",
+    )
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+def test_the_default_of_the_cluster_counts(old_cluster: Cluster, name: str) -> None:
+    """Kafka 4.1 and later do not delete this default again, so it is set on an older broker."""
+    above = f"{KEY}=2 is above the replication factor 1 of topic {name}"
+    make_topic(old_cluster, name, configs=((KEY, "1"),))
+    with restored(old_cluster, DEFAULT, KEY):
+        plan = config_changes.plan_alter(old_cluster, {DEFAULT: [set_(KEY, "2")]})
+        assert not [each for each in plan.warnings if name in each], "it has its own"
+        done(plan, old_cluster)
+        plan = config_changes.plan_alter(old_cluster, {topic_of(name): [delete(KEY)]})
+        assert plan.warnings == (f"{above}: brokers require only this one replica",)
+        new = [
+            NewTopic(f"{name}.default"),
+            NewTopic(f"{name}.three", 1, 3),
+            NewTopic(f"{name}.own", 1, 1, configs=((KEY, "1"),)),
+            NewTopic(f"{name}.placed", assignment=((1, 2), (2, 1))),
+        ]
+        assert topic_changes.plan_create_checked(old_cluster, new).warnings == (
+            f"{above}.default: brokers require only this one replica",
+            f"{KEY}=2 is equal to the replication factor 2 of topic {name}.placed: {ANY_DOWN}",
+        )
+    done(topic_changes.plan_delete(old_cluster, [name]), old_cluster)
+
+
+def test_a_default_warns_of_the_topics_that_inherit_it(three: Cluster, name: str) -> None:
+    names = [make_topic(three, f"{name}.{n}", factor=3) for n in range(5)]
+    own = make_topic(three, f"{name}.own", factor=3, configs=((KEY, "1"),))
+    plan = config_changes.plan_alter(three, {DEFAULT: [set_(KEY, "3")]})
+    (said,) = [each for each in plan.warnings if each.startswith(f"{KEY}=3 is equal")]
+    assert own not in said
+    assert " topics (" in said and " more)" in said and said.endswith(ANY_DOWN)
+    assert any(each.endswith(f" inherit {KEY}") for each in plan.warnings)
+    done(topic_changes.plan_delete(three, [*names, own]), three)
+
+
+def test_fewer_replicas_are_a_warning(three: Cluster, name: str) -> None:
+    make_topic(three, name, assignment=((1, 2, 3), (2, 3, 1)), configs=((KEY, "2"),))
+    fewer = {TopicPartition(name, 1): (2, 3)}
+    plan = reassignment.plan_move(three, fewer)
+    assert plan.warnings == (
+        f"{KEY}=2 is equal to the replication factor 2 of topic {name}: {ANY_DOWN}",
+    )
+    other = {TopicPartition(name, 1): (3, 2, 1)}
+    assert reassignment.plan_move(three, other).warnings == ()
+    done(topic_changes.plan_delete(three, [name]), three)
+
+
+@pytest.mark.quick
+def test_many_topics_are_one_warning(cluster: Cluster) -> None:
+    wanted = [Requirement(f"t{n}", 2, 1) for n in range(30)] + [Requirement("ok", 1, 1)]
+    assert min_isr.warnings(cluster, wanted) == [
+        f"{KEY}=2 is above the replication factor 1 of 30 topics (t0, t1, t10 and 27 more):"
+        " brokers require only this one replica"
+    ]

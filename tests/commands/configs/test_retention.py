@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
+import time
 from collections.abc import Iterator
 from uuid import uuid4
 
 import pytest
 
+from kafka_shell.sandbox.state import Sandbox
+from tests.filling import fill
 from tests.in_process import Answer, Shell
 
 pytestmark = pytest.mark.quick
@@ -186,3 +190,83 @@ def test_a_default_that_is_raised_or_put_back_does_not_ask(shell: Shell) -> None
 def test_undoing_a_longer_retention_asks_too(shell: Shell, stem: str) -> None:
     shell.ok(f"alter-configs {stem}.week retention.ms=30d")
     refused(shell("undo"), f"removing retention.ms deletes records older than 7d; {KEPT}")
+
+
+# -- how many records ------------------------------------------------------------------------------
+
+NOW = round(time.time() * 1000)
+HOUR = 3_600_000
+
+
+@pytest.fixture
+def aged(sandbox: Sandbox, shell: Shell) -> Iterator[str]:
+    """A topic of two partitions: of one, six of ten records are older than two hours."""
+    name = f"aged-{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {name} --partitions 2 --config retention.ms=7d")
+    times = [NOW - 3 * HOUR] * 6 + [NOW] * 4
+    fill(sandbox.bootstrap, name, 10, size=10_000, times=times)
+    yield name
+    shell.ok(f"delete-topic {name} --yes")
+
+
+def counted(run: Answer) -> str:
+    """The warning that counts what is deleted now."""
+    (said,) = [line for line in run.err.splitlines() if line.endswith(" deleted now")]
+    return said.removeprefix("warning: ")
+
+
+def test_records_older_than_the_new_age_are_counted(shell: Shell, aged: str) -> None:
+    run = shell(f"alter-configs {aged} retention.ms=2h")
+    assert re.fullmatch(
+        r"up to 6 of 10 records \(about [\d.]+ KiB of [\d.]+ KiB\) in 1 of 2 partitions are deleted"
+        r" now",
+        counted(run),
+    ), counted(run)
+    assert "no records of 2 partitions are deleted now" in counted(
+        shell(f"alter-configs {aged} retention.ms=5h")
+    )
+    everything = counted(shell(f"alter-configs {aged} retention.ms=0"))
+    assert everything.startswith("up to 10 records (up to "), everything
+
+
+def test_records_beyond_the_new_size_are_estimated(shell: Shell, aged: str) -> None:
+    said = counted(shell(f"alter-configs {aged} retention.bytes=50KiB"))
+    assert re.match(r"about [45] of 10 records \(up to 4[789](\.\d)? KiB of ", said), said
+    both = counted(shell(f"alter-configs {aged} retention.bytes=50KiB retention.ms=2h"))
+    assert both.startswith("up to 6 of 10 records (about "), both
+
+
+def test_a_policy_that_starts_to_delete_is_counted(shell: Shell, aged: str) -> None:
+    shell.ok(f"alter-configs {aged} cleanup.policy=compact --yes")
+    shell.ok(f"alter-configs {aged} retention.ms=2h")
+    said = counted(shell(f"alter-configs {aged} cleanup.policy=delete"))
+    assert said.startswith("up to 6 of 10 records ("), said
+
+
+def test_the_question_says_how_many(shell: Shell, aged: str) -> None:
+    assert shell(f"alter-configs {aged} retention.ms=2h", answer="n").status == 1
+    assert shell.asked == ["Apply 1 change to 1 topic (up to 6 records)? [y/N] "]
+
+
+def test_a_default_counts_the_records_of_topics_that_inherit_it(
+    shell: Shell, sandbox: Sandbox
+) -> None:
+    name = f"heir-{uuid4().hex[:8]}"
+    shell.ok(f"create-topic {name}")
+    fill(sandbox.bootstrap, name, 3, times=[NOW - 3 * HOUR] * 3)
+    try:
+        said = counted(shell("alter-configs --broker-default log.retention.ms=2h"))
+        assert re.match(r"(up to|about) [\d,]+ (of [\d,]+ )?records ", said), said
+        before = inheriting(shell)
+        shell.ok(f"alter-configs {name} compression.type=gzip")
+        assert inheriting(shell) == before - 1
+    finally:
+        shell.ok(f"delete-topic {name} --yes")
+
+
+def inheriting(shell: Shell) -> int:
+    """How many topics inherit a default, as the plan says."""
+    run = shell.ok("alter-configs --broker-default compression.type=zstd --dry-run")
+    found = re.search(r"warning: (\d+) of \d+ topics? inherits? compression.type\n", run.out)
+    assert found, run
+    return int(found[1])

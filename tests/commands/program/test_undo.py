@@ -156,7 +156,7 @@ def test_a_created_topic_is_deleted_with_its_records_counted(
 ) -> None:
     shell.ok(f"create-topic {name} --partitions 2 --config retention.ms=9d")
     fill(sandbox.bootstrap, name, 7)
-    asked = refused(shell("undo"), f"- topic {name}", f"deletes topic {name} with 7 records",
+    asked = refused(shell("undo"), f"- topic {name}", "records    7, ",
                     "confirmation is required", status=2)  # fmt: skip
     assert "undo " in asked.err.splitlines()[0]
     assert name in shell.ok("list-topics").out
@@ -539,7 +539,7 @@ def test_many_topics_are_few_requests(shell: Shell, name: str) -> None:
     assert "done: 300 altered" in run.out
     assert configs(shell, f"{name}.149") == {}
     run = shell.ok("undo --yes")
-    assert "deletes 150 topics with 0 records" in run.err
+    assert "\n  no records\n" in run.err
     assert name not in shell.ok("list-topics").out
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 from uuid import uuid4
@@ -9,6 +10,7 @@ from uuid import uuid4
 import pytest
 
 from kafka_shell.sandbox.state import Sandbox
+from tests.filling import fill
 from tests.in_process import Shell
 from tests.program import Program
 
@@ -125,3 +127,50 @@ def test_an_export_creates_the_topics_that_it_describes(
     shell.ok(f"delete-topic {stem}.* --yes")
     shell.ok(f"create-topic --from-file {file}")
     assert shell.ok(f"export {stem}.* --only topics").out == exported
+
+
+# -- what a deletion affects -----------------------------------------------------------------------
+
+
+def test_a_deletion_shows_what_is_lost_and_asks_with_it(
+    sandbox: Sandbox, shell: Shell, stem: str
+) -> None:
+    empty = shell(f"delete-topic {stem}.b", answer="n")
+    assert "\n  no records\n" in empty.err
+    assert shell.asked == ["Delete 1 topic (no records)? [y/N] "]
+    fill(sandbox.bootstrap, f"{stem}.a", 5, size=1000, enable_idempotence=True)
+    shell.ok(f"reset-offsets {stem}-group --topic {stem}.a:0 --to earliest --yes")
+    shell.ok(f"alter-acls --topic {stem}.a --add 'allow User:{stem} Read'")
+    try:
+        run = shell(f"delete-topic {stem}.a", answer="n")
+        assert "\nrecords    5, " in run.err and " KiB on disk\n" in run.err, run
+        assert (
+            f"\ngroups     {stem}-group: no members, committed offsets of 1 partition\n" in run.err
+        )
+        assert "\nproducers  1 idempotent producer, last record " in run.err
+        assert f"\nACLs left  allow User:{stem} Read on topic {stem}.a\n" in run.err
+        assert re.fullmatch(r"Delete 1 topic \(5 records, [\d.]+ KiB, 1 group\)\? \[y/N\] ",
+                            shell.asked[-1])  # fmt: skip
+        both = shell(f"delete-topic {stem}.* --dry-run --output json")
+        assert [topic["topic"] for topic in both.json["figures"][0]["topics"]] == [
+            f"{stem}.a",
+            f"{stem}.b",
+        ]
+        assert both.json["figures"][0]["topics"][0]["readers"][0]["group"] == f"{stem}-group"
+        table = shell(f"delete-topic {stem}.* --dry-run").out
+        assert "TOPIC" in table and f"{stem}-group" in table
+    finally:
+        shell.ok(f"alter-acls --remove 'any User:{stem} Any on any resource' --yes")
+        shell.ok(f"delete-group {stem}-group --yes")
+
+
+def test_of_very_many_topics_only_the_most_used_are_listed(
+    sandbox: Sandbox, shell: Shell, stem: str
+) -> None:
+    names = [f"{stem}.{number:02}" for number in range(25)]
+    shell.ok(f"create-topic {','.join(names)}")
+    fill(sandbox.bootstrap, names[24], 3)
+    shown = shell(f"delete-topic {stem}.* --dry-run").out
+    _, first, *_ = shown[shown.index("TOPIC ") :].splitlines()
+    assert first.startswith(names[24]), shown
+    assert "... and 7 more topics with 0 records (for the full list" in shown

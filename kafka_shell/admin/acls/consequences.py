@@ -1,0 +1,270 @@
+"""Who loses access by a change of ACLs: the warnings of a plan.
+
+Kafka does not report the principals of members. That a principal may belong to an active group is
+derived: the ACLs allow it to read the group, and a member reads the topic.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Sequence
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.facts import BUDGET_S, attempt, in_batches, not_checked
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import Group, GroupListing
+from kafka_shell.admin.wire.chunks import MANY
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
+from kafka_shell.units import counted, some
+
+from . import authorizer
+from .authorizer import ANYONE, STANDARD, Rules
+from .lost_access import Bindings, Loss, is_pattern, losses, suspects
+from .model import (
+    Access,
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+    word,
+)
+from .read import EVERYTHING, describe_each
+
+_NAMED = 3  # resources, and groups, of a principal
+_PRINCIPALS = 5  # that are shown before the rest is counted
+_GROUPS_AT_ONCE = 500
+_MOST_PAIRS = 100_000  # of principals and active groups
+_TOPIC, _GROUP = AclResourceType.TOPIC, AclResourceType.GROUP
+
+
+class Consequences(Struct):
+    """The warnings of a plan that changes ACLs, and what could not be read for them."""
+
+    warnings: list[str] = field(default_factory=list)
+    not_checked: list[NotChecked] = field(default_factory=list)
+
+    def miss(self, what: str, why: Failure) -> None:
+        self.not_checked.append(not_checked(what, why))
+
+
+def find(
+    cluster: Cluster, deleted: Collection[AclBinding], created: Collection[AclBinding]
+) -> Consequences:
+    """What principals lose when these bindings are deleted and created."""
+    found = Consequences()
+    changed = suspects(deleted, created)
+    if not changed:
+        return found
+    with cluster.within(BUDGET_S):
+        rules = attempt(lambda: _rules(cluster, changed))
+        if isinstance(rules, Failure):
+            found.miss("who loses access", rules)
+            return found
+        names, active = _existing(cluster, changed, found)
+        lost = losses(rules, deleted, created, names)
+        readers = _readers(cluster, rules, lost, active, found)
+    found.warnings += _texts(rules, lost, readers)
+    found.warnings += _unprotected(rules, deleted, created)
+    if rules.authorizer not in ("", STANDARD):
+        reason = f"the brokers' authorizer is {rules.authorizer}: its rules may differ"
+        found.not_checked.append(NotChecked("who loses access", reason))
+    return found
+
+
+# -- what is read ----------------------------------------------------------------------------------
+
+
+def _rules(cluster: Cluster, changed: Iterable[AclBinding]) -> Rules:
+    """The bindings that decide on the same principals and resources, and the brokers' rules."""
+    wanted: dict[AclFilter, None] = {}
+    for each in changed:
+        kinds = (
+            {each.resource_type, _GROUP} if each.resource_type is _TOPIC else {each.resource_type}
+        )
+        for kind in kinds:
+            # One that denies everyone takes away what others have.
+            every = each.principal == ANYONE and each.permission is AclPermission.DENY
+            for principal in (None,) if every else (each.principal, ANYONE):
+                wanted[AclFilter(principal, resource_type=kind)] = None
+        if not is_pattern(each):
+            wanted[
+                AclFilter(
+                    resource_type=each.resource_type,
+                    name=each.name,
+                    pattern_type=PatternType.MATCH,
+                )
+            ] = None
+    filters = list(wanted) if len(wanted) <= MANY else [EVERYTHING]
+    found = describe_each(cluster, filters)
+    bindings = tuple(dict.fromkeys(each for part in found for each in part))
+    return replace(authorizer.configured(cluster), bindings=bindings)
+
+
+def _existing(
+    cluster: Cluster, changed: Iterable[AclBinding], found: Consequences
+) -> tuple[dict[AclResourceType, Sequence[str]], list[GroupListing]]:
+    """The existing topics and groups that the bindings may match, and the active groups."""
+    kinds = {each.resource_type for each in changed}
+    patterns = {each.resource_type for each in changed if is_pattern(each)}
+    names: dict[AclResourceType, Sequence[str]] = {}
+    if _TOPIC in patterns:
+        topics = attempt(lambda: scan(cluster).names)
+        if isinstance(topics, Failure):
+            found.miss("the topics that the ACLs match", topics)
+        else:
+            names[_TOPIC] = topics
+    if not kinds & {_TOPIC, _GROUP}:
+        return names, []
+    listed = attempt(lambda: groups.list_groups(cluster))
+    if isinstance(listed, Failure):
+        found.miss("active groups", listed)
+        return names, []
+    for failure in list(listed.failures.values())[:1]:
+        found.miss(f"active groups of {counted(len(listed.failures), 'broker')}", failure)
+    if hidden := attempt(lambda: groups.hidden(cluster)):
+        found.miss("other groups", hidden)
+    names[_GROUP] = list(listed.values)
+    return names, list(filter(groups.is_active, listed))
+
+
+# -- groups that may be of a principal -------------------------------------------------------------
+
+
+def _readers(
+    cluster: Cluster,
+    rules: Rules,
+    lost: Sequence[Loss],
+    active: Sequence[GroupListing],
+    found: Consequences,
+) -> dict[str, list[str]]:
+    """The active groups that may be of each principal that loses READ, as texts."""
+    by_principal: dict[str, list[Loss]] = {}
+    for each in lost:
+        if AclOperation.READ in each.operations and each.binding.resource_type in (_TOPIC, _GROUP):
+            by_principal.setdefault(each.binding.principal, []).append(each)
+    most = _MOST_PAIRS // max(1, len(active))
+    if len(by_principal) > most:
+        about = f"active groups of {counted(len(by_principal) - most, 'principal')}"
+        found.not_checked.append(NotChecked(about, "there are too many"))
+        by_principal = {each: by_principal[each] for each in list(by_principal)[:most]}
+    bindings = Bindings(rules.bindings)
+    candidates = {
+        principal: [each for each in active if _may_read(rules, bindings, principal, each.name)]
+        for principal in by_principal
+    }
+    wanted = {
+        each.name: each
+        for principal, listings in candidates.items()
+        if any(loss.binding.resource_type is _TOPIC for loss in by_principal[principal])
+        for each in listings
+    }
+    members = {group.name: group for group in _described(cluster, list(wanted.values()), found)}
+    readers: dict[str, list[str]] = {}
+    for principal, listings in candidates.items():
+        for listing in listings:
+            group = members.get(listing.name)
+            if any(_concerns(loss, listing.name, group) for loss in by_principal[principal]):
+                count = f" ({counted(len(group.members), 'member')})" if group else ""
+                readers.setdefault(principal, []).append(f"{listing.name}{count}")
+    return readers
+
+
+def _concerns(loss: Loss, name: str, group: Group | None) -> bool:
+    """Whether a group, or a topic that its members read, is lost."""
+    if loss.binding.resource_type is _GROUP:
+        return loss.covers(name)
+    return group is not None and any(map(loss.covers, _topics_of(group)))
+
+
+def _may_read(rules: Rules, bindings: Bindings, principal: str, group: str) -> bool:
+    if principal == ANYONE:
+        return True
+    there = replace(rules, bindings=bindings.matching(_GROUP, group))
+    allowed = authorizer.verdict(there, Access(principal, AclOperation.READ, _GROUP, group))
+    return allowed.allowed is not False
+
+
+def _described(
+    cluster: Cluster, listings: Sequence[GroupListing], found: Consequences
+) -> list[Group]:
+    types = {each.name: each.type for each in listings}
+    parts, left, why = in_batches(
+        list(types), _GROUPS_AT_ONCE, lambda batch: groups.describe(cluster, batch, types=types)
+    )
+    failures = [failure for part in parts for failure in part.failures.values()]
+    failures += [why] * left if why else []
+    if failures:
+        found.miss(f"the members of {counted(len(failures), 'group')}", failures[0])
+    return [group for part in parts for group in part]
+
+
+def _topics_of(group: Group) -> set[str]:
+    """The topics that the members of a group read."""
+    subscribed = {topic for member in group.members for topic in member.subscription}
+    return subscribed | {each.topic for member in group.members for each in member.assignment}
+
+
+# -- texts -----------------------------------------------------------------------------------------
+
+
+def _texts(rules: Rules, lost: Sequence[Loss], readers: dict[str, list[str]]) -> list[str]:
+    """A line for each principal, those of active groups first; of very many only a count."""
+    by_principal: dict[str, list[Loss]] = {}
+    for each in lost:
+        by_principal.setdefault(each.binding.principal, []).append(each)
+    if not by_principal:
+        return ["no principal loses access: other ACLs, or super.users, allow the same"]
+    order = sorted(by_principal, key=lambda principal: (principal not in readers, principal))
+    lines = []
+    for principal in order[:_PRINCIPALS]:
+        what = some([each.text for each in by_principal[principal]], _NAMED)
+        who = "everyone without an ACL of their own" if principal == ANYONE else word(principal)
+        groups_of = readers.get(principal)
+        may = f"; it may be the principal of active {_groups(groups_of)}" if groups_of else ""
+        lines.append(f"{who} loses {what}{may}")
+    rest = order[_PRINCIPALS:]
+    if rest:
+        active = sum(principal in readers for principal in rest)
+        about = f", {active:,} of them with active groups" if active else ""
+        lines.append(f"{counted(len(rest), 'more principal')} lose access{about}")
+    if rules.super_users is None:
+        lines.append("super users keep access: super.users is not visible to clients")
+    if readers:
+        lines.append(
+            "principals of groups are derived from the ACLs: Kafka does not report those of members"
+        )
+    return lines
+
+
+def _groups(names: Sequence[str]) -> str:
+    noun = "group" if len(names) == 1 else "groups"
+    return f"{noun} {some(names, _NAMED)}"
+
+
+def _unprotected(
+    rules: Rules, deleted: Collection[AclBinding], created: Collection[AclBinding]
+) -> list[str]:
+    """Resources without any ACL afterwards, where that may allow everyone."""
+    if rules.no_acl_allows is False or not deleted:
+        return []
+    gone = frozenset(deleted)
+    after = Bindings([each for each in rules.bindings if each not in gone] + list(created))
+    bare = [
+        each.target
+        for each in deleted
+        if not is_pattern(each) and not after.matching(each.resource_type, each.name)
+    ]
+    if not bare:
+        return []
+    effect = (
+        "allow.everyone.if.no.acl.found=true allows everyone"
+        if rules.no_acl_allows
+        else "allow.everyone.if.no.acl.found decides, and cannot be read"
+    )
+    return [f"no ACL is left on {some(list(dict.fromkeys(bare)), _NAMED)}: {effect}"]

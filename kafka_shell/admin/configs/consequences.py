@@ -1,0 +1,229 @@
+"""What altered configs mean for topics: the warnings of a plan.
+
+The values that topics inherit, the records that lower limits delete and the replicas that acks=all
+producers need are read within a time budget; what could not be read is reported.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.facts import BUDGET_S, attempt, not_checked
+from kafka_shell.admin.topics import min_isr
+from kafka_shell.admin.topics.min_isr import Requirement
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import MetadataScan, scan
+from kafka_shell.plan.model import Change, NotChecked
+from kafka_shell.plan.results import Failure
+from kafka_shell.units import counted
+
+from . import lost_records
+from .inheritance import TOPIC_KEYS, TopicValues
+from .inheritance import read as read_topics
+from .losses import DELETED_BY, OF_BROKER, POLICY, Limits, Loss, policies
+from .read import own_values
+
+_DEFAULT = "broker-default"
+
+
+class Altered(Struct, frozen=True):
+    """One altered config: its change, the value that applies afterwards (None: unknown), and what
+    it deletes."""
+
+    change: Change
+    value: str | None
+    loss: Loss | None = None
+
+    @property
+    def key(self) -> str:
+        """The altered key."""
+        return self.change.field
+
+    @property
+    def topic_key(self) -> str:
+        """The key of topics that it alters, or that inherits it; empty if none does."""
+        if self.change.resource.kind == "topic":
+            return self.key
+        return TOPIC_KEYS.get(self.key, "")
+
+
+class Consequences(Struct):
+    """The warnings of a plan that alters configs, what could not be read for them, and what is
+    lost in a few words."""
+
+    warnings: list[str] = field(default_factory=list)
+    not_checked: list[NotChecked] = field(default_factory=list)
+    stakes: str = ""
+
+
+def find(cluster: Cluster, altered: Sequence[Altered]) -> Consequences:
+    """What these alterations mean."""
+    found = Consequences()
+    defaults = [each for each in altered if each.change.resource.kind == _DEFAULT]
+    if defaults:
+        found.warnings += _overrides(cluster, [each.key for each in defaults])
+    with cluster.within(BUDGET_S):
+        topics = _topics(cluster, altered, found)
+        found.warnings += _inheriting(defaults, topics)
+        _losses(cluster, altered, topics, found)
+        _required_replicas(cluster, altered, topics, found)
+    return found
+
+
+def _overrides(cluster: Cluster, keys: Sequence[str]) -> list[str]:
+    """Warnings of brokers whose own value overrides the cluster-wide default."""
+    own, unread = own_values(cluster, keys)
+    return [
+        *(
+            f"broker {broker} overrides {entry.name}"
+            + ("" if entry.sensitive else f"={entry.value}")
+            for broker, entry in own
+        ),
+        *(
+            f"broker {broker} may override it: its configs could not be read: {failure.message}"
+            for broker, failure in unread.items()
+        ),
+    ]
+
+
+# -- topics that inherit ---------------------------------------------------------------------------
+
+
+def _topics(
+    cluster: Cluster, altered: Sequence[Altered], found: Consequences
+) -> TopicValues | None:
+    """The values of all topics for the altered keys of brokers, if topics inherit one of them."""
+    inherited = [
+        each
+        for each in altered
+        if each.topic_key
+        and (each.change.resource.kind == _DEFAULT or (each.loss and _of_broker(each)))
+    ]
+    if not inherited:
+        return None
+    keys = {each.topic_key for each in inherited}
+    if any(each.loss for each in inherited):
+        keys.add(POLICY)
+    read = attempt(lambda: read_topics(cluster, keys))
+    names = ", ".join(sorted({each.key for each in inherited}))
+    if isinstance(read, Failure):
+        found.not_checked.append(not_checked(f"the topics that inherit {names}", read))
+        return None
+    if read.failures:
+        about = f"whether {counted(len(read.failures), 'topic')} inherit {names}"
+        found.not_checked.append(not_checked(about, read.failures[0]))
+    return read
+
+
+def _inheriting(defaults: Iterable[Altered], topics: TopicValues | None) -> list[str]:
+    """How many topics inherit each default that deletes nothing; the others say so themselves."""
+    if topics is None:
+        return []
+    counts = {
+        each.key: len(topics.inheriting(each.topic_key))
+        for each in defaults
+        if each.topic_key and not each.loss
+    }
+    every = counted(len(topics.values), "topic")
+    return [
+        f"{count:,} of {every} {'inherits' if count == 1 else 'inherit'} {key}"
+        for key, count in counts.items()
+    ]
+
+
+def _affected(topics: TopicValues, each: Altered) -> list[str]:
+    """The topics that inherit a broker's key that deletes records, and whose cleanup policy lets it
+    do so."""
+    wanted = DELETED_BY.get(each.topic_key)
+    return [
+        name
+        for name in topics.inheriting(each.topic_key)
+        if not wanted
+        or (policy := topics.values[name].get(POLICY)) is None
+        or wanted in policies(policy.value or "")
+    ]
+
+
+# -- records that are deleted ----------------------------------------------------------------------
+
+
+def _losses(
+    cluster: Cluster,
+    altered: Sequence[Altered],
+    topics: TopicValues | None,
+    found: Consequences,
+) -> None:
+    """One warning for each key and limit, in how many topics; and how many records that is."""
+    groups: dict[tuple[str, str, Loss], list[Altered]] = {}
+    for each in altered:
+        if each.loss is not None:
+            groups.setdefault((_verb(each), each.key, each.loss), []).append(each)
+    limits: dict[str, Limits] = {}
+    for (verb, key, loss), group in groups.items():
+        if _of_broker(group[0]):
+            names = _affected(topics, group[0]) if topics else []
+            inherit = f"{counted(len(names), 'topic')} without a {group[0].topic_key} of their own"
+            where = f" in the {inherit}" if topics else ""
+        else:
+            names = [each.change.resource.name for each in group]
+            where = f" in {len(names):,} topics" if len(names) > 1 else ""
+        found.warnings.append(f"{verb} {key} deletes {loss.what}{where}; {loss.final}")
+        if loss.limits != Limits():
+            for name in names:
+                limits[name] = limits.get(name, Limits()).lower(loss.limits)
+    if not limits:
+        return
+    lost, missing = lost_records.count(cluster, limits, round(time.time() * 1000))
+    found.not_checked += missing
+    if lost.checked:
+        found.warnings.append(lost.text)
+    found.stakes = lost.stakes
+
+
+def _verb(each: Altered) -> str:
+    if each.change.after is None:
+        return "removing"
+    limited = OF_BROKER.get(each.key, each.key) in DELETED_BY
+    return "lowering" if limited else "changing"
+
+
+def _of_broker(each: Altered) -> bool:
+    return each.change.resource.kind in (_DEFAULT, "broker")
+
+
+# -- in-sync replicas ------------------------------------------------------------------------------
+
+
+def _required_replicas(
+    cluster: Cluster,
+    altered: Sequence[Altered],
+    topics: TopicValues | None,
+    found: Consequences,
+) -> None:
+    """Warnings where a topic has no more replicas than must be in sync."""
+    wanted: dict[str, str | None] = {}
+    for each in altered:
+        if each.topic_key == min_isr.KEY and each.change.resource.kind == "topic":
+            wanted[each.change.resource.name] = each.value
+        elif each.topic_key == min_isr.KEY and each.change.resource.kind == _DEFAULT and topics:
+            wanted |= dict.fromkeys(topics.inheriting(min_isr.KEY), each.value)
+    if not wanted:
+        return
+    read: MetadataScan | Failure
+    read = topics.found if topics else attempt(lambda: scan(cluster, list(wanted)))
+    if isinstance(read, Failure):
+        found.not_checked.append(not_checked("replication factors", read))
+        return
+    unknown = sum(value is None for value in wanted.values())
+    if unknown:
+        about = f"{min_isr.KEY} of {counted(unknown, 'topic')}"
+        found.not_checked.append(NotChecked(about, "its default is not known"))
+    after = [
+        Requirement(name, int(value), read.summary(name).replication_factor)
+        for name, value in wanted.items()
+        if value is not None and value.isdecimal() and name in read
+    ]
+    found.warnings += min_isr.warnings(cluster, after)

@@ -1,0 +1,165 @@
+"""How many records and bytes lower limits of age and size delete, as far as brokers report it.
+
+Kafka deletes whole segments, so the numbers are upper bounds. Offsets count records, and log
+directories bytes: of a part of a partition, one is estimated from the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from msgspec import Struct
+
+from kafka_shell.admin.facts import attempt, in_batches, not_checked
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import EARLIEST, LATEST, TopicPartition
+from kafka_shell.admin.records.offsets import list_offsets
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.admin.wire.metadata_scan import scan
+from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
+from kafka_shell.units import approximate_bytes, counted
+
+from .losses import Limits
+
+_AT_ONCE = 5_000  # partitions
+_SCAN_ALL = 1_000  # topics
+
+Sizes = dict[TopicPartition, tuple[int, ...]]  # of each replica
+
+
+class Lost(Struct):
+    """Records and bytes (of all replicas) that would be deleted, of all that there are.
+
+    `partitions` would lose records, of all `checked` ones.
+    """
+
+    records: int = 0
+    of_records: int = 0
+    bytes: int = 0
+    of_bytes: int = 0
+    partitions: int = 0
+    checked: int = 0
+    records_estimated: bool = False
+    bytes_estimated: bool = False
+
+    @property
+    def text(self) -> str:
+        """`up to 3,000 of 5,000 records (about 12 MiB of 20 MiB on disk) in 4 of 6 partitions`."""
+        if not self.partitions:
+            return f"no records of {counted(self.checked, 'partition')} are deleted now"
+        where = f"{self.partitions:,} of {counted(self.checked, 'partition')}"
+        of = counted(self.of_records, "record")
+        lost = of if self.records == self.of_records else f"{self.records:,} of {of}"
+        return f"{self._about}{lost}{self._size} in {where} are deleted now"
+
+    @property
+    def stakes(self) -> str:
+        """The records in a few words, for the question; empty if none are deleted now."""
+        return f"{self._about}{counted(self.records, 'record')}" if self.partitions else ""
+
+    @property
+    def _about(self) -> str:
+        return "about " if self.records_estimated else "up to "
+
+    @property
+    def _size(self) -> str:
+        if not self.of_bytes:  # unknown
+            return ""
+        about = "about " if self.bytes_estimated else "up to "
+        return f" ({about}{approximate_bytes(self.bytes)} of {approximate_bytes(self.of_bytes)})"
+
+
+def count(
+    cluster: Cluster, limits: Mapping[str, Limits], now_ms: int
+) -> tuple[Lost, list[NotChecked]]:
+    """What these limits of topics delete now, and what could not be read."""
+    lost, missing = Lost(), list[NotChecked]()
+    partitions = attempt(lambda: _partitions(cluster, limits))
+    if isinstance(partitions, Failure):
+        about = f"the records of {counted(len(limits), 'topic')}"
+        return lost, [not_checked(about, partitions)]
+    sizes = _sizes(cluster, partitions, missing)
+    filled = [each for each in partitions if any(sizes.get(each, (1,)))]
+    lost.checked = len(partitions) - len(filled)
+
+    def read(batch: Sequence[TopicPartition]) -> list[Failure]:
+        ages = {each: limits[each.topic].age for each in batch}
+        times = {each: now_ms - age for each, age in ages.items() if age is not None}
+        first = list_offsets(cluster, dict.fromkeys(batch, EARLIEST))
+        last = list_offsets(cluster, dict.fromkeys(batch, LATEST))
+        kept = list_offsets(cluster, times)
+        failures = first.failures | last.failures | kept.failures
+        for each in batch:
+            if each not in failures:
+                rows = (first[each].offset or 0, last[each].offset or 0)
+                cut = kept[each].offset if each in times else rows[0]
+                _add(lost, limits[each.topic], sizes.get(each, ()), *rows, cut)
+        return list(failures.values())
+
+    parts, left, why = in_batches(filled, _AT_ONCE, read)
+    failures = [failure for part in parts for failure in part]
+    failures += [why] * left if why else []
+    if failures:
+        about = f"the records of {counted(len(failures), 'partition')}"
+        missing.append(not_checked(about, failures[0]))
+    return lost, missing
+
+
+def _partitions(cluster: Cluster, limits: Mapping[str, Limits]) -> list[TopicPartition]:
+    found = scan(cluster, list(limits) if len(limits) <= _SCAN_ALL else None)
+    return [
+        TopicPartition(topic, number)
+        for topic in limits
+        if topic in found
+        for number in range(found.summary(topic).partitions)
+    ]
+
+
+def _sizes(
+    cluster: Cluster, partitions: Sequence[TopicPartition], missing: list[NotChecked]
+) -> Sizes:
+    """The bytes of each replica, as far as brokers report them."""
+    few = partitions if len(partitions) <= _AT_ONCE else None
+    read = attempt(lambda: log_dirs.describe(cluster, None, few))
+    if isinstance(read, Failure):
+        missing.append(not_checked("the size of the partitions", read))
+        return {}
+    for failure in list(read.failures.values())[:1]:
+        about = f"the size of replicas on {counted(len(read.failures), 'broker')}"
+        missing.append(not_checked(about, failure))
+    sizes: Sizes = {}
+    wanted = set(partitions)
+    for replica in (replica for dirs in read for dir in dirs for replica in dir.replicas):
+        each = replica.topic_partition
+        if each in wanted and not replica.future:
+            sizes[each] = (*sizes.get(each, ()), replica.size)
+    return sizes
+
+
+def _add(
+    lost: Lost, limits: Limits, sizes: Sequence[int], first: int, last: int, kept: int | None
+) -> None:
+    """Add a partition with these sizes of its replicas, its first offset, its end, and the first
+    offset that the age limit keeps (None: it keeps none)."""
+    total, size = last - first, sum(sizes)
+    lost.checked += 1
+    if total <= 0:
+        return
+    lost.of_records += total
+    lost.of_bytes += size
+    by_age = max(0, (last if kept is None else kept) - first)
+    over = [max(0, each - limits.size) for each in sizes] if limits.size is not None else []
+    share = max((more / each for more, each in zip(over, sizes, strict=False) if each), default=0)
+    by_size = round(total * share)
+    records = max(by_age, by_size)
+    if not records:
+        return
+    lost.partitions += 1
+    lost.records += records
+    lost.records_estimated |= by_size > by_age
+    if by_age < total and by_age >= by_size:
+        lost.bytes_estimated = True
+        lost.bytes += max(size * by_age // total, sum(over))
+    else:
+        lost.bytes += size if by_age == total else sum(over)

@@ -1,0 +1,48 @@
+"""Facts that a plan shows besides its changes. They have a time budget: what cannot be read within
+it is reported as not checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TypeVar
+
+from kafka_shell.admin.wire.chunks import in_slices
+from kafka_shell.admin.wire.failures import as_failure, in_one_line
+from kafka_shell.errors import ShellError
+from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
+
+BUDGET_S = 3.0
+"""The time for the facts of one plan."""
+
+T = TypeVar("T")
+Item = TypeVar("Item")
+
+
+def not_checked(what: str, failure: Failure) -> NotChecked:
+    """Why something was not checked, with the missing right, in one line."""
+    return NotChecked(what, in_one_line(failure))
+
+
+def attempt(read: Callable[[], T]) -> T | Failure:
+    """What `read` returns, or why it failed."""
+    try:
+        return read()
+    except ShellError as error:
+        return as_failure(error)
+
+
+def in_batches(
+    items: Sequence[Item], size: int, read: Callable[[Sequence[Item]], T]
+) -> tuple[list[T], int, Failure | None]:
+    """What `read` returns for each batch of the items. If it fails, for example because the time is
+    over, also the number of items that are left, and the failure."""
+    found: list[T] = []
+    done = 0
+    for batch in in_slices(items, size):
+        try:
+            found.append(read(batch))
+        except ShellError as error:
+            return found, len(items) - done, as_failure(error)
+        done += len(batch)
+    return found, 0, None

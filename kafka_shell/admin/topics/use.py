@@ -1,0 +1,179 @@
+"""What topics contain and who uses them: what deleting them would affect.
+
+Everything is read within a time budget, the records first. What could not be read is reported.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from msgspec import Struct, field
+
+from kafka_shell.admin.acls import read as acls
+from kafka_shell.admin.acls.model import AclBinding, AclFilter, AclResourceType, PatternType
+from kafka_shell.admin.facts import BUDGET_S, attempt, in_batches, not_checked
+from kafka_shell.admin.groups import read as groups
+from kafka_shell.admin.groups.model import TopicReader
+from kafka_shell.admin.partitions import log_dirs
+from kafka_shell.admin.partitions.model import TopicPartition
+from kafka_shell.admin.records.delete import ranges
+from kafka_shell.admin.transactions import producers
+from kafka_shell.admin.transactions.model import ProducerState
+from kafka_shell.admin.wire.chunks import MANY
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import NotChecked
+from kafka_shell.plan.results import Failure
+from kafka_shell.structs import replace
+from kafka_shell.units import approximate_bytes, counted
+
+from .model import Topic, TopicsUse, TopicUse
+
+_PARTITIONS_AT_ONCE = 5_000
+_GROUPS_AT_ONCE = 500
+_SECURITY_DISABLED = 54
+
+
+class _Found(Struct):
+    """What was read so far, by topic, and what could not be read."""
+
+    use: dict[str, TopicUse]
+    missing: list[NotChecked] = field(default_factory=list)
+
+    def set(self, topic: str, **facts: object) -> None:
+        if topic in self.use:
+            self.use[topic] = replace(self.use[topic], **facts)
+
+    def miss(self, what: str, why: Failure) -> None:
+        self.missing.append(not_checked(what, why))
+
+    def miss_some(self, failures: Sequence[Failure], noun: str, of: str) -> None:
+        """`the records of 3 partitions`: one line for all of them."""
+        if failures:
+            self.miss(f"{of} {counted(len(failures), noun)}", failures[0])
+
+
+def read(cluster: Cluster, topics: Sequence[Topic]) -> tuple[TopicsUse, tuple[NotChecked, ...]]:
+    """The use of these topics, and what could not be read of it."""
+    found = _Found({topic.name: TopicUse(topic.name) for topic in topics})
+    partitions = [
+        TopicPartition(topic.name, partition.partition)
+        for topic in topics
+        for partition in topic.partitions
+    ]
+    if not topics:
+        return TopicsUse(()), ()
+    with cluster.within(BUDGET_S):
+        _records(cluster, partitions, found)
+        _sizes(cluster, topics, partitions, found)
+        _readers(cluster, found)
+        _acls(cluster, found)
+        _producers(cluster, partitions, found)
+    return TopicsUse(tuple(found.use.values())), tuple(found.missing)
+
+
+def stakes(use: TopicsUse) -> str:
+    """What is lost in a few words: `1,200 records, 36.2 MiB, 3 groups`."""
+    records = known_sum(topic.records for topic in use.topics)
+    size = known_sum(topic.bytes for topic in use.topics)
+    names = {reader.group for topic in use.topics for reader in topic.readers or ()}
+    parts = [
+        "" if records is None else counted(records, "record") if records else "no records",
+        approximate_bytes(size) if size else "",
+        counted(len(names), "group") if names else "",
+    ]
+    return ", ".join(filter(None, parts))
+
+
+def known_sum(counts: Iterable[int | None]) -> int | None:
+    """The sum of the known counts; None if none is known."""
+    known = [count for count in counts if count is not None]
+    return sum(known) if known else None
+
+
+def _records(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Found) -> None:
+    parts, left, why = in_batches(
+        partitions, _PARTITIONS_AT_ONCE, lambda batch: ranges(cluster, batch)
+    )
+    counts: dict[str, int] = {}
+    for part in parts:
+        for row in part:
+            counts[row.topic] = counts.get(row.topic, 0) + row.records
+    for topic, count in counts.items():
+        found.set(topic, records=count)
+    failures = [failure for part in parts for failure in part.failures.values()]
+    found.miss_some(failures + [why] * left if why else failures, "partition", "the records of")
+
+
+def _sizes(
+    cluster: Cluster,
+    topics: Sequence[Topic],
+    partitions: Sequence[TopicPartition],
+    found: _Found,
+) -> None:
+    brokers = {broker for topic in topics for each in topic.partitions for broker in each.replicas}
+    few = partitions if len(partitions) <= _PARTITIONS_AT_ONCE else None
+    read = attempt(lambda: log_dirs.describe(cluster, sorted(brokers), few))
+    if isinstance(read, Failure):
+        found.miss("the size", read)
+        return
+    sizes: dict[str, int] = dict.fromkeys(found.use, 0) if read.values else {}
+    for replica in (replica for dirs in read for dir in dirs for replica in dir.replicas):
+        if replica.topic in sizes:
+            sizes[replica.topic] += replica.size
+    for topic, size in sizes.items():
+        found.set(topic, bytes=size)
+    found.miss_some(list(read.failures.values()), "broker", "the size of replicas on")
+
+
+def _readers(cluster: Cluster, found: _Found) -> None:
+    listed = attempt(lambda: groups.list_groups(cluster))
+    if isinstance(listed, Failure):
+        found.miss("groups", listed)
+        return
+    found.miss_some(list(listed.failures.values()), "broker", "the groups of")
+    if hidden := attempt(lambda: groups.hidden(cluster)):
+        found.miss("other groups", hidden)
+    parts, left, why = in_batches(
+        list(listed), _GROUPS_AT_ONCE, lambda batch: groups.readers(cluster, batch, found.use)
+    )
+    by_topic: dict[str, list[TopicReader]] = {topic: [] for topic in found.use}
+    for reader in (reader for part in parts for readers in part for reader in readers):
+        by_topic[reader.topic].append(reader)
+    for topic, readers in by_topic.items():
+        readers.sort(key=lambda reader: (-reader.members, reader.group))
+        found.set(topic, readers=tuple(readers))
+    failures = [failure for part in parts for failure in part.failures.values()]
+    found.miss_some(failures + [why] * left if why else failures, "group", "members and offsets of")
+
+
+def _acls(cluster: Cluster, found: _Found) -> None:
+    every = AclFilter(resource_type=AclResourceType.TOPIC, pattern_type=PatternType.LITERAL)
+    few = [replace(every, name=topic) for topic in found.use]
+    read = attempt(lambda: acls.describe_each(cluster, few if len(few) <= MANY else [every]))
+    if isinstance(read, Failure):
+        if read.code != _SECURITY_DISABLED:
+            found.miss("ACLs", read)
+        return
+    by_topic: dict[str, list[AclBinding]] = {topic: [] for topic in found.use}
+    for binding in (binding for bindings in read for binding in bindings):
+        if binding.name in by_topic:
+            by_topic[binding.name].append(binding)
+    for topic, bindings in by_topic.items():
+        found.set(topic, acls=tuple(map(str, bindings)))
+
+
+def _producers(cluster: Cluster, partitions: Sequence[TopicPartition], found: _Found) -> None:
+    parts, left, why = in_batches(
+        partitions, _PARTITIONS_AT_ONCE, lambda batch: producers.describe(cluster, batch)
+    )
+    states: dict[str, list[ProducerState]] = {}
+    for each, of_partition in (item for part in parts for item in part.values.items()):
+        states.setdefault(each.topic, []).extend(of_partition)
+    for topic, known in states.items():
+        found.set(
+            topic,
+            producers=len({state.producer_id for state in known}),
+            last_written=max((state.last_timestamp or 0 for state in known), default=0) or None,
+        )
+    failures = [failure for part in parts for failure in part.failures.values()]
+    found.miss_some(failures + [why] * left if why else failures, "partition", "the producers of")

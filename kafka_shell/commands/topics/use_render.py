@@ -1,0 +1,102 @@
+"""What the topics that a plan deletes contain, and who uses them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from kafka_shell.admin.groups.model import TopicReader
+from kafka_shell.admin.topics.model import TopicsUse, TopicUse
+from kafka_shell.output.tables import Column, draw_table
+from kafka_shell.output.text import Role, Text, hang, pad, text
+from kafka_shell.units import approximate_bytes, counted, format_time, some
+
+MOST_TOPICS = 20
+_MOST_NAMES = 5
+_ROOM = 11
+
+
+def use_page(use: TopicsUse, width: int | None) -> Iterator[Text]:
+    """One topic as lines; several as a table, of very many only those that are used most."""
+    if not any(map(_is_used, use.topics)):
+        yield text("  no records", "dim")
+        return
+    if len(use.topics) == 1:
+        yield from _one(use.topics[0], width)
+        return
+    topics = sorted(use.topics, key=_order)
+    yield from draw_table(USE, topics[:MOST_TOPICS], width=width)
+    rest = topics[MOST_TOPICS:]
+    if rest:
+        records = sum(topic.records or 0 for topic in rest)
+        more = f"... and {counted(len(rest), 'more topic')} with {counted(records, 'record')}"
+        yield text(f"{more} (for the full list, use --output json)", "dim")
+
+
+def _is_used(topic: TopicUse) -> bool:
+    """Whether anything is lost with it, or it is not known."""
+    return topic.records != 0 or bool(topic.readers or topic.producers or topic.acls)
+
+
+def _order(topic: TopicUse) -> tuple[int, int, int, str]:
+    """Topics with members first, then those with offsets and records."""
+    members = sum(reader.members for reader in topic.readers or ())
+    return -members, -len(topic.readers or ()), -(topic.records or 0), topic.topic
+
+
+def _one(topic: TopicUse, width: int | None) -> Iterator[Text]:
+    for key, values in _facts(topic):
+        for number, value in enumerate(values):
+            lead = pad(text("" if number else key, "key"), _ROOM)
+            yield from hang(lead + value, width, _ROOM)
+
+
+def _facts(topic: TopicUse) -> Iterator[tuple[str, Sequence[Text]]]:
+    if topic.records is not None:
+        size = "" if topic.bytes is None else f", {approximate_bytes(topic.bytes)} on disk"
+        yield "records", [text(f"{topic.records:,}{size}", "warning" if topic.records else "")]
+    if topic.readers:
+        yield "groups", _few([_reader(each) for each in topic.readers], "group")
+    if topic.producers:
+        last = f", last record {format_time(topic.last_written)}" if topic.last_written else ""
+        known = counted(topic.producers, "idempotent producer")
+        yield "producers", [text(f"{known}{last}", "warning")]
+    if topic.acls:
+        yield "ACLs left", _few([text(each) for each in topic.acls], "ACL")
+
+
+def _reader(reader: TopicReader) -> Text:
+    role: Role = "warning" if reader.members else ""
+    members = counted(reader.members, "member") if reader.members else "no members"
+    clients = [client for client in reader.clients if client]
+    named = f" ({some(clients, _MOST_NAMES)})" if clients else ""
+    offsets = (
+        f", committed offsets of {counted(reader.offsets, 'partition')}" if reader.offsets else ""
+    )
+    return text(reader.group, "name") + text(f": {members}{named}", role) + text(offsets)
+
+
+def _few(lines: Sequence[Text], noun: str) -> list[Text]:
+    if len(lines) <= _MOST_NAMES + 1:
+        return list(lines)
+    more = f"... and {counted(len(lines) - _MOST_NAMES, f'more {noun}')}"
+    return [*lines[:_MOST_NAMES], text(more, "dim")]
+
+
+def _groups(topic: TopicUse) -> Text | None:
+    """`billing (3 members), audit`: the groups with members come first."""
+    named = [
+        f"{each.group} ({counted(each.members, 'member')})" if each.members else each.group
+        for each in topic.readers or ()
+    ]
+    active = any(each.members for each in topic.readers or ())
+    return text(some(named, _MOST_NAMES), "warning" if active else "") if named else None
+
+
+USE = (
+    Column("TOPIC", lambda t: t.topic, role="name"),
+    Column("RECORDS", lambda t: t.records, "right"),
+    Column("ON-DISK", lambda t: None if t.bytes is None else approximate_bytes(t.bytes), "right"),
+    Column("PRODUCERS", lambda t: t.producers or None, "right"),
+    Column("ACLS", lambda t: len(t.acls or ()) or None, "right"),
+    Column("GROUPS", _groups, give="wrap"),
+)

@@ -1,0 +1,137 @@
+"""What deleting topics affects: records, groups, producers and ACLs, as real brokers report it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+from kafka import KafkaConsumer, KafkaProducer
+
+from kafka_shell.admin.acls import change as acl_changes
+from kafka_shell.admin.acls.model import (
+    AclBinding,
+    AclFilter,
+    AclOperation,
+    AclPermission,
+    AclResourceType,
+    PatternType,
+)
+from kafka_shell.admin.topics import change as topic_changes
+from kafka_shell.admin.topics.model import TopicsUse, TopicUse
+from kafka_shell.admin.wire.connection import Cluster
+from kafka_shell.plan.model import Plan
+from kafka_shell.sandbox.state import Sandbox
+from tests.admin.group_data import commit, forget
+from tests.admin.helpers import done, make_topic, wait_for
+from tests.filling import fill
+from tests.freezing import freeze, thaw
+from tests.well import processes, wait_until_back
+
+quick = pytest.mark.quick
+
+
+def use_of(plan: Plan) -> dict[str, TopicUse]:
+    (use,) = plan.figures
+    assert isinstance(use, TopicsUse)
+    return {topic.topic: topic for topic in use.topics}
+
+
+@contextmanager
+def reading(sandbox: Sandbox, group: str, topic: str) -> Iterator[None]:
+    """A member of the group that has a partition of the topic."""
+    consumer = KafkaConsumer(
+        topic, bootstrap_servers=sandbox.bootstrap, group_id=group, client_id="reader-1"
+    )
+    try:
+        wait_for("the consumer has a partition",
+                 lambda: bool(consumer.poll(100) or consumer.assignment()))  # fmt: skip
+        yield
+    finally:
+        consumer.close()
+
+
+@quick
+def test_a_topic_nobody_uses(cluster: Cluster, topic: str) -> None:
+    plan = topic_changes.plan_delete(cluster, [topic])
+    assert plan.not_checked == ()
+    assert use_of(plan) == {topic: TopicUse(topic, 0, 0, (), 0, None, ())}
+    assert plan.stakes == "no records"
+
+
+@quick
+def test_records_groups_producers_and_acls(sandbox: Sandbox, cluster: Cluster, name: str) -> None:
+    used, other = make_topic(cluster, f"{name}.used", 2), make_topic(cluster, f"{name}.other")
+    group, idle = f"{name}-active", f"{name}-idle"
+    binding = AclBinding(
+        f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW, AclResourceType.TOPIC, used
+    )
+    prefixed = AclBinding(
+        f"User:{name}", "*", AclOperation.READ, AclPermission.ALLOW, AclResourceType.TOPIC, name,
+        PatternType.PREFIXED,
+    )  # fmt: skip
+    done(acl_changes.plan_create(cluster, [binding, prefixed]), cluster)
+    producer = KafkaProducer(bootstrap_servers=sandbox.bootstrap, enable_idempotence=True)
+    try:
+        for partition in (0, 0, 1):
+            producer.send(used, b"x" * 1000, partition=partition).get(30)
+    finally:
+        producer.close()
+    commit(cluster, idle, used, 1, 0)
+    try:
+        with reading(sandbox, group, used):
+            plan = topic_changes.plan_delete(cluster, [used, other])
+        assert plan.not_checked == ()
+        found = use_of(plan)
+        assert found[other] == TopicUse(other, 0, 0, (), 0, None, ())
+        assert found[used].records == 3
+        assert (found[used].bytes or 0) > 3000
+        readers = {each.group: each for each in found[used].readers or ()}
+        assert [each.group for each in found[used].readers or ()] == [group, idle]
+        assert readers[group].members == 1 and readers[group].clients == ("reader-1",)
+        assert readers[idle].members == 0 and readers[idle].offsets == 2
+        assert found[used].producers == 1
+        assert found[used].last_written is not None
+        assert found[used].acls == (str(binding),), "a prefixed ACL is not about this topic only"
+        assert plan.stakes.startswith("3 records, ") and plan.stakes.endswith(", 2 groups")
+    finally:
+        forget(cluster, group, idle)
+        done(acl_changes.plan_delete(cluster, [AclFilter(f"User:{name}")]), cluster)
+        done(topic_changes.plan_delete(cluster, [used, other]), cluster)
+
+
+def test_an_older_broker_reports_it_too(
+    old_sandbox: Sandbox, old_cluster: Cluster, name: str
+) -> None:
+    make_topic(old_cluster, name)
+    fill(old_sandbox.bootstrap, name, 4)
+    commit(old_cluster, f"{name}-g", name, 2)
+    plan = topic_changes.plan_delete(old_cluster, [name])
+    assert plan.not_checked == ()
+    found = use_of(plan)[name]
+    assert found.records == 4
+    assert [(each.group, each.offsets) for each in found.readers or ()] == [(f"{name}-g", 1)]
+    forget(old_cluster, f"{name}-g")
+    done(plan, old_cluster)
+
+
+def test_a_frozen_broker_does_not_hold_up_the_plan(
+    three_brokers: Sandbox, three: Cluster, name: str
+) -> None:
+    """What it does not report is named, and the plan is there within its time."""
+    make_topic(three, name, assignment=((1, 2), (2, 3), (3, 1)))
+    for partition in range(3):
+        fill(three_brokers.bootstrap, name, 2, partition=partition)
+    frozen = processes(three_brokers)[2] or 0
+    try:
+        freeze(frozen)
+        with three.within(30):
+            plan = topic_changes.plan_delete(three, [name])
+    finally:
+        thaw(frozen)
+        wait_until_back(three_brokers)
+    missing = {each.what: each.reason for each in plan.not_checked}
+    assert "the records of 1 partition" in missing, missing
+    assert "the size of replicas on 1 broker" in missing, missing
+    assert use_of(plan)[name].records == 4, "the others are counted"
+    done(topic_changes.plan_delete(three, [name]), three)
