@@ -53,11 +53,13 @@ def addresses(brokers: tuple[Broker, ...]) -> dict[int, Address]:
 
 
 def fresh(cluster: Cluster) -> Cluster:
-    """The config for new connections to the same cluster through any known broker: existing ones
-    may be to a broker that hangs."""
+    """New connections to the same cluster through any known broker, with the same deadline:
+    existing ones may be to a broker that hangs."""
     known = addresses(cluster.known_brokers()).values()
     bootstrap = tuple(dict.fromkeys([*cluster.config.bootstrap, *known]))
-    return Cluster(replace(cluster.config, bootstrap=bootstrap))
+    own = Cluster(replace(cluster.config, bootstrap=bootstrap))
+    own.deadline = cluster.deadline
+    return own
 
 
 def without_silent(

@@ -41,7 +41,6 @@ class Brokers(Struct, frozen=True):
 def brokers(cluster: Cluster) -> Brokers:
     """Probe the brokers in the metadata, and look up brokers that are not in it."""
     with probes.fresh(cluster) as own:
-        own.deadline = cluster.deadline
         found = metadata_scan.scan(own)
         at = probes.addresses(found.brokers)
         probed = probes.probe_brokers(own.config, at, _PROBE_S)

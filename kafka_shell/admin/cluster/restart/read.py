@@ -148,8 +148,8 @@ def wait_in_sync(cluster: Cluster, brokers: Sequence[int], report: Report) -> Ba
         try:
             missing, done, total = _missing(cluster, brokers)
         except ShellError as error:
-            if error.status is Status.WRONG or error.code in ("deadline", "no-match"):
-                raise
+            if error.status is Status.WRONG or error.code == "no-match":
+                raise  # else of one attempt: a broker may hang
             missing, done, total = error.message, 0, None
         report("replicas in sync", done, total)
         if not missing:
